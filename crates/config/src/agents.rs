@@ -1,14 +1,28 @@
 //! Agents of one system, each with what it does differently.
 
 use epitome_engine::{Budget, Mode, Threshold};
-use epitome_strategy::{SettingType, Value};
+use epitome_strategy::{SettingType, SettingsTable, Value, nearest};
+use serde_json::Map;
 
 use crate::config::Config;
-use crate::error::{Problem, suggestion};
+use crate::error::Problem;
 use crate::named::AgentTable;
 use crate::source::Source;
-use crate::thresholds::TARGET_OF_SOFT;
-use crate::values::{Limit, SelectMode, SummarizerChoice};
+use crate::thresholds::{NEVER, TARGET_OF_SOFT};
+use crate::values::{Limit, SummarizerChoice};
+
+/// The keys of an agent that replace one of another section, each with that one. [`Config::take`] and
+/// [`Config::agent_in_force`] handle the others.
+const TARGETS: [(&str, &str); 8] = [
+    ("runs_on", "budget.model"),
+    ("window", "budget.window"),
+    ("keep_recent", "pins.keep_recent"),
+    ("handles", "marks.handles"),
+    ("summarizer", "summary.summarizer"),
+    ("channel", "summary.channel"),
+    ("model", "summary.model"),
+    ("chain", "select.chain"),
+];
 
 impl Config {
     /// The names of the agents that have settings of their own.
@@ -21,7 +35,7 @@ impl Config {
     /// [`parse`](Self::parse).
     pub fn for_agent(&self, name: &str) -> Result<Self, Problem> {
         let Some(table) = self.tables.agents.get(name) else {
-            let help = match suggestion(name, self.agents()) {
+            let help = match nearest(name, self.agents()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.tables.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
                 None => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
@@ -45,36 +59,56 @@ impl Config {
             table.preset.0.iter().for_each(|preset| config.apply_preset(*preset));
         }
         if is_set("runs_on") {
-            // What was said of the model before does not hold for this one.
+            // The window and the reserve that were set for the earlier model do not hold for this one.
             config.forget_window();
         }
-        let mut take = |key: &str, target: &str, value: Value| {
-            let taken = if is_set(key) { config.assign(target, &value, source(key)) } else { Ok(()) };
+        let mut assign = |key: &str, target: &str, value: Option<Value>| {
+            let Some(value) = value.filter(|_| is_set(key)) else { return };
+            let assigned = config.assign(target, &value, source(key));
             // The value was checked as one of the agent's.
-            debug_assert_eq!(taken, Ok(()), "{key}");
+            debug_assert_eq!(assigned, Ok(()), "{key}");
         };
-        take("runs_on", "budget.model", table.runs_on.to_value());
-        take("window", "budget.window", table.window.to_value());
-        take("keep_recent", "pins.keep_recent", table.keep_recent.into());
-        take("handles", "marks.handles", table.handles.into());
-        take("summarizer", "summary.summarizer", table.summarizer.to_value());
-        take("channel", "summary.channel", table.channel.to_value());
-        take("model", "summary.model", table.model.to_value());
+        for (key, target) in TARGETS {
+            assign(key, target, table.get(key));
+        }
         let mode = if table.chain.is_empty() { Mode::Adaptive } else { Mode::Fixed };
-        take("chain", "select.chain", table.chain.to_value());
-        take("chain", "select.mode", SelectMode(mode).to_value());
+        assign("chain", "select.mode", Some(mode.to_value()));
         if is_set("channel") && !is_set("model") {
             // The model for all is one of another channel.
             config.tables.summary.model.clear();
         }
         if (is_set("channel") || is_set("model")) && !is_set("summarizer") {
-            // Who names a model wants it asked.
+            // An agent that names a model wants it asked.
             config.tables.summary.summarizer = SummarizerChoice::Llm;
             config.sources.note("summary.summarizer", source(if is_set("channel") { "channel" } else { "model" }));
         }
         if is_set("threshold_percent") {
             config.set_percent(table.threshold_percent, &source("threshold_percent"));
         }
+    }
+
+    /// The settings in force of `[agents.NAME]` in this configuration, which comes from [`for_agent`](Self::for_agent),
+    /// or is the one for all: each key with its value, null where it has none. Presets are expanded.
+    pub fn agent_in_force(&self) -> Map<String, Value> {
+        let budget = self.budget();
+        let usable = budget.usable();
+        let percent = || match budget.soft {
+            NEVER => 0,
+            soft => (f64::from(soft.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32,
+        };
+        // A channel and a model are in force where a model writes the summaries.
+        let chosen = self.summary_channel().ok().filter(|_| self.summarizer().asks_model());
+        let in_force = |(key, target): (&'static str, &str)| {
+            let value = match key {
+                "channel" => chosen.as_ref().map(|chosen| chosen.name.into()),
+                "model" => chosen.as_ref().map(|chosen| chosen.model.into()),
+                "chain" if self.tables.select.mode != Mode::Fixed => None,
+                _ => target.split_once('.').and_then(|(section, name)| self.value(section, name)),
+            };
+            (key.to_owned(), value.filter(|value| value != "").unwrap_or_default())
+        };
+        let percent = ("threshold_percent".to_owned(), percent().into());
+        TARGETS.into_iter().map(in_force).chain([percent]).collect()
     }
 
     /// The soft threshold as a percentage of the usable window. The target gives way to one below it, the hard threshold to

@@ -1,4 +1,4 @@
-//! The budget of a configuration, with what is known of its model.
+//! The budget of a configuration, with the known limits of its model.
 
 use epitome_engine::Budget;
 use epitome_strategy::SettingsTable;
@@ -11,13 +11,13 @@ use crate::thresholds::NEVER;
 use crate::values::Limit;
 
 impl Config {
-    /// What is known of models: the table that ships, and `[models]` over it.
+    /// The known models: the table that ships, and `[models]` over it.
     pub fn models(&self) -> Models {
         Models::with(&self.tables.models)
     }
 
-    /// What is known of the model that `[budget] model` names, where one is named. Errors where that is nothing, and the
-    /// window is not set beside it either.
+    /// The known limits of the model that `[budget] model` names, where it names one. Errors where the model is
+    /// unknown, and the window is not set beside it either.
     pub(crate) fn model_limits(&self) -> Result<Option<ModelLimits>, UnknownModel> {
         if self.tables.budget.model.is_empty() {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Config {
     pub(crate) fn reserve_output(&self) -> u32 {
         let configured = self.configured_reserve();
         let limits = match self.window_of_model() {
-            // A reserve that is set in the file stands over what the model's table says.
+            // A reserve that the file sets overrides the model's table.
             Some(limits) if self.model_decides("budget.reserve_output") => limits,
             Some(limits) => ModelLimits { reserve_output: None, ..limits },
             None => ModelLimits { window: self.tables.budget.window, ..ModelLimits::default() },
@@ -63,13 +63,14 @@ impl Config {
         limits.reserve(configured)
     }
 
-    /// What is known of the model, where that decides about the window.
+    /// The known limits of the model, where these decide the window.
     pub(crate) fn window_of_model(&self) -> Option<ModelLimits> {
         let limits = self.model_limits().ok().flatten()?;
         self.model_decides("budget.window").then_some(limits)
     }
 
-    /// Whether what is known of the model stands over what set a key: the later layer wins, and the key in one layer.
+    /// Whether the known limits of the model override the value of a key: the later layer wins, and within one layer
+    /// the key.
     fn model_decides(&self, key: &str) -> bool {
         self.sources.get(key).layer() < self.sources.get("budget.model").layer()
     }

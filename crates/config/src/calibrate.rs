@@ -10,9 +10,9 @@ use epitome_tokens::{CalibratedCounter, Sample};
 /// `base` corrected by what the provider reported for the requests in `session`; `base` itself where the session
 /// records none. Counts the log once.
 ///
-/// What is compared is growth: the tokens that the messages between two requests add, and by how much the reported input
-/// grew. The system prompt and the tool definitions, which recordings rarely hold, cancel out. Pairs with a compaction
-/// between them shrink and are left out.
+/// The comparison is of growth: the tokens that the messages between two requests add, and by how much the reported
+/// input grew. The system prompt and the tool definitions, which recordings rarely hold, cancel out. Pairs with a
+/// compaction between them shrink and are left out.
 pub fn calibrated(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<dyn TokenCounter> {
     let samples = samples(&*base, session);
     if samples.is_empty() { base } else { Arc::new(CalibratedCounter::learn(base, samples)) }

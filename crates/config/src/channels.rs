@@ -1,13 +1,12 @@
 //! Channels to models, and which of them writes summaries.
 
-use epitome_providers::chat::ChannelKind;
-use epitome_strategy::SettingType;
+use epitome_strategy::{SettingType, nearest};
 
 use crate::config::Config;
-use crate::error::{FileLocation, Problem, suggestion};
+use crate::error::{FileLocation, Problem};
 use crate::named::ChannelTable;
 use crate::source::Source;
-use crate::values::{AskName, SummarizerChoice};
+use crate::values::{ModelQuestion, SummarizerChoice};
 
 /// The channel and the model that write summaries.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +19,7 @@ pub(crate) struct SummaryChannel<'a> {
 /// A block that makes a channel, for those who have none.
 const EXAMPLE: &str = "write [channels.local] with `base_url = \"http://localhost:11434/v1\"` and `models = [\"…\"]`; docs/models.md has more";
 
-/// The same for those whose provider is to compact.
+/// The same for channels whose provider is to compact.
 const COMPACTING: &str =
     "write [channels.claude] with `kind = \"anthropic\"` and `models = [\"…\"]`; docs/models.md has more";
 
@@ -35,7 +34,8 @@ impl Config {
         self.tables.channels.get(name)
     }
 
-    /// Who writes summaries. A preset that asks for a model gets the rules where no channel may be used for compaction.
+    /// The writer of summaries. A preset that asks for a model gets the rules where no channel may be used for
+    /// compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
         let by_preset = matches!(self.sources.get("summary.summarizer"), Source::Preset(_));
         let has_channel = self.tables.channels.values().any(|channel| channel.compaction);
@@ -45,13 +45,13 @@ impl Config {
         }
     }
 
-    /// Whether a model is to write summaries that no channel leads to: only the one of a conversation can.
+    /// Whether a model is to write summaries, but no channel leads to one: only a conversation's own model can.
     pub(crate) fn asks_conversations_only(&self) -> bool {
         let table = &self.tables.summary;
         self.tables.channels.is_empty()
             && table.channel.is_empty()
             && table.model.is_empty()
-            && table.ask == AskName::SameConversation
+            && table.ask == ModelQuestion::SameConversation
     }
 
     /// The channel and the model that `[summary]` names, or that are the only ones it can mean.
@@ -67,7 +67,7 @@ impl Config {
             }
             (model, Some(_)) if !table.models.iter().any(|known| known == model) => {
                 let message = format!("the channel `{name}` does not list the model `{model}`");
-                let help = match suggestion(model, table.models.iter().map(String::as_str)) {
+                let help = match nearest(model, table.models.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("it lists {}", table.models.join(", ")),
                 };
@@ -82,7 +82,7 @@ impl Config {
         let place = self.summary_place("channel");
         let Some((name, table)) = self.tables.channels.get_key_value(name) else {
             let known: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
-            let help = match suggestion(name, known.iter().copied()) {
+            let help = match nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if known.is_empty() => EXAMPLE.to_owned(),
                 None => format!("there are {}", known.join(", ")),
@@ -147,11 +147,11 @@ impl Config {
     }
 }
 
-/// What is wrong with channels, and with the choice among them.
+/// The problems of channels, and of the choice among them.
 pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems: Vec<Problem> = config.channels().filter_map(|name| problem_of(config, name)).collect();
     let is_named = !config.tables.summary.channel.is_empty() || !config.tables.summary.model.is_empty();
-    // Whether there is a conversation to ask is known when the configuration is built.
+    // The existence of a conversation to ask is known only when the configuration is built.
     let is_model = config.summarizer().asks_model() && !config.asks_conversations_only();
     if is_model || is_named {
         match config.summary_channel() {
@@ -162,12 +162,12 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with asking this channel's provider for its own compaction, where that is to be done.
+/// The problem with asking this channel's provider for its own compaction, where that is configured.
 fn without_compaction(config: &Config, chosen: &SummaryChannel<'_>) -> Option<Problem> {
     if config.summarizer() != SummarizerChoice::Provider {
         return None;
     }
-    let problem = ChannelKind::from(chosen.channel.kind).without_compaction()?;
+    let problem = chosen.channel.kind.without_compaction()?;
     let place = config
         .sources
         .place("summary.summarizer")
@@ -178,7 +178,7 @@ fn without_compaction(config: &Config, chosen: &SummaryChannel<'_>) -> Option<Pr
     ))
 }
 
-/// What is wrong with one channel by itself.
+/// The problem of one channel alone.
 pub(crate) fn problem_of(config: &Config, name: &str) -> Option<Problem> {
     let table = config.tables.channels.get(name)?;
     if table.key_variable.is_empty() || table.key_file.is_empty() {

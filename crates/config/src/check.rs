@@ -1,13 +1,14 @@
-//! What only shows in combination, or against the strategies that there are.
+//! Problems that show only in combination, or against the registered strategies.
 
 use epitome_engine::Mode;
-use epitome_strategy::{Registry, SettingsTable};
+use epitome_strategy::{Registry, SettingsTable, nearest};
 
 use crate::channels;
 use crate::config::Config;
 use crate::embeddings;
-use crate::error::{FileLocation, Problem, suggestion};
+use crate::error::{FileLocation, Problem};
 use crate::external::{self, COMMAND};
+use crate::fixed_settings::fixed_value;
 use crate::lexicon;
 use crate::named::AgentTable;
 use crate::thresholds::{NEVER, describe};
@@ -33,7 +34,7 @@ pub(crate) fn of_one(config: &Config, registry: &Registry) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with agents: what is wrong with the configuration of one and not with the one for all.
+/// The problems of agents: those of one agent's configuration that the one for all does not have.
 fn agents(config: &Config, registry: &Registry, known: &[Problem]) -> Vec<Problem> {
     config.agents().flat_map(|name| problems_of_agent(config, name, registry, known)).collect()
 }
@@ -61,7 +62,7 @@ pub(crate) fn problems_of_agent(config: &Config, name: &str, registry: &Registry
 fn budget(config: &Config) -> Vec<Problem> {
     if let Err(unknown) = config.model_limits() {
         let problem = Problem::new(config.sources.place("budget.model"), unknown.to_string());
-        // What the file says of the window for all does not hold for an agent that runs on another model.
+        // The file's window for all does not hold for an agent that runs on another model.
         let help = match config.agent() {
             Some(_) => unknown.help,
             None => format!("{}; or set `[budget] window`", unknown.help),
@@ -103,7 +104,7 @@ fn budget(config: &Config) -> Vec<Problem> {
 }
 
 fn select(config: &Config) -> Vec<Problem> {
-    let (mode, chain) = (config.tables.select.mode.0, config.tables.select.chain.as_str());
+    let (mode, chain) = (config.tables.select.mode, config.tables.select.chain.as_str());
     let names = || config.chains.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     let place = || config.sources.place("select.chain").or_else(|| config.sources.place("select.mode"));
     if mode != Mode::Fixed && !chain.is_empty() {
@@ -154,7 +155,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
             // A preset may set what a host's registry does not have; a file may not.
             if let Some(place) = config.sources.place(&format!("strategies.{id}")) {
                 let mut problem = unknown_strategy(id, registry).at(Some(place));
-                if suggestion(id, registry.iter().map(|known| known.meta.id)).is_none() {
+                if nearest(id, registry.iter().map(|known| known.meta.id)).is_none() {
                     let help = problem.help.take().unwrap_or_default();
                     problem.help = Some(format!("{help}; a program of yours takes a `{COMMAND}`"));
                 }
@@ -170,9 +171,13 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
             if error.name == COMMAND && known.clone().all(|name| name != COMMAND) {
                 problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
                 problem.help = Some("a program of yours takes an id of its own".to_owned());
+            } else if let Some(value) = fixed_value(id, &error.name) {
+                // Not the setting of the nearest name, which does something else.
+                problem.message = format!("`{}` is no longer a setting of `{id}`", error.name);
+                problem.help = Some(format!("it is always {value}: take the line out"));
             } else if known.clone().all(|name| name != error.name) {
-                problem.message = format!("`{}` is no setting of `{id}`", error.name);
-                problem.help = Some(match suggestion(&error.name, known.clone()) {
+                problem.message = format!("`{}` is not a setting of `{id}`", error.name);
+                problem.help = Some(match nearest(&error.name, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
                 });
@@ -186,7 +191,7 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
 /// The problem of an id that no strategy has, with the one that was probably meant.
 pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
     let is_left_out = cfg!(not(feature = "clustering")) && id == "semantic-clustering";
-    let help = match suggestion(id, registry.iter().map(|registration| registration.meta.id)) {
+    let help = match nearest(id, registry.iter().map(|registration| registration.meta.id)) {
         _ if is_left_out => "this build is without the feature `clustering`".to_owned(),
         Some(near) => format!("did you mean `{near}`?"),
         None => "`epitome strategies` lists them".to_owned(),

@@ -25,7 +25,7 @@ pub struct Config {
     pub(crate) hides_addresses: bool,
     /// Whether the host has conversations in which a model can be asked.
     pub(crate) has_conversations: bool,
-    /// Who set which of the values.
+    /// The source of each value.
     pub(crate) sources: Sources,
 }
 
@@ -89,7 +89,7 @@ impl Config {
         Ok(())
     }
 
-    /// Removes a table of a kind, with what is known of its keys.
+    /// Removes a named table, with the sources of its keys.
     pub(crate) fn remove_named(&mut self, section: &Section, name: &str) {
         if self.tables.remove(section.name, name) {
             let table = format!("{}.{name}", section.name);

@@ -1,4 +1,4 @@
-//! What is in force, and where it comes from.
+//! The values in force, and their sources.
 
 use std::collections::BTreeMap;
 
@@ -45,21 +45,20 @@ impl Config {
 
     /// The chain of that name that is in force: a default one is another where a model writes the summaries.
     pub(crate) fn chain(&self, name: &str) -> Option<Vec<String>> {
-        let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
+        let kind = name.parse::<TaskKind>().ok();
         match kind.filter(|_| self.source(&format!("chains.{name}")) == Source::Llm) {
             Some(_) => Some(default_llm_chain().iter().map(ToString::to_string).collect()),
             None => self.chains.get(name).cloned(),
         }
     }
 
-    /// Whether a key is that of a kind's chain, and a model writes the summaries.
+    /// Whether a key is that of a task type's chain, and a model writes the summaries.
     fn is_llm_chain(&self, key: &str) -> bool {
         let name = key.strip_prefix("chains.");
-        name.is_some_and(|name| TaskKind::ALL.iter().any(|kind| kind.as_str() == name))
-            && self.summarizer().asks_model()
+        name.is_some_and(|name| name.parse::<TaskKind>().is_ok()) && self.summarizer().asks_model()
     }
 
-    /// Every effective value, in the order of the template: what is really in force, for a person to see.
+    /// Every effective value, in the order of the template: the values really in force, for a person to read.
     pub fn effective(&self, registry: &Registry) -> Vec<EffectiveValue> {
         let registry = &self.registry(registry);
         let entry = |key: String, value: Value| EffectiveValue { source: self.source(&key), key, value };
@@ -86,7 +85,7 @@ impl Config {
         fixed.chain(chains).chain(settings).chain(self.effective_named()).collect()
     }
 
-    /// What is set of models, channels and agents.
+    /// The values set for models, channels and agents.
     fn effective_named(&self) -> Vec<EffectiveValue> {
         let entry = |(key, value): (String, Value)| EffectiveValue { source: self.source(&key), key, value };
         self.tables.named_values().into_iter().map(entry).filter(|entry| entry.source != Source::Default).collect()
@@ -103,7 +102,7 @@ impl Config {
         settings
     }
 
-    fn value(&self, section: &str, name: &str) -> Option<Value> {
+    pub(crate) fn value(&self, section: &str, name: &str) -> Option<Value> {
         match section {
             "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
             "budget" if name == "window" => Some(self.window().into()),

@@ -6,21 +6,25 @@ use std::time::Duration;
 
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
-use epitome_providers::{
-    CacheSettings, EmbedderChoice, EmbedderError, FastembedPooling, FastembedSettings, OpenAiSettings,
-};
+use epitome_providers::{CacheSettings, EmbedderChoice, EmbedderError, FastembedSettings, OpenAiSettings};
 use epitome_strategy::{Embedder, SettingType, SettingsTable};
 
 use crate::config::Config;
 use crate::error::Problem;
+use crate::source::Source;
 use crate::tables::EmbeddingsTable;
-use crate::values::{EmbedderName, PoolingName};
+use crate::values::EmbedderName;
 
-/// The embedder, or `None` where it is switched off.
+/// The embedder, or `None` where it is switched off, or where nobody asked for the table that this build lacks: strategies
+/// that go by meaning decline then.
 pub(crate) fn embedder(config: &Config) -> Result<Option<Arc<dyn Embedder>>, Problem> {
     let table = &config.tables.embeddings;
     let cache = CacheSettings { capacity: table.cache_vectors as usize, folder: path(&table.cache) };
-    choice(config).build(&cache).map_err(|error| {
+    let built = choice(config).build(&cache);
+    if matches!(built, Err(EmbedderError::NotBuilt { .. })) && config.source("embeddings.embedder") == Source::Default {
+        return Ok(None);
+    }
+    built.map_err(|error| {
         let (key, help) = culprit(&error);
         let place =
             config.sources.place(&format!("embeddings.{key}")).or_else(|| config.sources.place("embeddings.embedder"));
@@ -99,10 +103,7 @@ fn choice(config: &Config) -> EmbedderChoice {
                 directory: path(&table.directory),
                 cache_directory: path(&table.models),
                 runtime_library: path(&table.runtime_library),
-                pooling: match table.pooling {
-                    PoolingName::Mean => FastembedPooling::Mean,
-                    PoolingName::First => FastembedPooling::First,
-                },
+                pooling: table.pooling,
                 ..FastembedSettings::default()
             })
         }

@@ -27,9 +27,9 @@ impl fmt::Display for FileLocation {
 pub struct Problem {
     /// Where, for a value that a file set.
     pub place: Option<FileLocation>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What would be right.
+    /// A correct value, or the next step.
     pub help: Option<String>,
 }
 
@@ -64,11 +64,11 @@ pub struct ConfigErrors(Vec<Problem>);
 impl ConfigErrors {
     /// `Err` where there are problems.
     pub(crate) fn check(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self::of(problems)) }
+        if problems.is_empty() { Ok(()) } else { Err(Self::from_problems(problems)) }
     }
 
     /// These problems, of which there is at least one.
-    pub(crate) fn of(mut problems: Vec<Problem>) -> Self {
+    pub(crate) fn from_problems(mut problems: Vec<Problem>) -> Self {
         problems.sort_by(|one, other| one.place.cmp(&other.place));
         Self(problems)
     }
@@ -89,14 +89,4 @@ impl fmt::Display for ConfigErrors {
         }
         Ok(())
     }
-}
-
-/// "did you mean", where a known name is near the given one.
-pub(crate) fn suggestion<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&given.to_lowercase(), name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4 && *distance < name.len())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }

@@ -11,7 +11,7 @@ use crate::error::Problem;
 /// The key that makes a table of settings an external strategy.
 pub(crate) const COMMAND: &str = "command";
 
-/// What reports call the engine's own steps.
+/// The names of the engine's own steps in reports.
 const ENGINE_STEPS: &[&str] = &["repair", "thinking", "opening", "floor"];
 
 impl Config {
@@ -20,7 +20,7 @@ impl Config {
     pub fn registry(&self, base: &Registry) -> Registry {
         let mut registry = base.clone();
         for (id, values) in self.external(base) {
-            // The id is free: that is what makes it an external one.
+            // The id is free: only an id that is not registered yet makes an external strategy.
             let _ = registry.register(ProcessStrategy::registration(id, values));
         }
         registry
@@ -31,7 +31,7 @@ impl Config {
     }
 }
 
-/// What is wrong with the ids of external strategies; their settings are checked like all others.
+/// The problems of external strategies' ids; their settings are checked like all others.
 pub(crate) fn check(config: &Config, base: &Registry) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (id, _) in config.external(base) {
@@ -40,7 +40,7 @@ pub(crate) fn check(config: &Config, base: &Registry) -> Vec<Problem> {
             let problem = problem(format!("a strategy cannot be called `{id}`"));
             problems.push(problem.with_help("reports call a step of the engine so"));
         } else if !is_id(id) {
-            let problem = problem(format!("`{id}` is no id of a strategy"));
+            let problem = problem(format!("`{id}` is not an id of a strategy"));
             problems.push(problem.with_help("an id is lower-case words with hyphens, such as `my-outline`"));
         }
     }

@@ -1,6 +1,5 @@
 //! Tables that a program adds to a configuration, with the checks of those in a file.
 
-use epitome_engine::{Mode, Threshold};
 use epitome_strategy::{Field, Registry, SettingsTable, Value};
 use serde_json::Map;
 
@@ -11,29 +10,6 @@ use crate::error::{ConfigErrors, Problem};
 use crate::named::AgentTable;
 use crate::sections::{NAMED, Section};
 use crate::source::Source;
-use crate::thresholds::NEVER;
-use crate::values::SummarizerChoice;
-
-/// What an agent's settings come to: for each key of `[agents.NAME]` what is in force.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EffectiveAgent {
-    /// From which share of the usable window on a compaction is suggested, in percent; 0 for never.
-    pub threshold_percent: u32,
-    /// The newest messages that stay whole.
-    pub keep_recent: u32,
-    /// Who writes its summaries.
-    pub summarizer: SummarizerChoice,
-    /// The channel to the model that writes them; `None` where no model does.
-    pub channel: Option<String>,
-    /// The model that writes them.
-    pub model: Option<String>,
-    /// The model that the agent talks to, where one is named.
-    pub runs_on: Option<String>,
-    /// Its context window, in tokens.
-    pub window: u32,
-    /// The chain that is always used, where one is.
-    pub chain: Option<String>,
-}
 
 impl Config {
     /// The configuration with one more agent, in place of the one of that name where there is one; `settings` are keys of
@@ -68,7 +44,7 @@ impl Config {
     }
 
     /// The configuration with several more channels, as [`with_channel`](Self::with_channel) adds one; their names and
-    /// settings. Linear in the configuration and in what is added to it.
+    /// settings. Linear in the configuration and in the added channels.
     ///
     /// # Errors
     ///
@@ -87,14 +63,14 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration with some of the keys of `[agents.NAME]` over it, as one session's own settings stand over those
+    /// The configuration with some of the keys of `[agents.NAME]` over it, as one session's own settings override those
     /// of its agent. Linear in the configuration.
     ///
     /// # Errors
     ///
     /// Every problem that reading them as an agent's table would find.
     pub fn adjusted(&self, settings: &Map<String, Value>, registry: &Registry) -> Result<Self, ConfigErrors> {
-        /// The name of the table in what is said of a problem; it is not kept.
+        /// The table's name in messages about a problem; it is not stored.
         const NAME: &str = "NAME";
         let (read, problems) = Self::default().with_table("agents", NAME, settings);
         ConfigErrors::check(problems)?;
@@ -109,14 +85,14 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration with a table of one of [`NAMED`], and what is wrong with its keys.
+    /// The configuration with a table of one of [`NAMED`], and the problems of its keys.
     fn with_table(&self, section: &str, name: &str, settings: &Map<String, Value>) -> (Self, Vec<Problem>) {
         let mut config = self.clone();
         let problems = config.set_table(section, name, settings);
         (config, problems)
     }
 
-    /// Puts a table of one of [`NAMED`] in place of the one of that name; what is wrong with its keys.
+    /// Puts a table of one of [`NAMED`] in place of the one of that name; the problems of its keys.
     fn set_table(&mut self, section: &str, name: &str, settings: &Map<String, Value>) -> Vec<Problem> {
         let Some(declared) = NAMED.iter().find(|declared| declared.name == section) else {
             return Vec::new();
@@ -126,30 +102,7 @@ impl Config {
         settings.iter().filter_map(|(key, value)| set(self, declared, name, key, value)).collect()
     }
 
-    /// What the agent's keys come to in this configuration, which [`for_agent`](Self::for_agent) gave, or which is that for
-    /// all.
-    pub fn agent_in_force(&self) -> EffectiveAgent {
-        let budget = self.budget();
-        let usable = budget.usable();
-        let percent = |threshold: Threshold| {
-            (f64::from(threshold.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32
-        };
-        let summarizer = self.summarizer();
-        let chosen = self.summary_channel().ok().filter(|_| summarizer.asks_model());
-        let named = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        EffectiveAgent {
-            threshold_percent: if budget.soft == NEVER { 0 } else { percent(budget.soft) },
-            keep_recent: self.tables.pins.keep_recent,
-            summarizer,
-            channel: chosen.as_ref().map(|chosen| chosen.name.to_owned()),
-            model: chosen.as_ref().map(|chosen| chosen.model.to_owned()),
-            runs_on: named(&self.tables.budget.model),
-            window: budget.window,
-            chain: named(&self.tables.select.chain).filter(|_| self.tables.select.mode.0 == Mode::Fixed),
-        }
-    }
-
-    /// The keys that an agent's table sets, as it sets them; empty where there is no such agent.
+    /// The keys that an agent's table sets, as it sets them; empty where the agent does not exist.
     pub fn agent_settings(&self, name: &str) -> Map<String, Value> {
         let Some(table) = self.tables.agents.get(name) else { return Map::new() };
         let is_set = |key: &&Field| self.source(&format!("agents.{name}.{}", key.name)) != Source::Default;
@@ -158,7 +111,7 @@ impl Config {
     }
 }
 
-/// Sets one key of a table; what is wrong with it.
+/// Sets one key of a table; its problem.
 fn set(config: &mut Config, declared: &Section, name: &str, key: &str, value: &Value) -> Option<Problem> {
     if let Some(problem) = declared.unknown_key(name, key) {
         return Some(problem);

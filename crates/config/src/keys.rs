@@ -4,7 +4,7 @@ use epitome_strategy::Field;
 
 use crate::sections::{NAMED, SECTIONS, Section};
 
-/// Everything that may stand at the top level of a file, in the order of the template.
+/// All keys that the top level of a file may have, in the order of the template.
 pub(crate) fn top_level() -> impl Iterator<Item = &'static str> + Clone {
     let names = |sections: &'static [Section]| sections.iter().map(|section| section.name);
     ["preset"].into_iter().chain(names(SECTIONS)).chain(["chains", "strategies"]).chain(names(NAMED))
@@ -15,13 +15,13 @@ pub(crate) fn top_level() -> impl Iterator<Item = &'static str> + Clone {
 pub(crate) struct Alias {
     /// The second name, accepted in `[budget]`.
     pub(crate) name: &'static str,
-    /// The key that it stands for.
+    /// The key that it is another name of.
     pub(crate) key: &'static str,
-    /// What it takes.
+    /// The value that it takes.
     pub(crate) value: AliasValue,
 }
 
-/// What a second name takes.
+/// The value of a second name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AliasValue {
     /// A whole number.
@@ -63,7 +63,7 @@ pub fn named_keys() -> impl Iterator<Item = Key> {
     NAMED.iter().flat_map(|section| section.fields.iter().map(|field| Key { section: section.name, field }))
 }
 
-/// The second names that `[budget]` takes, each with the key that it stands for.
+/// The second names that `[budget]` takes, each with its key.
 pub fn second_names() -> impl Iterator<Item = (&'static str, &'static str)> {
     ALIASES.iter().map(|alias| (alias.name, alias.key))
 }

@@ -10,7 +10,7 @@ use crate::error::Problem;
 
 /// The words of a configuration by what they tell; cues without words are left out.
 fn words(config: &Config) -> BTreeMap<Cue, Vec<String>> {
-    let words = |(cue, _): (Cue, &str)| {
+    let words = |cue: Cue| {
         let value = config.tables.lexicon.get(&key(cue))?;
         let words: Vec<String> = SettingType::from_value(&value).ok()?;
         (!words.is_empty()).then_some((cue, words))
@@ -18,7 +18,7 @@ fn words(config: &Config) -> BTreeMap<Cue, Vec<String>> {
     Cue::ALL.into_iter().filter_map(words).collect()
 }
 
-/// What the file calls a cue.
+/// The key of a cue in the file.
 fn key(cue: Cue) -> String {
     cue.as_str().replace('-', "_")
 }
@@ -57,7 +57,7 @@ pub(crate) fn problems(config: &Config) -> Vec<Problem> {
     problems
 }
 
-/// What is wrong with a word, on one line: regular expressions are refused with a drawing on several.
+/// The problem of a word, on one line: errors of regular expressions are drawn on several.
 fn describe_error(error: &LexiconError) -> String {
     let last = error.problem.lines().last().unwrap_or_default().trim();
     let problem = last.strip_prefix("error: ").unwrap_or(last);

@@ -30,6 +30,7 @@ mod effective;
 mod embeddings;
 mod error;
 mod external;
+mod fixed_settings;
 mod given;
 mod keys;
 mod lexicon;
@@ -52,7 +53,6 @@ pub use check::unknown_strategy;
 pub use config::Config;
 pub use effective::EffectiveValue;
 pub use error::{ConfigErrors, FileLocation, Problem};
-pub use given::EffectiveAgent;
 pub use keys::{Key, keys, named_keys, second_names};
 pub use live::{LiveSettings, LiveTable, OptionalThreshold, TriggersTable};
 pub use models::{ModelLimits, Models, UnknownModel};
@@ -62,9 +62,8 @@ pub use runtime::Runtime;
 pub use source::Source;
 pub use summarizer::{OnProgress, SummaryModel};
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
-pub use template::{key_table, template};
+pub use template::{key_table, settings_table, template};
 pub use thresholds::NEVER;
 pub use values::{
-    ChannelKindName, CounterName, EmbedderName, FormName, Limit, OnFailure, Parameters, PoolingName, PresetNames,
-    Refusal, SelectMode, SummarizerChoice, SummaryRoleName,
+    CompactionBy, CounterName, EmbedderName, Limit, ModelQuestion, Parameters, PresetNames, Refusal, SummarizerChoice,
 };

@@ -1,4 +1,4 @@
-//! What a live session needs beside the engine: when it compacts by itself, and what happens around it.
+//! Settings of a live session beside the engine: when it compacts without a request, and what happens around it.
 
 use std::path::PathBuf;
 
@@ -24,33 +24,33 @@ settings! {
 settings! {
     /// `[live]`: what a host that keeps sessions running does around a compaction.
     pub struct LiveTable {
-        /// Whether somebody is asked before a compaction is made.
+        /// Whether a person confirms each compaction before it is made.
         require_confirmation: bool = false;
-        /// What follows where it is refused and the session has no room left: `error` says so and changes nothing,
+        /// What follows where a compaction is refused and the session has no room left: `error` says so and changes nothing,
         /// `drop-oldest` lets the oldest messages go without a summary, `new-session` begins one.
         on_refusal: Refusal = Refusal::Error;
-        /// A tool's result of more is cut to its telling lines before it is sent for the first time, which costs no prompt
+        /// A tool's result of more tokens than this is cut to its most informative lines before it is sent for the first time, which costs no prompt
         /// cache; 0 switches it off. A result of a tenth of the window takes a third of the room between `target` and
         /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.
-        arrival_tokens: OptionalThreshold = OptionalThreshold(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens";
+        arrival_tokens: OptionalThreshold = OptionalThreshold(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens", is common;
         /// Old results of tools are cleared, and old arguments and texts shortened, below the thresholds too, before a call
         /// of the model, as soon as that saves more than so much: what `[strategies.tool-results]` says is old. Each time
         /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
         /// while; 0 switches it off.
-        clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens";
+        clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens", is common;
         /// Whether decisions, preferences and identifiers are kept as memories before a compaction.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
         memory_file: String = String::new();
-        /// How many memories go into a summary at most: those that bear on what is talked about.
+        /// How many memories go into a summary at most: those that bear on the current subject.
         recent_memories: u32 = 5, in 0..=1_000, unit "memories";
     }
 }
 
-/// What a live session needs beside the engine: the values of `[live]`, for a host to act on.
+/// Settings of a live session beside the engine: the values of `[live]`, for a host to act on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveSettings {
-    /// Whether somebody is asked before a compaction is made.
+    /// Whether a person confirms each compaction before it is made.
     pub require_confirmation: bool,
     /// What follows a refusal.
     pub on_refusal: Refusal,
@@ -68,7 +68,7 @@ pub struct LiveSettings {
 }
 
 impl Default for LiveSettings {
-    /// What an empty file gives.
+    /// The values of an empty file.
     fn default() -> Self {
         Self::from(&LiveTable::default())
     }

@@ -1,27 +1,26 @@
-//! What is known of models: the table that ships, and what a configuration says over it.
+//! Known models: the table that ships, and the configuration's entries over it.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Tokens, nearest};
 use thiserror::Error;
 use toml::Value;
 
-use crate::error::suggestion;
 use crate::named::ModelTable;
 use crate::tables::BudgetTable;
 
 /// The table that ships.
 const SHIPPED: &str = include_str!("models.toml");
 
-/// What is known of a model.
+/// The known limits of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ModelLimits {
-    /// What a request and its answer may take together.
+    /// The tokens that a request and its answer may take together.
     pub window: Tokens,
     /// The longest answer, where the model has such a limit.
     pub largest_output: Option<Tokens>,
-    /// What must be kept free for an answer, however short it is.
+    /// The tokens to keep free for an answer, however short it is.
     pub reserve_output: Option<Tokens>,
 }
 
@@ -31,11 +30,11 @@ pub struct ModelLimits {
 pub struct UnknownModel {
     /// The name.
     pub name: String,
-    /// What to write.
+    /// A suggestion for the configuration.
     pub help: String,
 }
 
-/// What is known of models by their names.
+/// The known models by their names.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Models {
     /// By the beginning of the name, in small letters.
@@ -51,7 +50,7 @@ impl Default for Models {
     }
 }
 
-/// The entries of a table in TOML; `None` where it is none.
+/// The entries of a table in TOML; `None` where the text is not such a table.
 fn parse_models(text: &str) -> Option<BTreeMap<String, ModelLimits>> {
     let file: toml::Table = text.parse().ok()?;
     let models = file.get("models")?.as_table()?;
@@ -80,14 +79,14 @@ impl Models {
         models
     }
 
-    /// What is known of the model `name`. Linear in the table.
+    /// The known limits of the model `name`. Linear in the table.
     ///
     /// # Errors
     ///
     /// No entry's name is the beginning of it, or the entry has no window.
     pub fn limits(&self, name: &str) -> Result<ModelLimits, UnknownModel> {
         self.find(name).filter(|limits| limits.window > 0).ok_or_else(|| {
-            let near = suggestion(name, self.entries.keys().map(String::as_str));
+            let near = nearest(name, self.entries.keys().map(String::as_str));
             let near = near.map(|near| format!("did you mean `{near}`? Else ")).unwrap_or_default();
             let key = toml::Value::from(name).to_string();
             let help = format!("{near}write it into the configuration: [models.{key}] with `window = …`");
@@ -105,14 +104,15 @@ impl Models {
     }
 }
 
-/// Whether a name may go on like this behind the name of an entry: `-mini` may, `.1` and `o` make another model of it.
+/// Whether the rest of a name keeps the meaning of an entry's name: `-mini` does, `.1` and `o` make another model of
+/// it.
 fn ends_a_word(rest: &str) -> bool {
     !rest.starts_with(|next: char| next.is_alphanumeric() || next == '.')
 }
 
 impl ModelLimits {
-    /// What is kept free for an answer: what the model asks for; else what the configuration says; else a reserve for an
-    /// answer of usual length, no more than the model can write and than a quarter of its window.
+    /// The tokens to keep free for an answer: those that the model needs; else those of the configuration; else a
+    /// reserve for an answer of usual length, no more than the model can write and than a quarter of its window.
     pub(crate) fn reserve(&self, configured: Option<Tokens>) -> Tokens {
         let usual = BudgetTable::default().reserve_output.min(self.largest_output.unwrap_or(Tokens::MAX));
         self.reserve_output.or(configured).unwrap_or(usual.min(self.window / 4))

@@ -1,10 +1,11 @@
-//! The tables that stand in a file under names of the user's: models, channels, agents.
+//! The tables that a file has under names of the user's: models, channels, agents.
 
 use std::path::Path;
 
+use epitome_providers::chat::ChannelKind;
 use epitome_strategy::settings;
 
-use crate::values::{ChannelKindName, Parameters, PresetNames, SummarizerChoice};
+use crate::values::{Parameters, PresetNames, SummarizerChoice};
 
 settings! {
     /// `[models.NAME]`: what is known of a model.
@@ -20,17 +21,17 @@ settings! {
     /// `[channels.NAME]`: how a service with models is reached.
     pub struct ChannelTable {
         /// What the service speaks: `openai` for `/chat/completions`, as most servers do, or `anthropic` for its messages.
-        kind: ChannelKindName = ChannelKindName::OpenAi;
+        kind: ChannelKind = ChannelKind::OpenAi, is common;
         /// What the service's addresses begin with, such as `http://localhost:11434/v1`; empty for OpenAI's or Anthropic's
         /// own.
-        base_url: String = String::new();
+        base_url: String = String::new(), is common;
         /// The environment variable that holds the key; empty for a service that wants none, and at OpenAI and Anthropic
         /// themselves for `OPENAI_API_KEY` and `ANTHROPIC_API_KEY`.
-        key_variable: String = String::new();
+        key_variable: String = String::new(), is common;
         /// A file that holds the key and nothing else, in place of `key_variable`.
         key_file: String = String::new();
         /// The models that may be asked for, the usual one first; empty for any.
-        models: Vec<String> = Vec::new();
+        models: Vec<String> = Vec::new(), is common;
         /// Whether the channel may be used for compaction.
         compaction: bool = true;
         /// Whether it is the one that is meant where several channels for compaction fit and none is named.
@@ -49,8 +50,17 @@ settings! {
     }
 }
 
+/// The address of the service that a kind is named after, and the environment variable that usually holds its key.
+fn own_service(kind: ChannelKind) -> (&'static str, &'static str) {
+    match kind {
+        ChannelKind::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        ChannelKind::Anthropic => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+    }
+}
+
 impl ChannelTable {
-    /// Whether the key that it names is there: its variable is set, or its file exists; `None` where it names none.
+    /// Whether the key that the channel names exists: its variable is set, or its file exists; `None` where it names
+    /// none.
     pub fn has_key(&self) -> Option<bool> {
         match (self.variable(), self.key_file.as_str()) {
             ("", "") => None,
@@ -62,12 +72,12 @@ impl ChannelTable {
     /// The environment variable that the key is read from, the usual one of the service included.
     pub(crate) fn variable(&self) -> &str {
         let is_own = self.base_url.is_empty() && self.key_file.is_empty();
-        if self.key_variable.is_empty() && is_own { self.kind.own_service().1 } else { &self.key_variable }
+        if self.key_variable.is_empty() && is_own { own_service(self.kind).1 } else { &self.key_variable }
     }
 
-    /// What the service's addresses begin with, its own address where none is set.
+    /// The base of the service's addresses, the service's usual one where none is set.
     pub fn address(&self) -> &str {
-        if self.base_url.is_empty() { self.kind.own_service().0 } else { &self.base_url }
+        if self.base_url.is_empty() { own_service(self.kind).0 } else { &self.base_url }
     }
 }
 

@@ -1,9 +1,7 @@
 //! Presets: named sets of values between the defaults and the file.
 
-use std::fmt;
-
 use epitome_engine::Threshold;
-use epitome_strategy::{TaskKind, Value};
+use epitome_strategy::{TaskKind, Value, named};
 
 /// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
 ///
@@ -36,29 +34,36 @@ pub enum Preset {
 
 type Values = Vec<(String, Value)>;
 
-impl Preset {
-    /// Every preset, with a few words on it.
-    pub const ALL: [(Self, &str, &str); 10] = [
-        (Self::Development, "development", "small thresholds, to see compactions early"),
-        (Self::Production, "production", "everyday work on short contexts"),
-        (Self::LargeContext, "large-context", "more room before anything leaves"),
-        (Self::Classic, "classic", "the source design's chains and constants"),
-        (Self::Basic, "basic", "old tool output, then the oldest messages"),
-        (Self::Advanced, "advanced", "by what messages are: events, scores, chunks"),
-        (Self::Smart, "smart", "by what messages mean: vectors, topics, exact lines"),
-        (Self::Aggressive, "aggressive", "deep, so that the next compaction is far away"),
-        (Self::Balanced, "balanced", "the shipped chains, to half of the window"),
-        (Self::Conservative, "conservative", "what costs least first, and no further than needed"),
-    ];
-
-    /// Its name in the file.
-    pub fn as_str(self) -> &'static str {
-        Self::ALL.iter().find(|(preset, ..)| *preset == self).map_or("", |(_, name, _)| name)
+named! {
+    Preset {
+        Development = "development",
+        Production = "production",
+        LargeContext = "large-context",
+        Classic = "classic",
+        Basic = "basic",
+        Advanced = "advanced",
+        Smart = "smart",
+        Aggressive = "aggressive",
+        Balanced = "balanced",
+        Conservative = "conservative",
     }
+}
 
-    /// The preset of that name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(preset, ..)| *preset)
+impl Preset {
+    /// The preset's purpose, in a few words.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Development => "small thresholds, to see compactions early",
+            Self::Production => "everyday work on short contexts",
+            Self::LargeContext => "more room before anything leaves",
+            Self::Classic => "the source design's chains and constants",
+            Self::Basic => "old tool output, then the oldest messages",
+            Self::Advanced => "by what messages are: events, scores, chunks",
+            Self::Smart => "by what messages mean: vectors, topics, exact lines",
+            Self::Aggressive => "deep, so that the next compaction is far away",
+            Self::Balanced => "the shipped chains, to half of the window",
+            Self::Conservative => "what costs least first, and no further than needed",
+        }
     }
 
     /// The keys that it sets, spelt with their sections, where the soft threshold is `soft` so far.
@@ -113,8 +118,8 @@ impl Preset {
     }
 }
 
-/// The constants of the design that the strategies come from. They stand here also where they are the strategies' own
-/// defaults, which may change.
+/// The constants of the design that the strategies come from. They are repeated here also where they equal the
+/// strategies' own defaults, because these may change.
 fn classic_constants() -> [(&'static str, Value); 20] {
     [
         ("sliding-window.window", 9.into()),
@@ -173,12 +178,6 @@ fn chains(of: impl Fn(TaskKind) -> &'static [&'static str]) -> Values {
     TaskKind::ALL.into_iter().map(|kind| (format!("chains.{kind}"), of(kind).to_vec().into())).collect()
 }
 
-impl fmt::Display for Preset {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.as_str())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
@@ -190,7 +189,8 @@ mod tests {
     #[test]
     fn every_value_of_a_preset_is_taken() {
         let registry = epitome_builtin::registry();
-        for (preset, name, _) in Preset::ALL {
+        for preset in Preset::ALL {
+            let name = preset.as_str();
             let mut config = Config::default();
             // For the preset that asks for a model.
             config.set("channels.local.base_url", &"http://127.0.0.1:1/v1".into()).unwrap();

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{Registry, SettingType, Value};
+use epitome_strategy::{Registry, SettingType, Value, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::check;
 use crate::config::Config;
-use crate::error::{ConfigErrors, FileLocation, Problem, suggestion};
+use crate::error::{ConfigErrors, FileLocation, Problem};
 use crate::keys::{ALIASES, Alias, AliasValue, keys, top_level};
 use crate::preset::Preset;
 use crate::sections::{NAMED, SECTIONS, Section};
@@ -28,13 +28,13 @@ impl Config {
 
 type Entry<'a, 'i> = (&'a Spanned<toml::de::DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
-/// The configuration that `text` gives, as far as it can be read, and what is wrong with it.
+/// The configuration that `text` gives, as far as it can be read, and its problems.
 fn read(text: &str, file: &str) -> (Config, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let root = table.get_ref();
     let mut reader = Reader { text, root, file: Arc::from(file), config: Config::default(), problems: Vec::new() };
     reader.read();
-    // What was made of a line that is no TOML says nothing about what was meant.
+    // Values read from a line that is not TOML say nothing about the user's intent.
     let syntax: Vec<Problem> = errors
         .iter()
         .map(|error| {
@@ -86,19 +86,18 @@ impl Reader<'_, '_> {
 
     /// One name, or a list of names that are applied one over the other.
     fn preset(&mut self, value: &Spanned<DeValue<'_>>) {
-        let known = Preset::ALL.map(|(_, name, _)| name);
         let one = std::slice::from_ref(value);
         for item in value.get_ref().as_array().map_or(one, |items| items) {
             match item.get_ref().as_str() {
-                Some(name) => match Preset::by_name(name) {
-                    Some(preset) => self.config.apply_preset(preset),
-                    None => {
-                        let help = nearest(name, known).unwrap_or_else(|| format!("there are {}", known.join(", ")));
-                        self.problem(item.span().start, format!("there is no preset `{name}`"), Some(help));
-                    }
+                Some(name) => match name.parse::<Preset>() {
+                    Ok(preset) => self.config.apply_preset(preset),
+                    Err(error) => self.problem(item.span().start, format!("`preset`: {error}"), None),
                 },
                 None => {
-                    let takes = format!("`preset` takes one of {}, or a list of them", known.join(", "));
+                    let takes = format!(
+                        "`preset` takes one of {}, or a list of them",
+                        Preset::ALL.map(Preset::as_str).join(", ")
+                    );
                     self.problem(item.span().start, format!("{takes}, not {}", item.get_ref().type_str()), None);
                 }
             }
@@ -108,10 +107,10 @@ impl Reader<'_, '_> {
     fn unknown_top_level(&mut self, name: &str, at: usize) {
         let help = match keys().find(|key| key.field.name == name) {
             Some(key) => format!("it belongs below [{}]", key.section),
-            None => nearest(name, top_level())
+            None => did_you_mean(name, top_level())
                 .unwrap_or_else(|| format!("there are {}", top_level().collect::<Vec<_>>().join(", "))),
         };
-        self.problem(at, format!("`{name}` is no section and no key"), Some(help));
+        self.problem(at, format!("`{name}` is neither a section nor a key"), Some(help));
     }
 
     fn section(&mut self, section: &str, entries: &DeTable<'_>) {
@@ -130,10 +129,10 @@ impl Reader<'_, '_> {
                 let aliases = ALIASES.iter().filter(|_| section == "budget").map(|alias| alias.name);
                 let help = match keys().find(|key| key.field.name == name) {
                     Some(other) => format!("it belongs below [{}]", other.section),
-                    None => nearest(name, known.iter().copied().chain(aliases))
+                    None => did_you_mean(name, known.iter().copied().chain(aliases))
                         .unwrap_or_else(|| format!("there are {}", known.join(", "))),
                 };
-                self.problem(at, format!("`{name}` is no key of [{section}]"), Some(help));
+                self.problem(at, format!("`{name}` is not a key of [{section}]"), Some(help));
             }
         }
     }
@@ -180,7 +179,7 @@ impl Reader<'_, '_> {
         self.assign(&path, key.get_ref(), (key, value));
     }
 
-    /// Notes where each item of a list stands.
+    /// Notes the position of each item of a list.
     fn note_items(&mut self, path: &str, value: &Spanned<DeValue<'_>>) {
         for (index, item) in value.get_ref().as_array().into_iter().flatten().enumerate() {
             let place = self.place(item.span().start);
@@ -251,8 +250,8 @@ impl Reader<'_, '_> {
     }
 }
 
-fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    suggestion(name, known).map(|near| format!("did you mean `{near}`?"))
+fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// A TOML value as settings take it.

@@ -19,7 +19,7 @@ use crate::live::LiveSettings;
 use crate::models::{Models, UnknownModel};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
 use crate::thresholds::fit_to_window;
-use crate::values::{OnFailure, SummarizerChoice};
+use crate::values::{CompactionBy, SummarizerChoice};
 
 /// The strategy that clears old results below the thresholds.
 const CLEARING: &str = "tool-results";
@@ -28,7 +28,7 @@ const CLEARING: &str = "tool-results";
 /// with two layers.
 const CLEARED_TEXT_CHARS: u32 = 200;
 
-/// What the name of a kind's chain for later compactions ends in.
+/// The suffix of a chain for later compactions.
 const LATER: &str = "-later";
 
 /// The running parts that a configuration describes.
@@ -36,27 +36,29 @@ const LATER: &str = "-later";
 pub struct Runtime {
     /// The budget; the tool definitions of a session are not counted in yet.
     pub budget: Budget,
-    /// What starts a compaction beside the budget's thresholds.
+    /// The triggers of a compaction beside the budget's thresholds.
     pub triggers: Triggers,
-    /// What a host that keeps sessions running does around a compaction.
+    /// The settings for a host that keeps sessions running.
     pub live: LiveSettings,
-    /// What clears old results below the thresholds, where `[live] clear_tokens` says so: `tool-results` with its settings,
-    /// and nothing but what is old.
+    /// The strategy that clears old results below the thresholds, where `[live] clear_tokens` asks for it:
+    /// `tool-results` with its settings, but for old results alone.
     pub clearing: Option<Arc<dyn Strategy>>,
     /// The token counter.
     pub counter: Arc<dyn TokenCounter>,
     /// Whether [`counter`](Self::counter) is to be corrected by a session's usage records, see
     /// [`calibrated`](crate::calibrated).
     pub calibrate: bool,
-    /// What must stay verbatim.
+    /// The messages that must stay verbatim.
     pub pins: Pins,
-    /// Whether texts that stand for what left name its handle, and how it is looked up.
+    /// Whether the texts in place of removed ones name their handle, and the tool that looks it up.
     pub handles: bool,
-    /// Whether the proxy gives the model tools to look up what left.
+    /// Whether the proxy gives the model tools to look up removed text.
     pub proxy_recall: bool,
-    /// How the chain is chosen.
+    /// Who makes the compactions that clients of the proxy ask their provider for.
+    pub proxy_compaction: CompactionBy,
+    /// The way to choose the chain.
     pub mode: Mode,
-    /// How a verdict becomes a choice of a chain.
+    /// The settings by which a verdict becomes a choice of a chain.
     pub select: SelectSettings,
     /// The least that a compaction must keep, and what follows where it does not.
     pub quality: MinQuality,
@@ -66,11 +68,11 @@ pub struct Runtime {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// The cue words.
     pub lexicon: Arc<Lexicon>,
-    /// Who writes summaries, see [`make_summarizer`](Self::make_summarizer).
+    /// The writer of summaries, see [`make_summarizer`](Self::make_summarizer).
     pub summarizer: SummarizerChoice,
-    /// What becomes of a compaction whose summary nobody gives.
+    /// The outcome of a compaction whose summary cannot be written.
     pub without_summary: WithoutSummary,
-    /// Whose side summaries stand on.
+    /// The role of summaries.
     pub summary_role: SummaryRole,
     /// Whether hand-offs are prepared in the background, where a host can.
     pub background: bool,
@@ -106,16 +108,16 @@ impl Config {
         ConfigErrors::check(of_one(self, registry))?;
         let registry = &self.registry(registry);
         let counter = epitome_tokens::by_name(&self.tables.counter.name.0).map_err(|error| {
-            ConfigErrors::of(vec![Problem::new(self.sources.place("counter.name"), error.to_string())])
+            ConfigErrors::from_problems(vec![Problem::new(self.sources.place("counter.name"), error.to_string())])
         })?;
         let (embedder, writer) = match (embeddings::embedder(self), summarizer::writer(self)) {
             (Ok(embedder), Ok(writer)) => (embedder, writer),
             (embedder, writer) => {
                 let problems = embedder.err().into_iter().chain(writer.err().into_iter().flatten());
-                return Err(ConfigErrors::of(problems.collect()));
+                return Err(ConfigErrors::from_problems(problems.collect()));
             }
         };
-        let lexicon = lexicon::lexicon(self).map_err(|problem| ConfigErrors::of(vec![problem]))?;
+        let lexicon = lexicon::lexicon(self).map_err(|problem| ConfigErrors::from_problems(vec![problem]))?;
         let mut strategies = BTreeMap::new();
         for registration in registry.iter() {
             let id = registration.meta.id;
@@ -130,7 +132,7 @@ impl Config {
         };
         let named: BTreeMap<String, Chain> =
             self.chains.keys().filter_map(|name| Some((name.clone(), chain_of(&self.chain(name)?)))).collect();
-        let mode = self.tables.select.mode.0;
+        let mode = self.tables.select.mode;
         Ok(Runtime {
             budget: self.budget(),
             triggers: Triggers::from(&self.tables.triggers),
@@ -147,6 +149,7 @@ impl Config {
             },
             handles: self.tables.marks.handles,
             proxy_recall: self.tables.proxy.recall,
+            proxy_compaction: self.tables.proxy.compaction,
             mode,
             select: SelectSettings {
                 agreeing_verdicts: self.tables.select.agreeing_verdicts,
@@ -160,17 +163,14 @@ impl Config {
                 summaries: self.tables.quality.min_summaries,
                 strings: self.tables.quality.min_strings,
                 files: self.tables.quality.min_files,
-                on_loss: self.tables.quality.on_loss.0,
+                on_loss: self.tables.quality.on_loss,
             },
             fixed: (mode == Mode::Fixed).then(|| named.get(&self.tables.select.chain).cloned()).flatten(),
             embedder,
             lexicon,
             summarizer: self.summarizer(),
-            without_summary: match self.tables.summary.on_failure {
-                OnFailure::GoOn => WithoutSummary::GoOn,
-                OnFailure::Stop => WithoutSummary::Stop,
-            },
-            summary_role: self.tables.summary.role.0,
+            without_summary: self.tables.summary.on_failure,
+            summary_role: self.tables.summary.role,
             background: self.tables.summary.background,
             agent: self.agent().map(str::to_owned),
             writer,
@@ -223,16 +223,17 @@ impl Runtime {
         Ok(chain)
     }
 
-    /// The summarizer that the configuration asks for, or `None` where it is switched off. `progress` is told how far a
-    /// model is; all summarizers that one runtime makes share their cache and their bound on requests.
+    /// The summarizer that the configuration asks for, or `None` where it is switched off. `progress` receives how far
+    /// a model is; all summarizers that one runtime makes share their cache and their bound on requests.
     pub fn make_summarizer(&self, progress: Option<OnProgress>) -> Option<Arc<dyn Summarizer>> {
         self.writer.summarizer(progress)
     }
 
-    /// The summarizer for a session whose own model can be asked: `conversation` answers what stands at the end of the
-    /// session's request. With `summarizer = "provider"`, `compaction` is asked before it: it has the provider compact the
-    /// session's request by what it is told. Where that gives no hand-off the summarizer of [`make_summarizer`](Self::make_summarizer) writes
-    /// it. That one alone where the configuration has no model write summaries, or has it asked with a transcript.
+    /// The summarizer for a session whose own model can be asked: `conversation` answers the instruction at the end of
+    /// the session's request. With `summarizer = "provider"`, `compaction` is asked before it: it has the provider
+    /// compact the session's request under the given instructions. Where that gives no hand-off the summarizer of
+    /// [`make_summarizer`](Self::make_summarizer) writes it. That one alone where the configuration has no model write
+    /// summaries, or has it asked with a transcript.
     pub fn make_summarizer_in(
         &self,
         conversation: Arc<dyn ChatModel>,
@@ -242,12 +243,12 @@ impl Runtime {
         self.writer.summarizer_in(conversation, compaction, progress)
     }
 
-    /// Whether summaries are asked for at the end of conversations, where there are some.
+    /// Whether summaries are asked for at the end of conversations, where the host has some.
     pub fn asks_conversations(&self) -> bool {
         self.writer.asks_conversations()
     }
 
-    /// The model that writes summaries; `None` where the rules do, or nobody.
+    /// The model that writes summaries; `None` where rules write them, or summaries are off.
     pub fn summary_model(&self) -> Option<&SummaryModel> {
         match &self.writer {
             Writer::Model { about, .. } => Some(about),
@@ -255,7 +256,7 @@ impl Runtime {
         }
     }
 
-    /// The budget for another model, for a session that goes on with it: its window and reserve, the same thresholds.
+    /// The budget for another model, for a session that continues with it: its window and reserve, the same thresholds.
     /// Those in tokens come down where the window has no room for them. Linear in the table of models.
     ///
     /// # Errors

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use epitome_strategy::{Field, SettingsTable, Value};
+use epitome_strategy::{Field, SettingsTable, Value, nearest};
 
-use crate::error::{Problem, suggestion};
+use crate::error::Problem;
 use crate::live::{LiveTable, TriggersTable};
 use crate::named::{AgentTable, ChannelTable, ModelTable};
 use crate::tables::{
@@ -21,18 +21,18 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// What is wrong with a key that the table `name` of this section does not have.
+    /// The problem of a key that the table `name` of this section does not have.
     pub(crate) fn unknown_key(&self, name: &str, key: &str) -> Option<Problem> {
         let known = self.fields.iter().map(|field| field.name);
         if known.clone().any(|known| known == key) {
             return None;
         }
-        let help = match suggestion(key, known.clone()) {
+        let help = match nearest(key, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
         };
         let section = self.name;
-        Some(Problem::new(None, format!("`{key}` is no key of [{section}.{name}]")).with_help(help))
+        Some(Problem::new(None, format!("`{key}` is not a key of [{section}.{name}]")).with_help(help))
     }
 }
 
@@ -58,16 +58,16 @@ macro_rules! sections {
             &[$(Section { name: stringify!($named), doc: $named_doc, fields: <$entry>::FIELDS },)*];
 
         impl Tables {
-            /// Sets a key; in front of one of [`NAMED`] stands the name of its table and a dot.
+            /// Sets a key; for one of [`NAMED`] the key begins with the name of its table and a dot.
             pub(crate) fn set(&mut self, section: &str, key: &str, value: &Value) -> Result<(), String> {
                 match section {
                     $(stringify!($fixed) => set(&mut self.$fixed, key, value),)*
                     $(stringify!($named) => set_named(&mut self.$named, key, value),)*
-                    _ => Err("is no key".to_owned()),
+                    _ => Err("is not a key".to_owned()),
                 }
             }
 
-            /// The value of a key of one of [`SECTIONS`]; `None` where there is no such key.
+            /// The value of a key of one of [`SECTIONS`]; `None` for an unknown key.
             pub(crate) fn get(&self, section: &str, key: &str) -> Option<Value> {
                 match section {
                     $(stringify!($fixed) => self.$fixed.get(key),)*
@@ -75,7 +75,7 @@ macro_rules! sections {
                 }
             }
 
-            /// Adds a table to one of [`NAMED`], with nothing set in it, where there is none of that name.
+            /// Adds an empty table to one of [`NAMED`], unless it has one of that name.
             pub(crate) fn add(&mut self, section: &str, name: &str) {
                 match section {
                     $(stringify!($named) => drop(self.$named.entry(name.to_owned()).or_default()),)*

@@ -20,7 +20,7 @@ pub enum Source {
     /// A table that the program added did: [`with_agent`](crate::Config::with_agent),
     /// [`with_channel`](crate::Config::with_channel), [`adjusted`](crate::Config::adjusted).
     Given,
-    /// It is what is known of the model that `[budget] model` names.
+    /// The known limits of the model that `[budget] model` names.
     Model(String),
     /// The preset asks for a model to write summaries, and no channel may be used for it.
     NoChannel(Preset),
@@ -31,7 +31,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The layer that it is of: what a later one sets stands over what an earlier one does.
+    /// The layer of the source: a later layer overrides an earlier one.
     pub(crate) fn layer(&self) -> u8 {
         match self {
             Self::Default | Self::Llm | Self::Agent => 0,
@@ -58,17 +58,18 @@ impl fmt::Display for Source {
     }
 }
 
-/// Who set which key, each spelt with its section.
+/// The source of each key, each spelt with its section.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources(BTreeMap<String, Source>);
 
 impl Sources {
-    /// Who set a key.
+    /// The source of a key.
     pub(crate) fn get(&self, key: &str) -> Source {
         self.0.get(key).cloned().unwrap_or(Source::Default)
     }
 
-    /// Notes who set a key, or where a file names what is no key of its own, such as an element of a list.
+    /// Notes the source of a key, or of a position in a file that is not a key of its own, such as an element of a
+    /// list.
     pub(crate) fn note(&mut self, key: impl Into<String>, source: Source) {
         self.0.insert(key.into(), source);
     }

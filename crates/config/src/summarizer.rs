@@ -11,22 +11,20 @@ use epitome_providers::chat::{ChannelError, ChannelSettings, ChatModel, Compacti
 #[cfg(feature = "http")]
 use epitome_providers::http::HttpError;
 use epitome_providers::http::RetryPolicy;
-use epitome_providers::model::{
-    FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, PromptError, SummaryForm,
-};
+use epitome_providers::model::{FallbackSummarizer, ModelProgress, ModelSettings, ModelSummarizer, PromptError};
 use epitome_strategy::{Summarizer, Tokens};
 
 use crate::channels::SummaryChannel;
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
 use crate::named::ChannelTable;
-use crate::values::{AskName, FormName, SummarizerChoice};
+use crate::values::{ModelQuestion, SummarizerChoice};
 
-/// What a model's window is taken for where nothing says it. Too much is found out and halved, but for servers that cut a
-/// request without a word.
+/// The assumed window of a model where none is known. Too large a value is found out and halved, but not for servers
+/// that cut a request silently.
 const ASSUMED_WINDOW: Tokens = 32_768;
 
-/// Is told how far a summary of a model is; called in between requests, and must not wait.
+/// A callback for the progress of a model's summary. It is called in between requests, and must not wait.
 pub type OnProgress = Arc<dyn Fn(ModelProgress) + Send + Sync>;
 
 /// The model that writes summaries.
@@ -36,7 +34,7 @@ pub struct SummaryModel {
     pub channel: String,
     /// The model as the service calls it.
     pub model: String,
-    /// What the service's addresses begin with.
+    /// The base of the service's addresses.
     pub base_url: String,
     /// Tokens that request and answer may take together.
     pub window: Tokens,
@@ -48,7 +46,7 @@ impl fmt::Display for SummaryModel {
     }
 }
 
-/// Who writes summaries, ready to be asked.
+/// The writer of summaries, ready to be asked.
 #[derive(Debug, Clone)]
 pub(crate) enum Writer {
     /// No one.
@@ -58,17 +56,17 @@ pub(crate) enum Writer {
     /// A model, and the rules behind it where they may step in.
     Model {
         summarizer: Box<ModelSummarizer>,
-        /// What is asked before the model: its provider's own compaction.
+        /// Asked before the model: its provider's own compaction.
         compaction: Option<Arc<dyn Compaction>>,
         about: SummaryModel,
         falls_back: bool,
         asking: Option<ConversationModelSettings>,
     },
-    /// Only the model of a conversation; the rules where there is none.
+    /// Only the model of a conversation; the rules where there is no conversation.
     Conversations { asking: ConversationModelSettings, falls_back: bool },
 }
 
-/// How a conversation's own model is asked.
+/// The settings for asking a conversation's own model.
 #[derive(Debug, Clone)]
 pub(crate) struct ConversationModelSettings {
     settings: ModelSettings,
@@ -98,7 +96,7 @@ fn telling(summarizer: ModelSummarizer, progress: Option<OnProgress>) -> ModelSu
 }
 
 impl Writer {
-    /// The summarizer, which tells `progress` how far a model is.
+    /// The summarizer; `progress` receives how far a model is.
     pub(crate) fn summarizer(&self, progress: Option<OnProgress>) -> Option<Arc<dyn Summarizer>> {
         match self {
             Self::Off => None,
@@ -148,7 +146,7 @@ impl Writer {
     }
 }
 
-/// Who writes summaries. Reads the key and the prompts; asks nobody.
+/// The writer of summaries. Reads the key and the prompts; makes no request.
 pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     match config.summarizer() {
         SummarizerChoice::Off => return Ok(Writer::Off),
@@ -158,17 +156,14 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     let table = &config.tables.summary;
     let path = |text: &str| (!text.is_empty()).then(|| PathBuf::from(text));
     let asked = ModelSettings {
-        form: match table.form {
-            FormName::Sections => SummaryForm::Sections,
-            FormName::Json => SummaryForm::Json,
-        },
+        form: table.form,
         prompts: path(&table.prompts),
         parallel: table.parallel as usize,
         reasoning_tokens: table.reasoning_tokens,
         cache_folder: path(&table.cache),
         ..ModelSettings::default()
     };
-    let asking = (table.ask == AskName::SameConversation).then(|| ConversationModelSettings {
+    let asking = (table.ask == ModelQuestion::SameConversation).then(|| ConversationModelSettings {
         settings: asked.clone(),
         compacts: config.summarizer() == SummarizerChoice::Provider,
     });
@@ -193,7 +188,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
     Ok(Writer::Model { summarizer, compaction, about, falls_back: table.fall_back_to_rules, asking })
 }
 
-/// What is wrong with the prompts.
+/// The problems of the prompts.
 fn unread(config: &Config, errors: &[PromptError]) -> Vec<Problem> {
     let told = |error: &dyn Error| match error.source() {
         Some(cause) => format!("{error}: {cause}"),
@@ -204,15 +199,16 @@ fn unread(config: &Config, errors: &[PromptError]) -> Vec<Problem> {
 }
 
 impl Config {
-    /// The model that `[summary]` names, for other questions than summaries, and what it is. Reads the key, asks nobody.
+    /// The model that `[summary]` names, for other questions than summaries, and what it is. Reads the key, makes no request.
     ///
     /// # Errors
     ///
     /// No channel is named, or the one that is cannot be opened; the error names the key to mend.
     pub fn chat_model(&self) -> Result<(Arc<dyn ChatModel>, SummaryModel), ConfigErrors> {
-        let chosen = self.summary_channel().map_err(|problem| ConfigErrors::of(vec![problem]))?;
+        let chosen = self.summary_channel().map_err(|problem| ConfigErrors::from_problems(vec![problem]))?;
         let settings = channel_settings(self, &chosen);
-        let model = settings.open().map_err(|error| ConfigErrors::of(vec![not_opened(self, &chosen, &error)]))?;
+        let model =
+            settings.open().map_err(|error| ConfigErrors::from_problems(vec![not_opened(self, &chosen, &error)]))?;
         Ok((model, about(&chosen, settings)))
     }
 }
@@ -236,7 +232,7 @@ fn channel_settings(config: &Config, chosen: &SummaryChannel<'_>) -> ChannelSett
     };
     let known = || config.models().limits(chosen.model).map_or(ASSUMED_WINDOW, |limits| limits.window);
     ChannelSettings {
-        kind: (*kind).into(),
+        kind: *kind,
         base_url: chosen.channel.address().to_owned(),
         called: config.hides_addresses.then(|| format!("channel {}", chosen.name)),
         key,

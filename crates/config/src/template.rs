@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use epitome_providers::process::ProcessStrategy;
-use epitome_strategy::{Field, FieldKind, Registry, TaskKind, Value};
+use epitome_strategy::{Field, FieldKind, Registration, Registry, TaskKind, Value};
 
 use crate::chains::default_chain;
 use crate::preset::Preset;
@@ -19,7 +19,8 @@ pub fn template(registry: &Registry) -> String {
     comment(
         &mut out,
         "Configuration of epitome. Every key stands here with its default: take the `#` in front of one away and change \
-         it. Use the file with `--config epitome.toml`.",
+         it. Use the file with `--config epitome.toml`. The settings that people need stand first: the sections that have \
+         some, and in each of these the settings in front of `-- more --`.",
     );
     out.push('\n');
     comment(
@@ -27,16 +28,11 @@ pub fn template(registry: &Registry) -> String {
         "A named set of values, or a list of such names, of which later ones override earlier ones. The keys of this \
          file override them all.",
     );
-    for (_, name, doc) in Preset::ALL {
-        let _ = writeln!(out, "#   {name:<14}{doc}");
+    for preset in Preset::ALL {
+        let _ = writeln!(out, "#   {preset:<14}{}", preset.summary());
     }
     let _ = writeln!(out, "#preset = \"production\"");
-    for section in SECTIONS {
-        out.push('\n');
-        comment(&mut out, section.doc);
-        let _ = writeln!(out, "[{}]", section.name);
-        section.fields.iter().for_each(|field| setting(&mut out, field));
-    }
+    sections(&mut out, SECTIONS, true);
     out.push('\n');
     comment(
         &mut out,
@@ -50,12 +46,12 @@ pub fn template(registry: &Registry) -> String {
         let chain: Vec<String> = default_chain(kind).iter().map(ToString::to_string).collect();
         let _ = writeln!(out, "#{kind} = {}", toml_value(&chain.into()));
     }
-    for registration in registry.iter().filter(|registration| !registration.fields.is_empty()) {
-        out.push('\n');
-        comment(&mut out, registration.meta.summary);
-        let _ = writeln!(out, "[strategies.{}]", registration.meta.id);
-        registration.fields.iter().for_each(|field| setting(&mut out, field));
-    }
+    strategies(&mut out, registry, true);
+    NAMED.iter().filter(|section| has_common(section.fields)).for_each(|section| named(&mut out, section));
+    out.push('\n');
+    comment(&mut out, "------ More. The sections from here on hold settings that few people need. ------");
+    sections(&mut out, SECTIONS, false);
+    strategies(&mut out, registry, false);
     out.push('\n');
     comment(
         &mut out,
@@ -72,8 +68,52 @@ pub fn template(registry: &Registry) -> String {
         }
         let _ = writeln!(out, "#   {} = {example}", field.name);
     }
-    NAMED.iter().for_each(|section| named(&mut out, section));
+    NAMED.iter().filter(|section| !has_common(section.fields)).for_each(|section| named(&mut out, section));
     out
+}
+
+/// Whether one of the settings is common: among those that most users need.
+fn has_common(fields: &[Field]) -> bool {
+    fields.iter().any(|field| field.is_common)
+}
+
+/// The settings that people need, and all others, each in order of declaration.
+fn by_need(fields: &'static [Field]) -> (Vec<&'static Field>, Vec<&'static Field>) {
+    fields.iter().partition(|field| field.is_common)
+}
+
+/// The sections that have, or do not have, settings that people need.
+fn sections(out: &mut String, sections: &[Section], common: bool) {
+    for section in sections.iter().filter(|section| has_common(section.fields) == common) {
+        out.push('\n');
+        comment(out, section.doc);
+        let _ = writeln!(out, "[{}]", section.name);
+        settings(out, section.name, section.fields);
+    }
+}
+
+/// The sections of the strategies that have, or do not have, settings that people need.
+fn strategies(out: &mut String, registry: &Registry, common: bool) {
+    let has_settings = |registration: &&Registration| !registration.fields.is_empty();
+    for Registration { meta, fields, .. } in
+        registry.iter().filter(has_settings).filter(|registration| has_common(registration.fields) == common)
+    {
+        out.push('\n');
+        comment(out, meta.summary);
+        let section = format!("strategies.{}", meta.id);
+        let _ = writeln!(out, "[{section}]");
+        settings(out, &section, fields);
+    }
+}
+
+/// The settings of a section, those that people need first.
+fn settings(out: &mut String, section: &str, fields: &'static [Field]) {
+    let (common, more) = by_need(fields);
+    common.iter().for_each(|field| setting(out, field));
+    if !common.is_empty() && !more.is_empty() {
+        comment(out, &format!("-- more of [{section}] --"));
+    }
+    more.iter().for_each(|field| setting(out, field));
 }
 
 /// An example of a table with a name of the user's, every key in it.
@@ -86,7 +126,8 @@ fn named(out: &mut String, section: &Section) {
     out.push('\n');
     comment(out, section.doc);
     let _ = writeln!(out, "#   [{}.{name}]", section.name);
-    for field in section.fields {
+    let (common, more) = by_need(section.fields);
+    for field in common.into_iter().chain(more) {
         comment(out, &document_field(field));
         let example = examples.iter().find(|(known, _)| *known == field.name);
         let example = example.map_or_else(|| toml_value(&(field.default)()), |(_, value)| (*value).to_owned());
@@ -94,7 +135,7 @@ fn named(out: &mut String, section: &Section) {
     }
 }
 
-/// What a setting does, with its unit.
+/// The description of a setting, with its unit.
 fn document_field(field: &Field) -> String {
     let doc = field.doc.trim();
     if field.unit.is_empty() { doc.to_owned() } else { format!("{doc} Unit: {}.", field.unit) }
@@ -152,40 +193,58 @@ fn group_digits(number: u64) -> String {
     out
 }
 
-/// The reference's tables of keys in Markdown, from the same declarations.
+/// The head of a table of settings.
+const HEAD: &str = "| key | default | takes | what it does |\n|---|---|---|---|\n";
+
+/// The reference's tables of keys in Markdown, from the same declarations: one of the settings that people need, and one
+/// of all others for each section.
 pub fn key_table(registry: &Registry) -> String {
-    let mut out = String::new();
-    for section in SECTIONS {
-        let _ = writeln!(out, "### `[{}]`\n\n{}\n", section.name, section.doc);
-        rows(&mut out, section.fields);
+    let fixed = SECTIONS.iter().map(|section| (section.name.to_owned(), section.doc, section.fields));
+    let strategies = registry.iter().map(|registration| {
+        (format!("strategies.{}", registration.meta.id), registration.meta.summary, registration.fields)
+    });
+    let program = "A strategy in another process: a table with a `command`, under an id that no strategy has.";
+    let program = ("strategies.ID".to_owned(), program, ProcessStrategy::FIELDS);
+    let named = NAMED.iter().map(|section| (format!("{}.NAME", section.name), section.doc, section.fields));
+    let all: Vec<(String, &str, &'static [Field])> = fixed.chain(strategies).chain([program]).chain(named).collect();
+
+    let mut out = format!("### The settings that people need\n\n{HEAD}");
+    for (section, _, fields) in &all {
+        by_need(fields).0.iter().for_each(|field| row(&mut out, &format!("{section}.{}", field.name), field));
     }
-    for registration in registry.iter().filter(|registration| !registration.fields.is_empty()) {
-        let _ = writeln!(out, "### `[strategies.{}]`\n\n{}\n", registration.meta.id, registration.meta.summary);
-        rows(&mut out, registration.fields);
-    }
-    out.push_str("### `[strategies.ID]` of a program of yours\n\n");
-    out.push_str("A table with a `command` and an id that no strategy has: a strategy in another process.\n\n");
-    rows(&mut out, ProcessStrategy::FIELDS);
-    for section in NAMED {
-        let _ = writeln!(out, "### `[{}.NAME]`\n\n{}\n", section.name, section.doc);
-        rows(&mut out, section.fields);
+    out.push_str("\n### More\n\nAll other settings, by section.\n\n");
+    for (section, doc, fields) in all {
+        let more = by_need(fields).1;
+        if !more.is_empty() {
+            let _ = write!(out, "#### `[{section}]`\n\n{doc}\n\n{HEAD}");
+            more.iter().for_each(|field| row(&mut out, field.name, field));
+            out.push('\n');
+        }
     }
     out.truncate(out.trim_end().len());
     out.push('\n');
     out
 }
 
-fn rows(out: &mut String, fields: &[Field]) {
-    out.push_str("| key | default | takes | what it does |\n|---|---|---|---|\n");
-    for field in fields {
-        let default = toml_value(&(field.default)());
-        let _ = writeln!(out, "| `{}` | `{default}` | {} | {} |", field.name, takes(field), field.doc.trim());
-    }
-    out.push('\n');
+/// The table of a strategy's settings in Markdown, for its page; those that people need first.
+pub fn settings_table(fields: &'static [Field]) -> String {
+    let (common, more) = by_need(fields);
+    let mut out = HEAD.to_owned();
+    common.into_iter().chain(more).for_each(|field| row(&mut out, field.name, field));
+    out
 }
 
-/// What values a setting takes, in words.
+fn row(out: &mut String, key: &str, field: &Field) {
+    let default = toml_value(&(field.default)());
+    let _ = writeln!(out, "| `{key}` | `{default}` | {} | {} |", takes(field), field.doc.trim());
+}
+
+/// The values that a setting takes, in words.
 fn takes(field: &Field) -> String {
+    let choices = (field.choices)();
+    if !choices.is_empty() {
+        return format!("one of `{}`", choices.join("`, `"));
+    }
     let kind = match field.kind {
         FieldKind::Integer => "whole number",
         FieldKind::Number => "number",

@@ -26,7 +26,7 @@ pub(crate) fn fit_to_window(budget: &Budget, window: Tokens, reserve_output: Tok
             *threshold = Threshold::Tokens(share(tokens));
         }
     }
-    // Beside a share, a threshold in tokens may now stand on the wrong side of it.
+    // Beside a share, a threshold in tokens may now be on the wrong side of it.
     let (soft, hard) = (fitted.soft.tokens(usable), fitted.hard.tokens(usable));
     if soft > hard {
         fitted.soft = fitted.hard;

@@ -1,8 +1,7 @@
 //! Types of values that only the configuration has.
 
-use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold};
-use epitome_providers::chat::ChannelKind;
-use epitome_strategy::{FieldKind, SettingType, Value};
+use epitome_engine::Threshold;
+use epitome_strategy::{FieldKind, SettingType, Value, named};
 
 use crate::preset::Preset;
 
@@ -39,69 +38,26 @@ impl SettingType for Limit {
     }
 }
 
-/// How the chain is chosen, as `[select] mode` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SelectMode(pub Mode);
-
-impl SelectMode {
-    /// The modes by name.
-    pub const ALL: &[(&str, Mode)] =
-        &[("fixed", Mode::Fixed), ("adaptive", Mode::Adaptive), ("tournament", Mode::Tournament)];
-}
-
-/// What follows where a compaction keeps too little, as `[quality] on_loss` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct OnLossName(pub(crate) OnLoss);
-
-impl OnLossName {
-    const ALL: &[(&str, OnLoss)] =
-        &[("retry", OnLoss::Retry), ("roll-back", OnLoss::RollBack), ("report", OnLoss::Report)];
-}
-
-/// Whose side summaries stand on, as `[summary] role` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SummaryRoleName(pub SummaryRole);
-
-impl SummaryRoleName {
-    /// The roles by name.
-    pub const ALL: &[(&str, SummaryRole)] = &[("user", SummaryRole::User), ("system", SummaryRole::System)];
-}
-
-/// Who writes summaries, as `[summary] summarizer` spells it.
+/// The writer of summaries, as `[summary] summarizer` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummarizerChoice {
     /// Rules, without a model.
     Rules,
     /// A model.
     Llm,
-    /// The compaction that a model's provider has of its own, and the model where there is none.
+    /// The provider's own compaction, and the model where it offers none.
     Provider,
-    /// No one: a strategy that asks for a summary is refused, and the chain goes on.
+    /// Nothing: a strategy that asks for a summary is refused, and the chain continues.
     Off,
 }
 
-impl SummarizerChoice {
-    /// The choices by name.
-    pub const ALL: &[(&str, Self)] =
-        &[("rules", Self::Rules), ("llm", Self::Llm), ("provider", Self::Provider), ("off", Self::Off)];
+named! { SummarizerChoice { Rules = "rules", Llm = "llm", Provider = "provider", Off = "off" } }
 
+impl SummarizerChoice {
     /// Whether a model is asked: itself, or its provider.
     pub fn asks_model(self) -> bool {
         matches!(self, Self::Llm | Self::Provider)
     }
-}
-
-/// What follows where nobody gives a summary, as `[summary] on_failure` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnFailure {
-    /// The chain goes on.
-    GoOn,
-    /// The session stays as it was.
-    Stop,
-}
-
-impl OnFailure {
-    const ALL: &[(&str, Self)] = &[("go-on", Self::GoOn), ("stop", Self::Stop)];
 }
 
 /// What follows where a compaction is refused and the session has no room left.
@@ -115,68 +71,29 @@ pub enum Refusal {
     NewSession,
 }
 
-impl Refusal {
-    /// The choices by name.
-    pub const ALL: &[(&str, Self)] =
-        &[("error", Self::Error), ("drop-oldest", Self::DropOldest), ("new-session", Self::NewSession)];
-}
+named! { Refusal { Error = "error", DropOldest = "drop-oldest", NewSession = "new-session" } }
 
-/// How a model that writes summaries is asked, as `[summary] ask` spells it.
+/// The way to ask a model for a summary, as `[summary] ask` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AskName {
+pub enum ModelQuestion {
     /// At the end of the conversation itself, where there is one to ask.
     SameConversation,
     /// With a transcript, over a channel.
     Transcript,
 }
 
-impl AskName {
-    const ALL: &[(&str, Self)] = &[("same-conversation", Self::SameConversation), ("transcript", Self::Transcript)];
-}
+named! { ModelQuestion { SameConversation = "same-conversation", Transcript = "transcript" } }
 
-/// What a model's summary looks like, as `[summary] form` spells it.
+/// Who makes the compactions that clients of the proxy ask their provider for, as `[proxy] compaction` spells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FormName {
-    /// Sections under headings.
-    Sections,
-    /// A JSON object, made into sections.
-    Json,
+pub enum CompactionBy {
+    /// The proxy, where it can do rightly what is asked; else the provider.
+    Proxy,
+    /// The provider, always.
+    Provider,
 }
 
-impl FormName {
-    const ALL: &[(&str, Self)] = &[("sections", Self::Sections), ("json", Self::Json)];
-}
-
-/// The wire format of a channel, as `[channels.NAME] kind` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChannelKindName {
-    /// OpenAI's chat completions, which most servers speak.
-    OpenAi,
-    /// Anthropic's messages.
-    Anthropic,
-}
-
-impl ChannelKindName {
-    /// The kinds by name.
-    pub const ALL: &[(&str, Self)] = &[("openai", Self::OpenAi), ("anthropic", Self::Anthropic)];
-
-    /// The address of the service that the kind is named after, and the environment variable that usually holds its key.
-    pub(crate) fn own_service(self) -> (&'static str, &'static str) {
-        match self {
-            Self::OpenAi => ("https://api.openai.com/v1", "OPENAI_API_KEY"),
-            Self::Anthropic => ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-        }
-    }
-}
-
-impl From<ChannelKindName> for ChannelKind {
-    fn from(name: ChannelKindName) -> Self {
-        match name {
-            ChannelKindName::OpenAi => Self::OpenAi,
-            ChannelKindName::Anthropic => Self::Anthropic,
-        }
-    }
-}
+named! { CompactionBy { Proxy = "proxy", Provider = "provider" } }
 
 /// Parameters as a table, which go into a request as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -195,18 +112,21 @@ impl SettingType for Parameters {
     }
 }
 
-/// Names of presets: one, or a list of which later ones stand over earlier ones.
+/// Names of presets: one, or a list of which later ones override earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PresetNames(pub Vec<Preset>);
 
 impl SettingType for PresetNames {
     const KIND: FieldKind = FieldKind::List;
 
+    fn choices() -> Vec<&'static str> {
+        <Preset as SettingType>::choices()
+    }
+
     fn from_value(value: &Value) -> Result<Self, String> {
-        let known: Vec<(&str, Preset)> = Preset::ALL.iter().map(|(preset, name, _)| (*name, *preset)).collect();
         let one = std::slice::from_ref(value);
         let items = value.as_array().map_or(one, Vec::as_slice);
-        items.iter().map(|item| choose(item, &known)).collect::<Result<_, _>>().map(Self)
+        items.iter().map(SettingType::from_value).collect::<Result<_, _>>().map(Self)
     }
 
     fn to_value(&self) -> Value {
@@ -227,23 +147,7 @@ pub enum EmbedderName {
     OpenAi,
 }
 
-impl EmbedderName {
-    const ALL: &[(&str, Self)] =
-        &[("off", Self::Off), ("static", Self::Static), ("fastembed", Self::Fastembed), ("openai", Self::OpenAi)];
-}
-
-/// How a model's output becomes one vector, as `[embeddings] pooling` spells it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PoolingName {
-    /// The mean of all tokens.
-    Mean,
-    /// The first token.
-    First,
-}
-
-impl PoolingName {
-    const ALL: &[(&str, Self)] = &[("mean", Self::Mean), ("first", Self::First)];
-}
+named! { EmbedderName { Off = "off", Static = "static", Fastembed = "fastembed", OpenAi = "openai" } }
 
 /// A token counter's name, one of [`epitome_tokens::NAMES`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -253,48 +157,18 @@ impl SettingType for CounterName {
     const KIND: FieldKind = FieldKind::Text;
 
     fn from_value(value: &Value) -> Result<Self, String> {
-        let known: Vec<(&str, &str)> = epitome_tokens::NAMES.iter().map(|name| (*name, *name)).collect();
-        choose(value, &known).map(|name| Self(name.to_owned()))
+        let known = epitome_tokens::NAMES;
+        match value.as_str().filter(|name| known.contains(name)) {
+            Some(name) => Ok(Self(name.to_owned())),
+            None => Err(format!("takes one of \"{}\", not {value}", known.join("\", \""))),
+        }
     }
 
     fn to_value(&self) -> Value {
         self.0.as_str().into()
     }
-}
 
-/// Makes settings of choices that have their names in `ALL`: enums, and tuples of one around enums of other crates.
-macro_rules! choices {
-    ($($choice:ident),* ; $($tuple:ident),*) => {
-        $(choices!(@one $choice, |choice| choice, |own: &$choice| *own);)*
-        $(choices!(@one $tuple, $tuple, |own: &$tuple| own.0);)*
-    };
-    (@one $choice:ident, $make:expr, $take:expr) => {
-        impl SettingType for $choice {
-            const KIND: FieldKind = FieldKind::Text;
-
-            fn from_value(value: &Value) -> Result<Self, String> {
-                choose(value, Self::ALL).map($make)
-            }
-
-            fn to_value(&self) -> Value {
-                name_of($take(self), Self::ALL)
-            }
-        }
-    };
-}
-
-choices! {
-    SummarizerChoice, OnFailure, AskName, FormName, ChannelKindName, EmbedderName, PoolingName, Refusal;
-    SelectMode, OnLossName, SummaryRoleName
-}
-
-fn choose<T: Copy>(value: &Value, known: &[(&str, T)]) -> Result<T, String> {
-    known.iter().find(|(name, _)| value.as_str() == Some(name)).map(|(_, choice)| *choice).ok_or_else(|| {
-        let names: Vec<String> = known.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-        format!("takes one of {}, not {value}", names.join(", "))
-    })
-}
-
-fn name_of<T: Copy + PartialEq>(choice: T, known: &[(&str, T)]) -> Value {
-    known.iter().find(|(_, other)| *other == choice).map_or(Value::Null, |(name, _)| (*name).into())
+    fn choices() -> Vec<&'static str> {
+        epitome_tokens::NAMES.to_vec()
+    }
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use epitome_config::{Config, EffectiveAgent, Source, SummarizerChoice};
+use epitome_config::{Config, Source};
 use epitome_strategy::Registry;
 use serde_json::{Map, Value, json};
 
@@ -90,7 +90,7 @@ fn a_channel_is_checked_by_itself() {
     check(json!({"kind": 3}), "`kind` takes one of \"openai\", \"anthropic\", not 3");
     check(
         json!({"adress": ""}),
-        "`adress` is no key of [channels.mine]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra",
+        "`adress` is not a key of [channels.mine]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra",
     );
     check(
         json!({"key_variable": "A", "key_file": "/b"}),
@@ -115,17 +115,18 @@ fn settings_of_a_session_stand_over_those_of_its_agent() {
     let coder = parse(FILE).for_agent("coder").unwrap();
     let adjusted = |settings: Value| coder.adjusted(&table(settings), &registry()).unwrap();
     let session = adjusted(json!({"keep_recent": 20, "channel": "local"}));
-    let expect = EffectiveAgent {
-        threshold_percent: 70,
-        keep_recent: 20,
-        summarizer: SummarizerChoice::Llm,
-        channel: Some("local".to_owned()),
-        model: Some("small".to_owned()),
-        runs_on: None,
-        window: 50_000,
-        chain: None,
-    };
-    assert_eq!(session.agent_in_force(), expect);
+    let expect = json!({
+        "threshold_percent": 70,
+        "keep_recent": 20,
+        "handles": false,
+        "summarizer": "llm",
+        "channel": "local",
+        "model": "small",
+        "runs_on": null,
+        "window": 50_000,
+        "chain": null,
+    });
+    assert_eq!(Value::Object(session.agent_in_force()), expect);
     assert_eq!((session.agent(), session.source("budget.window")), (Some("coder"), coder.source("budget.window")));
     assert_eq!(session.source("summary.channel"), Source::Given);
     // Another model takes the agent's window with it, and a table over a table does too.

@@ -54,7 +54,7 @@ fn triggers_and_live_settings() {
     assert!(build(&parse("")).clearing.is_none(), "each time costs the prompt cache: nobody gets it unasked");
     insta::assert_snapshot!(refused("[triggers]\nremaining_share = 2.0\nround = 1\n[live]\narrival_tokens = 1.5\non_refusal = \"drop\""), @r#"
     e.toml:2:19: `remaining_share` takes a value from 0 to 1, not 2
-    e.toml:3:1: `round` is no key of [triggers]; did you mean `rounds`?
+    e.toml:3:1: `round` is not a key of [triggers]; did you mean `rounds`?
     e.toml:5:18: `arrival_tokens` takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not 1.5; 0 for never
     e.toml:6:14: `on_refusal` takes one of "error", "drop-oldest", "new-session", not "drop"
     "#);
@@ -91,7 +91,7 @@ fn a_preset_asks_for_a_model_where_there_is_a_channel() {
     assert_eq!(with.source("summary.summarizer"), Source::Preset(Preset::LargeContext));
     let not_allowed = parse(&format!("{preset}{LOCAL}compaction = false\n"));
     assert_eq!(build(&not_allowed).summarizer, SummarizerChoice::Rules);
-    for (_, name, _) in Preset::ALL.iter().filter(|(preset, ..)| *preset != Preset::LargeContext) {
+    for name in Preset::ALL.into_iter().filter(|preset| *preset != Preset::LargeContext) {
         assert_eq!(parse(&format!("preset = \"{name}\"\n{LOCAL}")).summarizer(), SummarizerChoice::Rules, "{name}");
     }
 }
@@ -118,7 +118,7 @@ fn a_model_sets_window_and_reserve_where_the_file_does_not() {
     insta::assert_snapshot!(refused("[budget]\nmodel = \"gpt4o\""), @r#"e.toml:2:1: the window of the model `gpt4o` is not known; did you mean `gpt-4o`? Else write it into the configuration: [models."gpt4o"] with `window = …`; or set `[budget] window`"#);
     insta::assert_snapshot!(refused("[models.m]\nwindow = \"x\"\nwindwo = 3\n[models]\nn = 3"), @r#"
     e.toml:2:10: `window` takes a whole number, not "x"
-    e.toml:3:1: `windwo` is no key of [models.m]; did you mean `window`?
+    e.toml:3:1: `windwo` is not a key of [models.m]; did you mean `window`?
     e.toml:5:1: `models.n` takes a table of settings, not integer; write [models.n] and settings below it
     "#);
     // What the program says stands over the file, whichever of the two it says.
@@ -188,7 +188,7 @@ fn what_is_wrong_with_channels_is_told_with_its_place() {
     e.toml:2:8: `kind` takes one of "openai", "anthropic", not "gemini"
     e.toml:4:1: the channel `a` has a `key_variable` and a `key_file`; keep one of them
     e.toml:5:9: `tries` takes a value from 1 to 20, not 0
-    e.toml:6:1: `key` is no key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra
+    e.toml:6:1: `key` is not a key of [channels.a]; there are kind, base_url, key_variable, key_file, models, compaction, default, timeout_seconds, tries, longest_wait_seconds, window, extra
     e.toml:7:9: `extra` takes a table such as { top_p = 0.9 }, not 3
     e.toml:9:1: `channels.b` takes a table of settings, not string; write [channels.b] and settings below it
     e.toml:11:8: `form` takes one of "sections", "json", not "xml"
@@ -202,7 +202,7 @@ fn what_this_machine_lacks_is_told_when_the_channel_is_opened() {
     let used = "[summary]\nsummarizer = \"llm\"\n[channels.c]\nmodels = [\"m\"]\n";
     insta::assert_snapshot!(not_built(&format!("{used}key_variable = \"EPITOME_NO_SUCH_KEY\"")), @"e.toml:5:1: the channel `c`: no key: set the environment variable `EPITOME_NO_SUCH_KEY`; or name another one with `key_variable`, or a file with `key_file`; the key itself never stands in the configuration");
     insta::assert_snapshot!(not_built(&format!("{used}key_file = \"/no/such/file\"")), @"e.toml:5:1: the channel `c`: no key in the file `/no/such/file`: No such file or directory (os error 2)");
-    insta::assert_snapshot!(not_built(&format!("{used}base_url = \"localhost\"")), @r#"e.toml:5:1: the channel `c`: `localhost` is no address of a service: relative URL without a base; an address is such as "http://localhost:11434/v1""#);
+    insta::assert_snapshot!(not_built(&format!("{used}base_url = \"localhost\"")), @r#"e.toml:5:1: the channel `c`: `localhost` is not the address of a service: relative URL without a base; an address is such as "http://localhost:11434/v1""#);
     insta::assert_snapshot!(not_built(&format!("{used}base_url = \"http://127.0.0.1:1\"\nextra = {{ model = \"x\" }}")), @"e.toml:6:1: the channel `c`: the channel's `extra` has `model`, which is not to be set there");
     insta::assert_snapshot!(not_built(&used.replace("\"llm\"", "\"llm\"\nprompts = \"/no/such/folder\"").replace("[channels.c]", "[channels.c]\nbase_url = \"http://127.0.0.1:1\"")), @"e.toml:3:1: `prompts`: cannot read `/no/such/folder`: No such file or directory (os error 2)");
     // A channel that nobody uses needs no key.
@@ -285,7 +285,7 @@ fn an_agent_does_some_things_differently() {
 
 #[test]
 fn every_percentage_goes_with_every_preset() {
-    for (_, preset, _) in Preset::ALL {
+    for preset in Preset::ALL {
         for percent in (0..=100_u32).step_by(5).chain([1, 99]) {
             let text = format!("preset = \"{preset}\"\n[agents.a]\nthreshold_percent = {percent}\n");
             let budget = build(&parse(&text).for_agent("a").unwrap()).budget;
@@ -304,9 +304,9 @@ fn what_is_wrong_with_an_agent_is_told_with_its_place() {
     insta::assert_snapshot!(refused("[agents.a]\nchannel = \"none\"\n[agents.b]\nthreshold_percent = 101\nkeep_recnt = 1\nchain = \"mine\"\n[agents.c]\nrun_on = \"x\"\nruns_on = \"nobodys\""), @r#"
     e.toml:2:1: agent `a`: there is no channel `none`; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more
     e.toml:4:21: `threshold_percent` takes a value from 0 to 100, not 101
-    e.toml:5:1: `keep_recnt` is no key of [agents.b]; did you mean `keep_recent`?
+    e.toml:5:1: `keep_recnt` is not a key of [agents.b]; did you mean `keep_recent`?
     e.toml:6:1: agent `b`: there is no chain `mine`; [chains] has analysis, code, conversation, mixed, unknown
-    e.toml:8:1: `run_on` is no key of [agents.c]; did you mean `runs_on`?
+    e.toml:8:1: `run_on` is not a key of [agents.c]; did you mean `runs_on`?
     e.toml:9:1: agent `c`: the window of the model `nobodys` is not known; write it into the configuration: [models."nobodys"] with `window = …`
     "#);
     // What is wrong for all is told once.
@@ -317,9 +317,9 @@ fn what_is_wrong_with_an_agent_is_told_with_its_place() {
 fn the_examples_of_the_template_are_read() {
     let registry = epitome_builtin::registry();
     let template = template(&registry);
-    let (_, examples) = template.split_once("#   [models.my-model]").unwrap();
+    let (_, examples) = template.split_once("#   [channels.local]").unwrap();
     let lines = examples.lines().filter_map(|line| line.strip_prefix("#   "));
-    let text: String = std::iter::once("[models.my-model]").chain(lines).map(|line| format!("{line}\n")).collect();
+    let text: String = std::iter::once("[channels.local]").chain(lines).map(|line| format!("{line}\n")).collect();
     let config = parse(&text);
     assert_eq!(config.models().limits("my-model").unwrap().window, 32_768);
     assert_eq!(build(&config.for_agent("reviewer").unwrap()).summary_model().unwrap().model, "qwen3:8b");
