@@ -18,5 +18,6 @@ pub use embedders::OpenAiEmbedder;
 pub use embedders::{
     CacheSettings, CachedEmbedder, EmbedderChoice, EmbedderError, FastembedPooling, FastembedSettings, OpenAiSettings,
 };
+#[cfg(feature = "embeddings")]
 pub use epitome_embeddings::StaticEmbedder;
 pub use rules::RuleSummarizer;

@@ -465,11 +465,11 @@ fn answers_that_are_none() {
         check("<html>Sign in</html>", "it begins with `<html>Sign in</html>`");
         check("", "unreadable");
         check(r#"{"choices":[{"message""#, "EOF");
-        check("[]", "no answer of kind");
-        check("null", "no answer of kind");
+        check("[]", "not an answer of kind");
+        check("null", "not an answer of kind");
         check("{}", "check `base_url` and `kind`");
-        check(r#"{"choices":[],"content":{}}"#, "no answer of kind");
-        check(r#"{"choices":[{"message":{"content":7}}],"content":"text"}"#, "no answer of kind");
+        check(r#"{"choices":[],"content":{}}"#, "not an answer of kind");
+        check(r#"{"choices":[{"message":{"content":7}}],"content":"text"}"#, "not an answer of kind");
         check(r#"{"error":{"message":"odd"}}"#, "an error as if it were a success: odd");
         check("data: {\"choices\":[]}\n\ndata: [DONE]\n\n", "a stream of events although none was asked for");
         let stream = ScriptedAnswer::text(200, "event: message_start\n")
@@ -629,11 +629,11 @@ fn settings_that_cannot_work() {
     );
     check(
         |settings| settings.base_url = "localhost:80/v1".to_owned(),
-        "`localhost:80/v1` is no address of a service: it must begin with `http://` or `https://`",
+        "`localhost:80/v1` is not the address of a service: it must begin with `http://` or `https://`",
     );
     check(
         |settings| settings.base_url = "https://host/v1?key=secret".to_owned(),
-        "`(left out)` is no address of a service: it must end before any `?` or `#`",
+        "`(left out)` is not the address of a service: it must end before any `?` or `#`",
     );
     assert!(server.requests().is_empty());
 }

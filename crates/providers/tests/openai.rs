@@ -132,7 +132,7 @@ fn answers_that_are_none() {
     );
     check("{}", "it has no list `data`");
     check(r#"{"data":[]}"#, "0 vectors for 1 texts");
-    check(r#"{"data":[{"embedding":[1,"x"]}]}"#, "vector 0 is no list of numbers");
+    check(r#"{"data":[{"embedding":[1,"x"]}]}"#, "vector 0 is not a list of numbers");
 }
 
 #[test]
@@ -159,14 +159,14 @@ fn settings_that_cannot_work() {
         OpenAiSettings { key_variable: no_key, ..base() },
         "no key: set the environment variable `EPITOME_TEST_NO_SUCH_KEY`",
     );
-    check(settings("nonsense"), "`nonsense` is no address of a service: relative URL without a base");
+    check(settings("nonsense"), "`nonsense` is not the address of a service: relative URL without a base");
     check(
         settings("file:///etc"),
-        "`file:///etc` is no address of a service: it must begin with `http://` or `https://`",
+        "`file:///etc` is not the address of a service: it must begin with `http://` or `https://`",
     );
     check(
         settings("https://me:secret@host/v1"),
-        "`(left out)` is no address of a service: it holds a password; name an environment variable",
+        "`(left out)` is not the address of a service: it holds a password; name an environment variable",
     );
 }
 

@@ -43,7 +43,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
         _ => Stop::End,
     };
     let usage = &answer["usage"];
-    // What came out of the provider's cache or went into it was read as well.
+    // Tokens read from the provider's cache or written to it are input too.
     let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
     Ok(ChatAnswer {
         text,

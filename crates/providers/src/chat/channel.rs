@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Tokens, named};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -24,15 +24,9 @@ pub enum ChannelKind {
     Anthropic,
 }
 
-impl ChannelKind {
-    /// Its name in settings and messages.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-        }
-    }
+named! { ChannelKind { OpenAi = "openai", Anthropic = "anthropic" } }
 
+impl ChannelKind {
     /// Why no summary can be made of what its providers' own compaction gives; `None` where one can.
     pub fn without_compaction(self) -> Option<&'static str> {
         match self {
@@ -65,8 +59,8 @@ pub struct ChannelSettings {
     /// The address that the format's path is appended to: `https://api.openai.com/v1`, `http://localhost:11434/v1`,
     /// `https://api.anthropic.com`.
     pub base_url: String,
-    /// What errors call the service, for readers who are not to know its address, nor where its key lies. Both are told
-    /// without it.
+    /// The service's name in errors, for readers who must not learn its address or the place of its key. Errors show
+    /// both where it is missing.
     pub called: Option<String>,
     /// Where the key lies.
     pub key: KeySource,
@@ -106,9 +100,9 @@ pub enum ChannelError {
     /// This build speaks no HTTP.
     #[error("this build has no channel `{kind}`: build it with the cargo feature `{feature}`")]
     NotBuilt {
-        /// What was asked for.
+        /// The kind that was asked for.
         kind: &'static str,
-        /// What it needs.
+        /// The feature that it needs.
         feature: &'static str,
     },
     /// A setting is missing or cannot work.
@@ -116,7 +110,7 @@ pub enum ChannelError {
     Setting {
         /// The setting.
         setting: &'static str,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The key cannot be had, or the address not be called.
@@ -125,7 +119,7 @@ pub enum ChannelError {
     Http(#[from] HttpError),
 }
 
-/// Parameters that are not the settings' to choose: what is asked, whom, and in which form the answer comes.
+/// Parameters that settings must not choose: the question, the model, and the form of the answer.
 const RESERVED: [&str; 11] = [
     "functions",
     "function_call",
@@ -157,7 +151,7 @@ impl ChannelSettings {
     ///
     /// # Errors
     ///
-    /// Those of [`open`](Self::open); and the channel's kind has no compaction of which a summary can be made.
+    /// The errors of [`open`](Self::open); and the channel's kind has no compaction that gives a summary.
     pub fn open_compaction(&self) -> Result<Arc<dyn Compaction>, ChannelError> {
         self.check()?;
         if let Some(problem) = self.kind.without_compaction() {
@@ -196,12 +190,12 @@ fn open_compaction(settings: &ChannelSettings) -> Result<Arc<dyn Compaction>, Ch
 
 #[cfg(not(feature = "http"))]
 fn open_compaction(settings: &ChannelSettings) -> Result<Arc<dyn Compaction>, ChannelError> {
-    Err(ChannelError::NotBuilt { kind: settings.kind.name(), feature: "http" })
+    Err(ChannelError::NotBuilt { kind: settings.kind.as_str(), feature: "http" })
 }
 
 #[cfg(not(feature = "http"))]
 fn open(settings: &ChannelSettings) -> Result<Arc<dyn ChatModel>, ChannelError> {
-    Err(ChannelError::NotBuilt { kind: settings.kind.name(), feature: "http" })
+    Err(ChannelError::NotBuilt { kind: settings.kind.as_str(), feature: "http" })
 }
 
 #[cfg(all(test, not(feature = "http")))]

@@ -20,7 +20,7 @@ mod within;
 
 use std::fmt::Debug;
 
-use epitome_strategy::{BoxFuture, Tokens};
+use epitome_strategy::{Tokens, async_trait};
 use thiserror::Error;
 
 pub use channel::{ChannelError, ChannelKind, ChannelSettings, KeySource};
@@ -34,12 +34,12 @@ pub(crate) use thoughts::without_thoughts;
 #[cfg(feature = "http")]
 pub use within::{AskWithinError, Wire, ask_within, read_answer, refusal_text};
 
-/// What a model is asked.
+/// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatRequest {
-    /// Who the model is and what it has to do.
+    /// The system prompt: the model's role and task.
     pub system: String,
-    /// What it has to work on.
+    /// The text to work on.
     pub user: String,
     /// Tokens that the answer may take.
     pub max_tokens: Tokens,
@@ -58,46 +58,47 @@ pub enum Stop {
     Refused,
 }
 
-/// What a model answered.
+/// A model's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatAnswer {
-    /// The text; empty where there is none.
+    /// The text; may be empty.
     pub text: String,
     /// Why it ends there.
     pub stop: Stop,
     /// Tokens the model read, as the service reports them; 0 where it does not.
     pub input_tokens: u64,
-    /// Those of them that came out of the provider's cache; 0 where it does not say.
+    /// The input tokens that came out of the provider's cache; 0 where it does not say.
     pub cached_tokens: u64,
     /// Tokens the model wrote, as the service reports them; 0 where it does not.
     pub output_tokens: u64,
 }
 
 /// Answers one request at a time; many may be under way at once.
+#[async_trait]
 pub trait ChatModel: Send + Sync + Debug {
     /// The model's name as the service knows it.
     fn name(&self) -> &str;
-    /// What its answers depend on beside the request: two models of the same identity answer alike. The name, unless there
-    /// is more to it, such as the service's address.
+    /// The identity on which answers depend beside the request: two models of the same identity answer alike. The name,
+    /// unless more matters, such as the service's address.
     fn identity(&self) -> String {
         self.name().to_owned()
     }
     /// Tokens that request and answer may take together.
     fn window(&self) -> Tokens;
-    /// What it was asked so far and what that took; zeros where nobody counts.
+    /// The requests so far and their cost; zeros where the model does not count.
     fn usage(&self) -> ChatUsage {
         ChatUsage::default()
     }
     /// Asks the model. Dropping the future ends the request.
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>>;
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError>;
 }
 
-/// What a model was asked since it was opened, and what that took.
+/// The requests to a model since it was opened, and their cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChatUsage {
     /// Requests, those without an answer included.
     pub requests: u64,
-    /// How often the service was asked for them: more than `requests` where something was tried again.
+    /// The number of tries: more than `requests` where a request was tried again.
     pub tries: u64,
     /// Tokens read, as the service reported them.
     pub input_tokens: u64,
@@ -105,18 +106,18 @@ pub struct ChatUsage {
     pub output_tokens: u64,
 }
 
-/// Why there is no answer. The message names the address and never the key.
+/// The reason why there is no answer. The message names the address and never the key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ChatError {
-    /// What kind of trouble it is.
+    /// The kind of failure.
     pub kind: ChatErrorKind,
-    /// What happened, for a person.
+    /// The message for a person.
     pub message: String,
     /// For a request that is too long, the figures that the service named.
     pub overflow: Option<Overflow>,
-    /// Whether every other request would fail in the same way for now: the service cannot be reached or does not answer in
-    /// time, or does not know the address, the key or the model.
+    /// Whether every other request would fail in the same way for now: the service cannot be reached, does not answer
+    /// in time, or rejects the address, the key or the model.
     pub fails_all: bool,
 }
 
@@ -127,7 +128,7 @@ impl ChatError {
     }
 }
 
-/// What kind of trouble there was with a model.
+/// The kind of a model's failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatErrorKind {
     /// The request is longer than the model's window: the same with less text may succeed.

@@ -41,7 +41,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
     let calls_tool = has_items(&message["tool_calls"]) || message["function_call"].is_object();
     let text = without_thoughts(&text).to_owned();
     let stop = match choice["finish_reason"].as_str() {
-        // Services' words for trouble on their side, in an answer that is none.
+        // Services' finish reasons for failures on their side: the text is not an answer.
         Some(reason @ ("error" | "insufficient_system_resource" | "network_error")) => {
             return Err(AnswerError::Busy(format!("it broke off: `{reason}`")));
         }
@@ -65,7 +65,7 @@ pub(super) fn read(answer: &Value) -> Result<ChatAnswer, AnswerError> {
     })
 }
 
-/// The text of a part; thoughts, pictures and what is not known have none.
+/// The text of a part; thoughts, pictures and unknown parts have none.
 fn part_text(part: &Value) -> Option<&str> {
     match part {
         Value::String(text) => Some(text),

@@ -1,4 +1,4 @@
-//! How services say that a request is longer than the model's window.
+//! Recognises services' errors that a request is longer than the model's window.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ pub struct Overflow {
     pub actual: Option<u32>,
 }
 
-/// What services say, and which of them. `<limit>` and `<actual>` stand for figures, `<more>` for one that is added to the
-/// actual one; the rest are regular expressions that know no case. Rows with figures come first.
+/// The messages of services, with the services. `<limit>` and `<actual>` match figures, `<more>` for one that is added
+/// to the actual one; the rest are regular expressions that know no case. Rows with figures come first.
 const SIGNS: &[(&str, &str)] = &[
     ("Anthropic, Bedrock", r"prompt is too long: <actual> tokens > <limit> maximum"),
     ("Anthropic", r"input length and `max_tokens` exceed context limit: <actual> \+ <more> > <limit>"),
@@ -75,7 +75,7 @@ fn pattern(sign: &str) -> Result<Regex, regex::Error> {
     Regex::new(&format!("(?is){}", figures.iter().fold(sign.to_owned(), named)))
 }
 
-/// How much of an answer that is no JSON is looked at, in bytes.
+/// The number of bytes that are read of an answer that is not JSON.
 const READ_BYTES: usize = 16 * 1024;
 
 /// Whether a service's answer says that the request was longer than the model's window, and the figures where it names them.
@@ -84,7 +84,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// A service that is busy (429) is only meant where it says that the request alone is more than a minute's share. Looks at
 /// messages and codes, never at what a service repeats of the request. Linear in `body`.
 pub fn is_context_overflow(status: u16, body: &str) -> Option<Overflow> {
-    let said = AnswerTexts::of(body);
+    let said = AnswerTexts::parse(body);
     let may_be = match status {
         // Only an answer that reports an error is one.
         200..300 => said.is_error,
@@ -111,21 +111,21 @@ pub fn is_context_overflow(status: u16, body: &str) -> Option<Overflow> {
     found
 }
 
-/// What an answer says of itself: the messages and codes in it, without what it may repeat of the request.
+/// The messages and codes in an answer, without text that it may repeat of the request.
 #[derive(Debug, Default)]
 pub(super) struct AnswerTexts {
     /// Messages and codes, in their order.
     pub(super) texts: Vec<String>,
     /// Which of them are messages.
     is_message: Vec<bool>,
-    /// Whether it is JSON that reports an error.
+    /// Whether the answer is JSON that reports an error.
     is_error: bool,
     n_ctx: Option<u32>,
     n_prompt_tokens: Option<u32>,
 }
 
 impl AnswerTexts {
-    pub(super) fn of(body: &str) -> Self {
+    pub(super) fn parse(body: &str) -> Self {
         let mut said = Self::default();
         match serde_json::from_str(body) {
             Ok(json @ (Value::Object(_) | Value::Array(_))) => {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use epitome_strategy::{BoxFuture, Tokens};
+use epitome_strategy::{Tokens, async_trait};
 use serde_json::{Map, Value, json};
 
 use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, KeyHeader};
@@ -31,7 +31,7 @@ pub(super) struct HttpChat {
     output_tokens: AtomicU64,
 }
 
-/// What one request is written like.
+/// The form of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct RequestStyle {
     completion_tokens: bool,
@@ -128,12 +128,12 @@ impl HttpChat {
         Value::Object(body)
     }
 
-    /// Whether the settings say how long an answer may be.
+    /// Whether the settings limit the length of an answer.
     fn sets_length(&self) -> bool {
         ["max_tokens", "max_completion_tokens"].iter().any(|name| self.settings.extra.contains_key(*name))
     }
 
-    /// How to ask again after a refusal that names a parameter which we chose ourselves.
+    /// The form of a second request after a refusal that names a parameter which we chose ourselves.
     fn other_manner(&self, manner: RequestStyle, error: &HttpError) -> Option<RequestStyle> {
         let HttpError::Status { status: status @ (400 | 422), body, .. } = error else { return None };
         if is_context_overflow(*status, body).is_some() {
@@ -149,9 +149,9 @@ impl HttpChat {
         None
     }
 
-    /// What `body` says of the trouble. Reading JSON undoes its escapes, so the key is looked for once more.
+    /// The message of a refusal's `body`. Reading JSON undoes its escapes, so the key is looked for once more.
     pub(super) fn refusal_message(&self, body: &str) -> String {
-        AnswerTexts::of(body).message(|text| self.client.redact(text))
+        AnswerTexts::parse(body).message(|text| self.client.redact(text))
     }
 
     pub(super) fn url(&self) -> String {
@@ -167,20 +167,20 @@ impl HttpChat {
         outcome.map_err(|misread| self.misread(misread))
     }
 
-    /// Errs where what came as a success is an error.
+    /// Errs where an answer with a status of success reports an error.
     pub(super) fn check(&self, answer: &Value) -> Result<(), ChatError> {
         let Some(error) = answer.get("error").filter(|error| !error.is_null()) else { return Ok(()) };
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         Err(self.error_in_answer(status.filter(|status| (400..600).contains(status)), &answer.to_string()))
     }
 
-    /// `misread` for whoever asked.
+    /// The error for an answer that could not be read.
     pub(super) fn misread(&self, misread: AnswerError) -> ChatError {
         match misread {
             AnswerError::Wrong(problem) => {
-                let kind = self.settings.kind.name();
+                let kind = self.settings.kind.as_str();
                 let message = format!(
-                    "`{}` answered something that is no answer of kind `{kind}`: {problem}; check `base_url` and `kind`",
+                    "`{}` answered something that is not an answer of kind `{kind}`: {problem}; check `base_url` and `kind`",
                     self.url()
                 );
                 ChatError::new(ChatErrorKind::Unreadable, message)
@@ -212,7 +212,7 @@ impl HttpChat {
         }
     }
 
-    /// `error` for whoever asked.
+    /// The error for a request that failed.
     pub(super) fn explain_error(&self, error: &HttpError) -> ChatError {
         let kind = match error {
             HttpError::Status { status, body, .. } => {
@@ -288,6 +288,7 @@ impl HttpChat {
     }
 }
 
+#[async_trait]
 impl ChatModel for HttpChat {
     fn name(&self) -> &str {
         &self.settings.model
@@ -296,7 +297,7 @@ impl ChatModel for HttpChat {
     /// With what the settings say of the service and its parameters; never the key.
     fn identity(&self) -> String {
         let ChannelSettings { kind, model, extra, .. } = &self.settings;
-        json!([kind.name(), self.client.base_url(), model, extra]).to_string()
+        json!([kind.as_str(), self.client.base_url(), model, extra]).to_string()
     }
 
     fn window(&self) -> Tokens {
@@ -312,7 +313,7 @@ impl ChatModel for HttpChat {
         }
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        Box::pin(self.ask(request))
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        self.ask(request).await
     }
 }

@@ -1,4 +1,4 @@
-//! What both wire formats have in common.
+//! Shared by both wire formats.
 
 use serde_json::Value;
 

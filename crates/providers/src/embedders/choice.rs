@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+#[cfg(feature = "embeddings")]
 use epitome_embeddings::StaticEmbedder;
 use epitome_strategy::Embedder;
 use thiserror::Error;
@@ -32,9 +33,9 @@ pub enum EmbedderError {
     /// This build has no such embedder.
     #[error("this build has no embedder `{embedder}`: build it with the cargo feature `{feature}`")]
     NotBuilt {
-        /// What was asked for.
+        /// The embedder that was asked for.
         embedder: &'static str,
-        /// What it needs.
+        /// The feature that it needs.
         feature: &'static str,
     },
     /// ONNX Runtime's library is nowhere.
@@ -51,7 +52,7 @@ pub enum EmbedderError {
     RuntimeLibrary {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
     /// A file of the model is missing or cannot be read.
@@ -61,7 +62,7 @@ pub enum EmbedderError {
         file: String,
         /// The folder.
         directory: PathBuf,
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
     /// fastembed has no model of this name.
@@ -101,16 +102,27 @@ impl EmbedderChoice {
     ///
     /// # Errors
     ///
-    /// The build lacks the embedder, or its settings cannot work: a file or a key is missing, an address is none.
+    /// The build lacks the embedder, or its settings cannot work: a file or a key is missing, or an address is not
+    /// valid.
     pub fn build(&self, cache: &CacheSettings) -> Result<Option<Arc<dyn Embedder>>, EmbedderError> {
         let embedder: Arc<dyn Embedder> = match self {
             Self::Off => return Ok(None),
-            Self::Static => return Ok(Some(Arc::new(StaticEmbedder::new()))),
+            Self::Static => return table().map(Some),
             Self::Fastembed(settings) => local(settings)?,
             Self::OpenAi(settings) => service(settings)?,
         };
         Ok(Some(Arc::new(CachedEmbedder::new(embedder, cache))))
     }
+}
+
+#[cfg(feature = "embeddings")]
+fn table() -> Result<Arc<dyn Embedder>, EmbedderError> {
+    Ok(Arc::new(StaticEmbedder::new()))
+}
+
+#[cfg(not(feature = "embeddings"))]
+fn table() -> Result<Arc<dyn Embedder>, EmbedderError> {
+    Err(EmbedderError::NotBuilt { embedder: "static", feature: "embeddings" })
 }
 
 #[cfg(feature = "fastembed")]

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
+use epitome_strategy::{EmbedError, Embedder, Embeddings, async_trait};
 use serde_json::{Value, json};
 
 use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, RetryPolicy};
@@ -30,7 +30,7 @@ impl OpenAiEmbedder {
         let (timeout, called) = (settings.timeout, settings.called.clone());
         let reached = HttpSettings { key, timeout, retry, called, ..HttpSettings::new(&settings.base_url) };
         let client = HttpClient::new(reached)?;
-        // The same model has the same vectors at one address only as far as anybody knows.
+        // The same model has the same vectors for certain at one address only.
         let mut name = format!("openai:{}@{}", settings.model, client.base_url());
         if let Some(dimensions) = settings.dimensions {
             name.push_str(&format!("/{dimensions}"));
@@ -48,7 +48,10 @@ impl OpenAiEmbedder {
         let answer =
             answer.map_err(|error| EmbedError { retryable: error.is_retryable(), message: error.to_string() })?;
         let wrong = |problem: String| EmbedError {
-            message: format!("`{}` answered something that is no list of vectors: {problem}", self.client.called("")),
+            message: format!(
+                "`{}` answered something that is not a list of vectors: {problem}",
+                self.client.called("")
+            ),
             retryable: false,
         };
         let vectors = read(&answer, texts.len()).map_err(&wrong)?;
@@ -61,6 +64,7 @@ impl OpenAiEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for OpenAiEmbedder {
     fn name(&self) -> &str {
         &self.name
@@ -70,23 +74,20 @@ impl Embedder for OpenAiEmbedder {
         self.dimensions.get().copied().unwrap_or(0)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        Box::pin(async move {
-            // Services refuse empty texts.
-            let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
-            let mut found = Vec::with_capacity(asked.len());
-            for batch in asked.chunks(self.settings.batch_size.max(1)) {
-                let batch: Vec<&str> =
-                    batch.iter().map(|at| beginning(texts[*at], self.settings.max_text_bytes)).collect();
-                found.extend(self.vectors_of(&batch).await?);
-            }
-            let dimensions = self.dimensions().max(1);
-            let mut values = vec![0.0; texts.len() * dimensions];
-            for (at, vector) in asked.into_iter().zip(found) {
-                values[at * dimensions..(at + 1) * dimensions].copy_from_slice(&vector);
-            }
-            Ok(Embeddings::new(dimensions, values))
-        })
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        // Services refuse empty texts.
+        let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
+        let mut found = Vec::with_capacity(asked.len());
+        for batch in asked.chunks(self.settings.batch_size.max(1)) {
+            let batch: Vec<&str> = batch.iter().map(|at| beginning(texts[*at], self.settings.max_text_bytes)).collect();
+            found.extend(self.vectors_of(&batch).await?);
+        }
+        let dimensions = self.dimensions().max(1);
+        let mut values = vec![0.0; texts.len() * dimensions];
+        for (at, vector) in asked.into_iter().zip(found) {
+            values[at * dimensions..(at + 1) * dimensions].copy_from_slice(&vector);
+        }
+        Ok(Embeddings::new(dimensions, values))
     }
 }
 
@@ -105,7 +106,7 @@ fn read(answer: &Value, n_texts: usize) -> Result<Vec<Vec<f32>>, String> {
         };
         let place = index.and_then(|index| vectors.get_mut(index)).filter(|place| place.is_empty());
         let place = place.ok_or_else(|| format!("`index` of vector {position} is wrong or there twice"))?;
-        *place = numbers(item).ok_or_else(|| format!("vector {position} is no list of numbers"))?;
+        *place = numbers(item).ok_or_else(|| format!("vector {position} is not a list of numbers"))?;
         normalize(place);
     }
     Ok(vectors)
@@ -139,7 +140,7 @@ mod tests {
         check(twice, 2, Err("`index` of vector 1 is wrong or there twice"));
         check(json!({ "data": [vector(7, json!([1]))] }), 1, Err("`index` of vector 0 is wrong or there twice"));
         for numbers in [json!([]), json!(["1"]), json!([1e300]), json!("AAAA"), json!(null)] {
-            check(json!({ "data": [vector(0, numbers)] }), 1, Err("vector 0 is no list of numbers"));
+            check(json!({ "data": [vector(0, numbers)] }), 1, Err("vector 0 is not a list of numbers"));
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use epitome_strategy::named;
+
 /// A neural model that runs on this machine, through fastembed and ONNX Runtime.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FastembedSettings {
@@ -17,17 +19,17 @@ pub struct FastembedSettings {
     /// ONNX Runtime's library, or the folder that holds it. Default: `ORT_DYLIB_PATH`, then
     /// `$XDG_DATA_HOME/epitome/onnxruntime/`. A process loads one library: the first one asked for.
     pub runtime_library: Option<PathBuf>,
-    /// How the model's output becomes one vector, for a model in `directory`.
+    /// The way in which the model's output becomes one vector, for a model in `directory`.
     pub pooling: FastembedPooling,
-    /// What is put before each text. Default: `query: ` for the E5 models, which were trained with it, else nothing.
+    /// The prefix of each text. Default: `query: ` for the E5 models, which were trained with it, else nothing.
     pub prefix: Option<String>,
-    /// How many of the model's tokens of a text are read.
+    /// The number of the model's tokens of a text that are read.
     pub max_tokens: usize,
     /// Threads for one text; `None` for one a core.
     pub threads: Option<usize>,
 }
 
-/// How a model's output becomes one vector.
+/// The way in which a model's output becomes one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FastembedPooling {
     /// The mean of all tokens: MiniLM, E5.
@@ -36,6 +38,8 @@ pub enum FastembedPooling {
     /// The first token: BGE, Snowflake.
     First,
 }
+
+named! { FastembedPooling { Mean = "mean", First = "first" } }
 
 impl Default for FastembedSettings {
     /// `AllMiniLML6V2` (English), out of the cache, 256 tokens a text.
@@ -58,7 +62,8 @@ impl Default for FastembedSettings {
 pub struct OpenAiSettings {
     /// The address that `/embeddings` is appended to: `https://api.openai.com/v1`, `http://localhost:11434/v1`.
     pub base_url: String,
-    /// What errors call the service, for readers who are not to know its address. The address without it.
+    /// The service's name in errors, for readers who must not learn its address. Errors show the address where it is
+    /// missing.
     pub called: Option<String>,
     /// The model as the service calls it.
     pub model: String,
@@ -66,13 +71,14 @@ pub struct OpenAiSettings {
     pub key_variable: Option<String>,
     /// The longest wait for one request.
     pub timeout: Duration,
-    /// How often a request is tried, the first time included.
+    /// The number of tries of a request, the first one included.
     pub tries: u32,
     /// Texts in one request; at least 1.
     pub batch_size: usize,
     /// Asks for vectors of so many numbers, where the model can shorten them.
     pub dimensions: Option<usize>,
-    /// How much of a text is sent, in bytes. Services refuse a request with a text beyond the model's limit of tokens.
+    /// The number of bytes of a text that are sent. Services refuse a request with a text beyond the model's limit of
+    /// tokens.
     pub max_text_bytes: usize,
 }
 

@@ -11,30 +11,30 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, unconstrained};
 
 use super::error::beginning;
 use super::resolve::NonLinkLocalResolver;
 use super::retry::retry_after;
 use super::{ApiKey, HttpError, RetryPolicy};
 
-/// How much of a refusal is kept.
+/// The number of bytes of a refusal that are kept.
 const KEPT_BYTES: usize = 16 * 1024;
 
 /// A header of one request: its name and its value.
 pub type Header = (&'static str, &'static str);
 
-/// How a service is reached.
+/// Settings of an HTTP service.
 #[derive(Debug, Clone)]
 pub struct HttpSettings {
-    /// What all addresses begin with, such as `https://api.openai.com/v1`.
+    /// The base of all addresses, such as `https://api.openai.com/v1`.
     pub base_url: String,
-    /// What errors call the service, for readers who are not to know its address: no error holds an address then. The
-    /// address without it.
+    /// The service's name in errors, for readers who must not learn its address: then no error holds an address. Errors
+    /// show the address where it is missing.
     pub called: Option<String>,
     /// The key, if any.
     pub key: Option<ApiKey>,
-    /// How the key is sent.
+    /// The header for the key.
     pub key_header: KeyHeader,
     /// Headers of each request, by name.
     pub headers: Vec<(&'static str, String)>,
@@ -124,17 +124,17 @@ impl HttpClient {
         Ok(Self { inner: Arc::new(Inner { client, base, settings, n_tries: AtomicU64::new(0) }) })
     }
 
-    /// What all addresses begin with, without a slash at the end.
+    /// The base of all addresses, without a slash at the end.
     pub fn base_url(&self) -> &str {
         &self.inner.base
     }
 
-    /// What errors call this path under the base address.
+    /// The name in errors of this path under the base address.
     pub fn called(&self, path: &str) -> String {
         self.inner.called(&format!("{}{path}", self.inner.base))
     }
 
-    /// How often the service was asked so far, each try counted.
+    /// The number of requests so far, each try counted.
     pub fn n_tries(&self) -> u64 {
         self.inner.n_tries.load(Ordering::Relaxed)
     }
@@ -154,7 +154,7 @@ impl HttpClient {
         self.post_with(path, &[], body).await
     }
 
-    /// The same with headers of this request alone, beside those of the settings.
+    /// The same with additional headers for this request alone.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl Inner {
 
     /// The beginning of an answer, without the key.
     fn kept(&self, answer: &[u8]) -> String {
-        // More than is kept, so that a key at the end of what is kept is still seen whole.
+        // More than is kept, so that a key across the end of the kept part is still seen whole.
         let text = self.redact(&String::from_utf8_lossy(&answer[..answer.len().min(2 * KEPT_BYTES)]));
         text[..text.floor_char_boundary(KEPT_BYTES)].to_owned()
     }
@@ -261,11 +261,11 @@ impl Inner {
     }
 }
 
-/// What is wrong with a stream.
+/// The error of an unexpected stream.
 const STREAMED: &str = "it is a stream of events although none was asked for; something between us and the service, or its \
                         settings, turns streaming on";
 
-/// What happened, down to its first cause; reqwest's own words repeat the address.
+/// The error down to its first cause; reqwest's own words repeat the address.
 fn causes(error: &reqwest::Error) -> String {
     let mut source = error.source();
     let mut last = None;
@@ -290,10 +290,12 @@ async fn on_own_runtime<T: Send + 'static>(work: impl Future<Output = T> + Send 
     let setup = |problem: String| HttpError::Setup { problem };
     let runtime = RUNTIME.as_ref().map_err(|problem| setup(problem.clone()))?;
     let mut task = AbortOnDrop(runtime.spawn(work));
-    (&mut task.0).await.map_err(|error| setup(error.to_string()))
+    // Not of the budget of the task of another runtime: one that waits here through another executor would never get a
+    // new one.
+    unconstrained(&mut task.0).await.map_err(|error| setup(error.to_string()))
 }
 
-/// A task that nobody waits for any more is not carried on.
+/// Ends a task when its waiting caller is gone.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {

@@ -1,4 +1,4 @@
-//! What can go wrong on the way to a service and back.
+//! Errors on the way to a service and back.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,35 +11,35 @@ pub enum HttpError {
     /// The environment variable that should hold the key is not set, or empty.
     #[error("no key: set the environment variable {}", named(variable))]
     NoKey {
-        /// Its name.
+        /// The variable's name.
         variable: String,
     },
     /// The environment variable holds blanks or characters that no key has.
     #[error("the environment variable {} does not hold a key: it has blanks or letters outside ASCII", named(variable))]
     BadKey {
-        /// Its name.
+        /// The variable's name.
         variable: String,
     },
     /// The file that should hold the key cannot be read, or holds something else.
     #[error("no key in the file `{}`: {problem}", path.display())]
     KeyFile {
-        /// Its path.
+        /// The file's path.
         path: PathBuf,
-        /// What is wrong with it, without any of its text.
+        /// The problem, without any of the file's text.
         problem: String,
     },
-    /// The base address is none that can be called.
-    #[error("`{url}` is no address of a service: {problem}")]
+    /// The base address cannot be called.
+    #[error("`{url}` is not the address of a service: {problem}")]
     BadUrl {
         /// The address.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The client or its runtime could not be set up.
     #[error("no HTTP client: {problem}")]
     Setup {
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
     /// Nobody answered at the address, or the connection broke.
@@ -47,7 +47,7 @@ pub enum HttpError {
     Unreachable {
         /// The address.
         url: String,
-        /// What the system said.
+        /// The system's error.
         problem: String,
     },
     /// The answer did not come in time.
@@ -55,7 +55,7 @@ pub enum HttpError {
     Timeout {
         /// The address.
         url: String,
-        /// How long was waited.
+        /// The time that was waited.
         after: Duration,
     },
     /// The service refused.
@@ -65,25 +65,25 @@ pub enum HttpError {
         url: String,
         /// The status code.
         status: u16,
-        /// What it said, up to 16 kB of it. A message shows the beginning.
+        /// The answer's body, up to 16 kB of it. A message shows the beginning.
         body: String,
-        /// How long it asks to wait before the next try.
+        /// The time that the service asks to wait before the next try.
         retry_after: Option<Duration>,
     },
-    /// The answer is no JSON, or larger than anything that was asked for.
+    /// The answer is not JSON, or larger than anything that was asked for.
     #[error("`{url}` answered something unreadable: {problem}")]
     Unreadable {
         /// The address.
         url: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
 impl HttpError {
-    /// Whether the same request may succeed later: nobody was there, it took too long, or the service said that it is busy
-    /// (408, 409, 425, 429) or broken (5xx). Not where 429 stands for a used-up credit, or for a request that is larger than
-    /// what the service takes in a minute.
+    /// Whether the same request may succeed later: the service could not be reached, took too long, or said that it is
+    /// busy (408, 409, 425, 429) or broken (5xx). Not where 429 means a used-up credit, or for a request that is larger
+    /// than what the service takes in a minute.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Timeout { .. } => true,
@@ -98,7 +98,7 @@ impl HttpError {
         }
     }
 
-    /// How long the service asked to wait, where it did.
+    /// The time that the service asked to wait, where it did.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Status { retry_after, .. } => *retry_after,
@@ -118,7 +118,7 @@ fn named(variable: &str) -> String {
     }
 }
 
-/// How much of an answer a message shows.
+/// The number of characters of an answer that a message shows.
 const SHOWN_CHARACTERS: usize = 300;
 
 /// The beginning of `text`, on one line and without control characters: what a service says is shown on terminals.

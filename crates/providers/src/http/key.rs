@@ -25,7 +25,7 @@ impl ApiKey {
     ///
     /// # Errors
     ///
-    /// The variable is not set, is empty, or holds something that cannot stand in a header.
+    /// The variable is not set, is empty, or its value is not valid in a header.
     pub fn from_environment(variable: &str) -> Result<Self, HttpError> {
         let key = std::env::var(variable).map(|key| Self::new(&key)).unwrap_or_else(|_| Self::new(""));
         match key.reveal() {
@@ -48,7 +48,7 @@ impl ApiKey {
         let mut bytes = Vec::new();
         let read = File::open(path).and_then(|file| file.take(MAX_KEY_BYTES + 1).read_to_end(&mut bytes));
         read.map_err(|error| bad(&error.to_string()))?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| bad("it is no text"))?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| bad("it is not text"))?;
         // Some editors begin each file with it.
         let text = text.trim_start_matches('\u{feff}').trim();
         let problem = match text {
@@ -143,7 +143,7 @@ mod tests {
         check(b"my key", Err("it has blanks or letters outside ASCII"));
         check("schlüssel".as_bytes(), Err("it has blanks or letters outside ASCII"));
         check(b"sk\0", Err("it has blanks or letters outside ASCII"));
-        check(b"\xff\xfe", Err("it is no text"));
+        check(b"\xff\xfe", Err("it is not text"));
         check(b"'sk-1'", Err("it has quotes around the key"));
         check(b"OPENAI_API_KEY=sk-1", Err("it assigns a variable; leave nothing but the key"));
         check(&[b'k'; 20_000], Err("it is larger than any key"));

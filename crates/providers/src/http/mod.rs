@@ -6,8 +6,6 @@
 #[cfg(feature = "http")]
 mod client;
 #[cfg(feature = "http")]
-mod date;
-#[cfg(feature = "http")]
 mod error;
 #[cfg(feature = "http")]
 mod key;

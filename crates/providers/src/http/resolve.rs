@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 /// Resolves names as the system does, and leaves out addresses at which a cloud tells its machines their secrets
-/// ([`is_surrounding`]). Whoever means such an address writes it as an address: those are not resolved.
+/// ([`is_surrounding`]). A user who wants such an address writes it as an address, which is not resolved.
 ///
 /// A name is an easy way around any list of allowed hosts: its owner decides what it resolves to.
 #[derive(Debug, Clone, Copy)]
@@ -33,9 +33,9 @@ fn allowed_addresses(name: &str, found: impl Iterator<Item = SocketAddr>) -> io:
     Ok(addresses)
 }
 
-/// The IPv4 address that an IPv6 address stands for, where a network may hand it on as that: `::ffff:a.b.c.d` and
-/// `::a.b.c.d` (RFC 4291), NAT64's `64:ff9b::a.b.c.d` and `64:ff9b:1::a.b.c.d` (RFC 6052 and 8215, the latter in its usual
-/// form), and 6to4's `2002:aabb:ccdd::` (RFC 3056). All others are what they are.
+/// The IPv4 address in an IPv6 address, where a network may route it to that: `::ffff:a.b.c.d` and `::a.b.c.d` (RFC
+/// 4291), NAT64's `64:ff9b::a.b.c.d` and `64:ff9b:1::a.b.c.d` (RFC 6052 and 8215, the latter in its usual form), and
+/// 6to4's `2002:aabb:ccdd::` (RFC 3056). All other addresses are returned unchanged.
 fn within(address: IpAddr) -> IpAddr {
     let IpAddr::V6(outer) = address else { return address };
     let v4 = |high: u16, low: u16| Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low));
@@ -50,8 +50,9 @@ fn within(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whether an address is link-local, or one that clouds answer their machines at: AWS, Google, Azure and most others at
-/// 169.254.169.254, AWS also at fd00:ec2::254, Azure at 168.63.129.16, Alibaba at 100.100.100.200, Oracle at 192.0.0.192.
+/// Whether an address is link-local, or one at which clouds serve metadata to their machines: AWS, Google, Azure and
+/// most others at 169.254.169.254, AWS also at fd00:ec2::254, Azure at 168.63.129.16, Alibaba at 100.100.100.200,
+/// Oracle at 192.0.0.192.
 fn is_surrounding(address: IpAddr) -> bool {
     const METADATA: [IpAddr; 4] = [
         IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),

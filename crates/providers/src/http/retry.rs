@@ -7,9 +7,9 @@ use std::time::Duration;
 use std::time::SystemTime;
 
 #[cfg(feature = "http")]
-use super::{HttpError, date};
+use super::HttpError;
 
-/// How often a request is tried, and how long is waited in between: twice as long each time, or as long as the service asks.
+/// The number of tries of a request, and the waits in between: twice as long each time, or as long as the service asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// The most tries, the first included; 0 counts as 1.
@@ -29,8 +29,8 @@ impl Default for RetryPolicy {
 
 #[cfg(feature = "http")]
 impl RetryPolicy {
-    /// How long to wait after `error`, the outcome of try number `n_tries`; `None` where there is no other try. A wait that the
-    /// service did not name is lengthened by up to a quarter at random, so that many clients do not come back as one.
+    /// The wait after `error`, the outcome of try number `n_tries`; `None` after the last try. A wait that the service
+    /// did not name is lengthened by up to a quarter at random, so that many clients do not come back as one.
     pub(crate) fn wait_after(&self, n_tries: u32, error: &HttpError) -> Option<Duration> {
         if n_tries >= self.tries || !error.is_retryable() {
             return None;
@@ -57,12 +57,9 @@ pub(crate) fn retry_after<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Optio
     if let Some(wait) = seconds(asked) {
         return Some(wait);
     }
-    let until = date::seconds_of(asked)?;
-    let now = header("date").and_then(date::seconds_of).or_else(|| {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        i64::try_from(since_1970.as_secs()).ok()
-    })?;
-    Some(Duration::from_secs(u64::try_from(until - now).unwrap_or(0)))
+    let until = httpdate::parse_http_date(asked).ok()?;
+    let now = header("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now);
+    Some(until.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(all(test, feature = "http"))]

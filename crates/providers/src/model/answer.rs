@@ -1,4 +1,4 @@
-//! Reading a model's answer: what is not the summary taken off, the rest as sections.
+//! Reads a model's answer: removes text around the summary, and splits the rest into sections.
 
 use epitome_strategy::Language;
 use serde_json::Value;
@@ -15,12 +15,12 @@ pub(super) struct Body {
     pub present: Vec<String>,
 }
 
-/// A section, or what stands in front of the first one.
+/// A section, or the text in front of the first one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AnswerSection {
-    /// Its heading, without marks; `None` for text without one.
+    /// The heading, without marks; `None` for text without one.
     pub heading: Option<String>,
-    /// Its lines.
+    /// The lines.
     pub lines: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Body {
         body
     }
 
-    /// The sections of an answer in the JSON form; `None` where it is none.
+    /// The sections of an answer in the JSON form; `None` where the text does not have this form.
     pub(super) fn read_json(text: &str, language: Language) -> Option<Self> {
         let (start, end) = (text.find('{')?, text.rfind('}')?);
         let json: Value = serde_json::from_str(text.get(start..=end)?).ok()?;
@@ -112,7 +112,7 @@ impl Body {
 }
 
 impl AnswerSection {
-    /// Its heading and its lines.
+    /// The section's heading and lines as text.
     pub(super) fn write(&self) -> String {
         let lines = self.lines.join("\n");
         match &self.heading {

@@ -1,9 +1,9 @@
-//! Asking the model for one summary: out of the cache, through the gate, checked, and once more where it is no good.
+//! Asking the model for one summary: out of the cache, through the gate, checked, and once more where it cannot be used.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use epitome_strategy::{Refusals, SummaryTask, Tokens};
+use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
 
 use super::Progress;
 use super::answer::Body;
@@ -28,9 +28,9 @@ pub(super) struct RequestContext<'s> {
     pub spent: TokensSpent,
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
-    /// What the session remembers of models that gave no summary of it.
+    /// The session's memory of models that gave no summary.
     pub refusals: Option<&'s Refusals>,
-    /// What they are remembered by: the service that is asked, whatever it is asked about.
+    /// The key of that memory: the identity of the service, whatever the question is.
     pub service_identity: String,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct Question {
     pub expected: AnswerRequirements,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AskFailure {
     /// The request is too long for the model; the most that it takes, where the service says so.
@@ -121,7 +121,7 @@ impl RequestContext<'_> {
         is_good.then_some(body)
     }
 
-    /// Asks, and asks again with the reason where the answer is no good. The body, and the text to be kept for it.
+    /// Asks, and asks again with the reason where the answer cannot be used. The body, and the text to be kept for it.
     async fn ask_twice(&self, question: &Question) -> Result<(Body, String), AskFailure> {
         let first = self.ask_once(question.user.clone(), question.answer_tokens).await?;
         let (body, problems) = look(&first, &question.expected, self.task);
@@ -131,7 +131,7 @@ impl RequestContext<'_> {
         let reason = self.reason(&problems, "; ");
         self.tell(ModelStep::Retry { part: question.part, reason: reason.clone() });
         if question.expected.evidence.is_some() {
-            *self.asked_again.lock().unwrap_or_else(PoisonError::into_inner) = Some(reason.clone());
+            *lock(&self.asked_again) = Some(reason.clone());
         }
         let second = match self.ask_once(self.retry_prompt(question, &first, &problems), question.answer_tokens).await {
             Ok(second) => second,
@@ -153,7 +153,7 @@ impl RequestContext<'_> {
         }
         let again = self.reason(&new_problems, "; ");
         let message = format!("the summary by `{}` cannot be used: {reason}; asked again: {again}", self.model.name());
-        // Who refuses twice will refuse again; any other answer may be better another time.
+        // A model that refuses twice will refuse again; any other answer may be better another time.
         let retryable = !new_problems.contains(&Problem::Refused);
         self.note_refusal();
         Err(AskFailure::Failed { message, retryable })
@@ -193,12 +193,12 @@ impl RequestContext<'_> {
         self.task.session.map_or(self.task.messages.len(), |session| session.log().len())
     }
 
-    /// The same question with what was wrong with the first answer.
+    /// The same question with the problems of the first answer.
     fn retry_prompt(&self, question: &Question, first: &ChatAnswer, problems: &[Problem]) -> String {
         // Room was left for an answer of the length that was asked for; of a longer one the beginning is enough.
         let most = 4 * question.answer_tokens as usize;
         let answer = fenced("answer", &first.text[..first.text.floor_char_boundary(most)]);
-        // What was too long has to be shorter.
+        // An answer that was too long has to be shorter.
         let is_long = problems.iter().any(|it| matches!(it, Problem::CutOff | Problem::NotSmaller));
         let words = if is_long { question.words * 2 / 3 } else { question.words };
         let problems = format!("- {}", self.reason(problems, "\n- "));
@@ -218,7 +218,7 @@ impl RequestContext<'_> {
     }
 }
 
-/// What of an answer is kept: its text, or of one that was cut off what could be used.
+/// The part of an answer that is kept: its text, or the usable part of one that was cut off.
 fn usable_part(answer: ChatAnswer, body: Body) -> (Body, String) {
     let text = if answer.stop == Stop::Length { body.write() } else { answer.text };
     (body, text)
@@ -235,7 +235,7 @@ impl From<ChatError> for AskFailure {
             ChatErrorKind::TooLong => {
                 Self::TooLong { limit: error.overflow.and_then(|overflow| overflow.limit), message: error.message }
             }
-            // An answer that nobody can read may be another one next time.
+            // An answer that cannot be read may be better the next time.
             ChatErrorKind::Transient | ChatErrorKind::Unreadable => failed(true),
             ChatErrorKind::Rejected => failed(false),
         }

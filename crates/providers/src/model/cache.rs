@@ -1,27 +1,22 @@
 //! Answers that were given before: in memory, and in a folder where one is set.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-/// What an answer depends on, hashed.
+use epitome_shelf::{Draft, Generations, Privacy};
+use epitome_strategy::lock;
+
+/// The hash of everything that an answer depends on.
 pub(super) type Key = blake3::Hash;
 
-/// A bounded cache in two generations: when the young one is full it becomes the old one, and what nobody asked for since
-/// goes. What is used stays.
+/// A bounded cache: entries that are used stay.
 #[derive(Debug)]
 pub(super) struct Cache {
-    half: usize,
-    memory: Mutex<Generations>,
+    /// `None` where nothing is to be kept.
+    memory: Option<Mutex<Generations<Key, String>>>,
     folder: Option<AnswerFolder>,
-}
-
-#[derive(Debug, Default)]
-struct Generations {
-    young: HashMap<Key, String>,
-    old: HashMap<Key, String>,
 }
 
 /// The key of a request to a model.
@@ -38,19 +33,17 @@ impl Cache {
     /// Keeps at most `entries` answers in memory, and as many in `folder`; none where `entries` is 0.
     pub(super) fn new(entries: usize, folder: Option<&Path>) -> Self {
         let folder = folder.filter(|_| entries > 0).map(|path| AnswerFolder { path: path.to_owned(), most: entries });
-        Self { half: entries.div_ceil(2), memory: Mutex::default(), folder }
+        Self { memory: (entries > 0).then(|| Mutex::new(Generations::new(entries))), folder }
     }
 
     /// The answer under `key`. A folder that cannot be read holds nothing.
     pub(super) fn get(&self, key: &Key) -> Option<String> {
-        let known = {
-            let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-            let young = memory.young.get(key).cloned();
-            young.or_else(|| memory.old.remove(key))
-        };
-        let known = known.or_else(|| self.folder.as_ref()?.get(key))?;
-        self.remember(key, &known);
-        Some(known)
+        if let Some(known) = lock(self.memory.as_ref()?).get(key) {
+            return Some(known);
+        }
+        let stored = self.folder.as_ref()?.get(key)?;
+        self.remember(key, &stored);
+        Some(stored)
     }
 
     /// Keeps an answer. A folder that cannot be written is left alone.
@@ -63,14 +56,9 @@ impl Cache {
     }
 
     fn remember(&self, key: &Key, answer: &str) {
-        if self.half == 0 {
-            return;
+        if let Some(memory) = &self.memory {
+            lock(memory).put(*key, answer.to_owned());
         }
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        if memory.young.len() >= self.half && !memory.young.contains_key(key) {
-            memory.old = std::mem::take(&mut memory.young);
-        }
-        memory.young.insert(*key, answer.to_owned());
     }
 }
 
@@ -94,15 +82,12 @@ impl AnswerFolder {
 
     fn put(&self, key: &Key, answer: &str) -> io::Result<()> {
         create_folder(&self.path)?;
-        let target = self.file(key);
-        let draft = target.with_extension(format!("{}.draft", std::process::id()));
         let stored = format!("{}\n{answer}", blake3::hash(answer.as_bytes()).to_hex());
-        let written = write_private(&draft, stored.as_bytes()).and_then(|()| fs::rename(&draft, &target));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
+        let draft = Draft::new(&self.file(key), Privacy::Owner)?;
+        draft.file().write_all(stored.as_bytes())?;
+        draft.replace()?;
         self.thin();
-        written
+        Ok(())
     }
 
     /// Removes the oldest files where there are too many.
@@ -124,21 +109,12 @@ impl AnswerFolder {
     }
 }
 
-/// Makes a folder that nobody but its owner may look into: answers hold what the sessions say. One that is there stays as it
-/// is.
+/// Makes a folder that only its owner can read: answers hold text of the sessions. An existing folder stays as it is.
 fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(path)
-}
-
-/// Writes a file that nobody but its owner may read.
-fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.write(true).create(true).truncate(true).open(path)?.write_all(bytes)
 }
 
 #[cfg(test)]

@@ -12,20 +12,20 @@ use super::wording::pick;
 pub(super) struct ChangedFile {
     /// The path as the newest call spells it.
     pub path: String,
-    /// Whether it is there by the newest call that changed it.
+    /// Whether the file exists after the newest call that changed it.
     pub is_there: bool,
-    /// Whether a call ever deleted it or moved it away.
+    /// Whether a call ever deleted the file or moved it away.
     pub was_deleted: bool,
-    /// Whether it was deleted and certainly written again since.
+    /// Whether the file was deleted and certainly written again since.
     pub is_back: bool,
-    /// Whether a later command may have taken the changes back.
+    /// Whether a later command may have reverted the changes.
     pub may_be_reverted: bool,
     writes: u32,
     edits: u32,
 }
 
 impl ChangedFile {
-    /// What became of it, in a few words.
+    /// The file's state, in a few words.
     pub(super) fn state(&self, language: Language) -> String {
         if !self.is_there {
             return pick(language, "deleted or moved away", "已删除或移走").to_owned();
@@ -131,12 +131,12 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
         file.is_back &= same.all(|(deleted, _)| deleted < call);
         file.may_be_reverted = reverts.iter().any(|revert| revert > call);
     }
-    // What was only deleted was never changed here, but it is gone.
+    // A file that was only deleted was never changed here, but it is gone.
     files.sort_by(|left, right| left.0.cmp(&right.0).then_with(|| left.1.path.cmp(&right.1.path)));
     files.into_iter().map(|(_, file)| file).collect()
 }
 
-/// What a command of a script does to a file.
+/// The effect of a script's command on a file.
 enum Step<'s> {
     /// It is deleted or moved away.
     Gone(&'s str),
@@ -177,7 +177,7 @@ fn steps(script: &str) -> Vec<Step<'_>> {
     found
 }
 
-/// Whether a path is spelt out.
+/// Whether a word is a path without variables and patterns.
 fn is_plain(path: &str) -> bool {
     path.contains(['.', '/']) && !path.contains(['*', '$', '>', '<', '`', '(', '{'])
 }
@@ -193,7 +193,7 @@ fn moved_file<'s>(from: &str, to: &str) -> Option<Step<'s>> {
     is_file.then(|| Step::There(to.to_owned()))
 }
 
-/// Whether a script may take changes of files back.
+/// Whether a script may revert changes of files.
 fn takes_back(script: &str) -> bool {
     ["git checkout", "git restore", "git reset", "git stash", "git revert", "git clean"]
         .iter()

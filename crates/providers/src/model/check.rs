@@ -1,4 +1,4 @@
-//! Whether an answer is the summary that was asked for.
+//! Checks whether an answer is the summary that was asked for.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::source::Size;
 use super::wording::{JSON_HEADINGS, is_essential, pick};
 use crate::chat::{ChatAnswer, Stop};
 
-/// Below this many characters a summary says nothing, unless what it is about is short or there is no more room.
+/// Below this many characters a summary says nothing, unless its subject is short or there is no more room.
 const FEWEST_CHARS: usize = 200;
 /// A summary may be as short as this part of a short source.
 const SHORT_PART: usize = 5;
-/// Bytes of what was typed that its language is told by.
+/// Bytes of typed text by which its language is recognised.
 const TYPED_BYTES: usize = 4_000;
 
-/// What form an answer is to have.
+/// The form that an answer must have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum AnswerLayout {
     /// Sections under these headings.
@@ -29,7 +29,7 @@ pub(super) enum AnswerLayout {
     Json,
 }
 
-/// What an answer is held against.
+/// The requirements of an answer.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerRequirements {
     pub layout: AnswerLayout,
@@ -44,7 +44,7 @@ pub(super) struct AnswerRequirements {
     pub evidence: Option<Arc<Evidence>>,
 }
 
-/// What is wrong with an answer.
+/// A problem of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Problem {
     Empty,
@@ -59,7 +59,7 @@ pub(super) enum Problem {
     Lost(Vec<String>),
     /// Strings that the session does not hold.
     Unknown(Vec<String>),
-    /// What it says against the newest state of a file or of the task list.
+    /// The statements that contradict the newest state of a file or of the task list.
     Contradicts(Vec<String>),
 }
 
@@ -85,7 +85,7 @@ pub(super) fn look(answer: &ChatAnswer, expected: &AnswerRequirements, task: &Su
     };
     let mut problems = Vec::new();
     match form(&body, expected, is_cut) {
-        // What else is wrong with something that is no summary tells nobody anything.
+        // Where the text is not a summary, its other problems mean nothing.
         Some(problem @ (Problem::NoForm | Problem::CutOff)) => return (body, vec![problem]),
         other => problems.extend(other),
     }
@@ -127,12 +127,12 @@ fn without_last<'t>(text: &'t str, layout: &AnswerLayout) -> &'t str {
     }
 }
 
-/// Whether the sections are there: what is wanted and what is next, and at least half of all. What is next stands at the
-/// end, so that an answer that was cut off need not have it.
+/// Whether the answer has the required sections: the goal and the next steps, and at least half of all. The next steps
+/// are at the end, so an answer that was cut off need not have them.
 fn form(body: &Body, expected: &AnswerRequirements, is_cut: bool) -> Option<Problem> {
     let headings: Vec<String> = match &expected.layout {
         AnswerLayout::Sections(headings) => headings.clone(),
-        // What is open may be left out where nothing is.
+        // Open tasks may be missing where there are none.
         AnswerLayout::Json => {
             JSON_HEADINGS[..3].iter().map(|[en, zh]| pick(expected.language, en, zh).to_owned()).collect()
         }
@@ -166,7 +166,7 @@ fn size(text: &str, expected: &AnswerRequirements, task: &SummaryTask<'_>) -> Op
     (chars < FEWEST_CHARS && chars * SHORT_PART < source.chars && has_room).then_some(Problem::TooShort(chars))
 }
 
-/// What the user typed first, as far as it tells a language.
+/// The first text that the user typed, as far as it shows a language.
 fn typed_text(task: &SummaryTask<'_>) -> String {
     let log = task.session.map_or(task.messages, |session| session.log());
     let mut typed = String::new();
@@ -181,7 +181,7 @@ fn typed_text(task: &SummaryTask<'_>) -> String {
     typed
 }
 
-/// Whether a text is a call of a tool, as models write it that were trained to.
+/// Whether a text is a tool call, as models write it that were trained to.
 fn looks_like_call(text: &str) -> bool {
     const STARTS: &[&str] = &[
         "<tool_call",
@@ -201,13 +201,13 @@ fn looks_like_call(text: &str) -> bool {
 }
 
 impl Problem {
-    /// Whether the answer is a summary in spite of it: strings that it lost are put back by rule, where there is room, and
-    /// those that nobody said are marked.
+    /// Whether the answer is usable in spite of it: lost strings are put back by rule, where there is room, and strings
+    /// that are not in the session are marked.
     pub(super) fn is_soft(&self) -> bool {
         matches!(self, Self::Lost(_) | Self::Unknown(_))
     }
 
-    /// What is wrong, for the model and for people.
+    /// The problem in words, for the model and for people.
     pub(super) fn say(&self, language: Language) -> String {
         let list = |items: &[String]| items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ");
         match language {

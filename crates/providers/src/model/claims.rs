@@ -1,4 +1,4 @@
-//! The strings of a summary that have to stand in the session: paths, names, numbers, commands, quotations.
+//! The strings of a summary that must be in the session: paths, names, numbers, commands, quotations.
 
 use std::collections::HashSet;
 
@@ -12,14 +12,14 @@ use super::wording::proposes;
 
 /// Digits of the shortest number that is looked up: smaller ones count and number things in prose.
 const LEAST_DIGITS: usize = 2;
-/// Bytes of the longest string that is looked up whole: what is longer is a text.
+/// Bytes of the longest string that is looked up whole: a longer one is prose.
 const LONGEST: usize = 400;
-/// A path is looked up as a folder and what is in it at so many of its slashes, the last ones.
+/// The number of slashes, from the end, at which a path is looked up as a folder and a name in it.
 const MOST_SPLITS: usize = 6;
 /// Pairs of marks around a quotation.
 const QUOTES: [(char, char); 5] = [('`', '`'), ('"', '"'), ('“', '”'), ('「', '」'), ('『', '』')];
 
-/// A string of a summary that has to stand in the session.
+/// A string of a summary that must be in the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Claim {
     /// As the summary has it.
@@ -77,7 +77,7 @@ pub(super) fn fold_for_lookup(text: &str) -> String {
     folded
 }
 
-/// A line with its quotations blanked out; `found` gets what stands in each, and whether it stands between backquotes.
+/// A line with its quotations blanked out; `found` receives the text of each, and whether it is between backquotes.
 fn without_quotes(line: &str, mut found: impl FnMut(&str, bool)) -> String {
     let mut rest = String::with_capacity(line.len());
     let mut at = 0;
@@ -100,7 +100,7 @@ fn without_quotes(line: &str, mut found: impl FnMut(&str, bool)) -> String {
     rest
 }
 
-/// What stands between quotation marks; `None` for a word that is only called so.
+/// The claim of a quotation; `None` for a word in quotation marks that is not a quotation.
 fn of_quotation(quoted: &str, is_code: bool) -> Option<Claim> {
     let text = quoted.trim();
     let words = text.split_whitespace().count();
@@ -111,7 +111,7 @@ fn of_quotation(quoted: &str, is_code: bool) -> Option<Claim> {
     let bare = |text: &str| {
         fold_for_lookup(text.trim().trim_end_matches(['.', ',', '!', '?', ';', ':', '。', '，', '！', '？']))
     };
-    // What stands for words that were left out parts the quotation.
+    // A mark of omission splits the quotation.
     let pieces: Vec<String> = text
         .split("...")
         .flat_map(|piece| piece.split('…'))
@@ -137,7 +137,7 @@ fn of_atom(text: &str, kind: AtomKind) -> Claim {
     Claim { text: text.to_owned(), ways }
 }
 
-/// Other ways in which a path may stand in the session: without the line behind it, or as a folder and what is in it.
+/// Other forms of a path in the session: without the line number, or as a folder and a name in it.
 fn path_ways(text: &str) -> Vec<Vec<String>> {
     let mut ways = Vec::new();
     let text = fold_for_lookup(text);
@@ -211,7 +211,7 @@ pub(super) fn exact_strings(line: &str) -> Vec<String> {
     found
 }
 
-/// The numbers of a line of at least [`LEAST_DIGITS`] digits that stand by themselves: `41`, `0.85`, `75,366`.
+/// The numbers of a line with at least [`LEAST_DIGITS`] digits that are words of their own: `41`, `0.85`, `75,366`.
 fn numbers(line: &str) -> Vec<String> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | ',' | '_' | '-' | '/' | ':');
     let words = line.split(|char: char| !is_part(char));

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use epitome_formats::{Profile, render};
 use epitome_strategy::session::Position;
-use epitome_strategy::{Block, BoxFuture, Content, Entry, EntryKey, Message, SummaryTask, Tokens};
+use epitome_strategy::{Block, Content, Entry, EntryKey, Message, SummaryTask, Tokens, async_trait};
 use serde_json::{Map, Value};
 
 use super::source;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Compaction, CompactionRequest};
 
-/// The messages of one summary, in front of the compaction that is asked for it: a model that reads the whole of them, and
-/// is told by the `user` text of a request what the summary has to hold.
+/// The messages of one summary for the compaction: the compacting model reads them whole, and the `user` text of a
+/// request says what the summary must hold.
 #[derive(Debug)]
 pub(super) struct CompactionConversation {
     compaction: Arc<dyn Compaction>,
-    /// The conversation, or why it is none.
+    /// The conversation, or the reason why there is none.
     conversation: Result<Map<String, Value>, String>,
     tokens: Tokens,
     identity: String,
@@ -31,12 +31,13 @@ impl CompactionConversation {
     }
 }
 
+#[async_trait]
 impl ChatModel for CompactionConversation {
     fn name(&self) -> &str {
         self.compaction.name()
     }
 
-    /// With the conversation: what one gives says nothing of another.
+    /// Includes the conversation: an answer for one says nothing about another.
     fn identity(&self) -> String {
         self.identity.clone()
     }
@@ -45,20 +46,18 @@ impl ChatModel for CompactionConversation {
         self.compaction.window()
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        Box::pin(async move {
-            let conversation = self.conversation.clone().map_err(|problem| {
-                let message = format!("the messages make no request: {problem}");
-                ChatError::new(ChatErrorKind::Rejected, message)
-            })?;
-            let asked = CompactionRequest {
-                conversation,
-                tokens: self.tokens,
-                instructions: request.user.clone(),
-                max_tokens: request.max_tokens,
-            };
-            self.compaction.compact(&asked).await
-        })
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        let conversation = self.conversation.clone().map_err(|problem| {
+            let message = format!("the messages make no request: {problem}");
+            ChatError::new(ChatErrorKind::Rejected, message)
+        })?;
+        let asked = CompactionRequest {
+            conversation,
+            tokens: self.tokens,
+            instructions: request.user.clone(),
+            max_tokens: request.max_tokens,
+        };
+        self.compaction.compact(&asked).await
     }
 }
 
@@ -84,8 +83,8 @@ fn render_task(task: &SummaryTask<'_>) -> String {
     render(&entries, Profile::Anthropic, tools, None).json
 }
 
-/// `message` without what its provider takes only from where it came: reasoning, which is signed for its model and its
-/// place, and blocks that nobody here can read.
+/// `message` without the parts that a provider takes only in their original place: reasoning, which is signed for its
+/// model and its place, and unreadable blocks.
 fn portable_message(message: &Arc<Message>) -> Arc<Message> {
     let is_bound = |block: &Block| matches!(block.content, Content::Thinking(_) | Content::Opaque(_));
     if !message.blocks.iter().any(is_bound) {

@@ -1,4 +1,4 @@
-//! A counter for views whose tokens nobody asks for.
+//! A counter for views whose tokens do not matter.
 
 use epitome_strategy::{TokenCounter, Tokens};
 

@@ -1,5 +1,5 @@
-//! What the session holds, for a summary to be held against: its texts, the user's demands, the files that calls changed,
-//! the newest task list.
+//! The facts of the session that a summary is checked against: its texts, the user's demands, the files that calls
+//! changed, the newest task list.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use super::wording::{
 const PARTED: char = '\u{1}';
 /// Characters of the longest demand that rules add; of a longer one the beginning.
 const LONGEST_DEMAND: usize = 400;
-/// Share of a demand's words that a line of the summary holds where it tells the demand.
+/// Share of a demand's words that a line of the summary must have to count as stating the demand.
 const TOLD: f64 = 0.6;
 
-/// What the session holds.
+/// The facts of the session.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
     /// All texts, folded.
     corpus: String,
-    /// The user's demands in what the summary tells of, the oldest first, each once, word for word.
+    /// The user's demands in the summarised messages, the oldest first, each once, word for word.
     demands: Vec<String>,
     /// The files that calls changed in it, the newest last.
     files: Vec<ChangedFile>,
-    /// Those that calls changed anywhere in the session.
+    /// The files that calls changed anywhere in the session.
     newest: Vec<ChangedFile>,
     /// The newest task list.
     tasks: Vec<Task>,
@@ -96,9 +96,10 @@ impl Evidence {
         (unknown.collect(), count)
     }
 
-    /// What a summary says against the newest state of a file or of the task list, for the model and for people.
+    /// The statements of a summary that contradict the newest state of a file or of the task list, for the model and
+    /// for people.
     pub(super) fn contradictions(&self, body: &Body, task: &SummaryTask<'_>) -> Vec<String> {
-        // What is far beyond the budget is cut off before anybody reads it.
+        // Text far beyond the budget is cut off before it is read.
         let mut left = 64 * task.request.max_tokens.max(64) as usize;
         let mut lines: Vec<(&str, SectionTopic)> = Vec::new();
         for section in &body.sections {
@@ -132,7 +133,7 @@ impl Evidence {
         found
     }
 
-    /// What a clause of a line says against the newest state of a file.
+    /// The contradiction between a clause of a line and the newest state of a file.
     fn file_problem(
         &self,
         file: &ChangedFile,
@@ -145,7 +146,7 @@ impl Evidence {
         if !names(clause, &file.path, name, &self.newest) {
             return None;
         }
-        // What was deleted and is back may be told as what happened, where it is not said how it is now.
+        // The deletion of a file that is back may be reported as an event, but not as the present state.
         let is_told_so = !file.was_deleted || tells == SectionTopic::State && file.is_back && !says_back(line);
         if file.is_there && is_told_so && deletes(clause, &file.path, name) {
             return Some(deletion_problem(task.language, &file.path));
@@ -154,11 +155,11 @@ impl Evidence {
         is_denied.then(|| untouched_problem(task.language, &file.path))
     }
 
-    /// How many demands there are, and those that a text does not tell.
+    /// The number of demands, and those that a text does not state.
     pub(super) fn untold_demands(&self, text: &str) -> (usize, Vec<String>) {
         let whole = fold_for_lookup(text);
         let lines: Vec<HashSet<String>> = text.lines().map(words).collect();
-        // A demand of several sentences may be told in several places.
+        // A demand of several sentences may be stated in several places.
         let is_sentence_told = |sentence: &str| {
             let own = words(sentence);
             let held = |line: &HashSet<String>| own.intersection(line).count() as f64 >= own.len() as f64 * TOLD;
@@ -169,15 +170,15 @@ impl Evidence {
         (self.demands.len(), self.demands.iter().filter(|demand| !is_told(demand)).cloned().collect())
     }
 
-    /// The files that calls changed in what the summary tells of, the newest first; whether a text names each.
+    /// The files that calls changed in the summarised messages, the newest first; whether a text names each.
     pub(super) fn files(&self, text: &str) -> impl Iterator<Item = (&ChangedFile, bool)> {
         let text = fold_for_lookup(text);
         self.files.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
 }
 
-/// Whether a line says that the task `item`, folded, is done: in the clause that names it, or because it is all that a line
-/// of what is done says.
+/// Whether a line says that the task `item`, folded, is done: in the clause that names it, or as the whole of a line
+/// about finished work.
 fn is_called_done(line: &str, tells: SectionTopic, item: &str) -> bool {
     let whole = fold_for_lookup(line);
     let bare = whole.trim_start_matches(['-', '*', ' ']).trim_end_matches(['.', '。']);
@@ -186,7 +187,7 @@ fn is_called_done(line: &str, tells: SectionTopic, item: &str) -> bool {
     }
     let said: Vec<String> =
         clauses(line).into_iter().map(fold_for_lookup).filter(|clause| clause.contains(item)).collect();
-    // A task that has several clauses stands in none of them.
+    // A task that has several clauses is in none of them.
     let said = if said.is_empty() && whole.contains(item) { vec![whole] } else { said };
     said.iter().any(|clause| says_done(&clause.replace(item, " … ")))
 }
@@ -250,8 +251,8 @@ pub(super) fn words(text: &str) -> HashSet<String> {
     words
 }
 
-/// The messages that the summary tells of. A hand-off tells of the whole session but for what stays as it is beside it:
-/// also of what stands behind earlier summaries.
+/// The messages that the summary covers. A hand-off covers the whole session but for the messages that stay beside it:
+/// also those behind earlier summaries.
 fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
     let Some(session) = task.session.filter(|_| task.request.is_handoff()) else {
         return task.messages.iter().collect();
@@ -279,7 +280,7 @@ fn corpus(task: &SummaryTask<'_>, log: &[Arc<Message>]) -> String {
         let is_summary = message.origin == Origin::Summary;
         for block in &message.blocks {
             match &block.content {
-                // What an earlier check did not find is not there because a summary says it.
+                // A string that an earlier check did not find is not in the session because a summary has it.
                 Content::Text { text } if is_summary => {
                     text.lines()
                         .filter(|line| !unverified_marks().iter().any(|mark| line.contains(mark)))
@@ -327,14 +328,14 @@ fn add_arguments(arguments: &Arguments, add: &mut impl FnMut(&str)) {
     }
 }
 
-/// Bytes of the longest text whose demands have to be there word for word: what is longer was pasted, or is the template of
-/// a command, and a model tells what of it binds. About two thirds of a page.
+/// Bytes of the longest text whose demands have to be there word for word: a longer text was pasted, or is the template
+/// of a command, and a model decides which part of it binds. About two thirds of a page.
 const LONGEST_TYPED: usize = 2_000;
 
 /// The least probability that a sentence binds, of those that a model's text has to hold: it may leave out what only may.
 const SURE: f32 = 0.8;
 
-/// What a person demanded, word for word, each once; not what was taken back later, anywhere in the log.
+/// The demands of a person, word for word, each once; without those that were taken back later, anywhere in the log.
 fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String> {
     let lexicon = Lexicon::standard();
     let mut seen = HashSet::new();
@@ -367,7 +368,8 @@ fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String
     found
 }
 
-/// Marks every one of `unknown` in a body as unverified, where it is not marked yet and what holds it tells what was. Linear in the body for each.
+/// Marks every one of `unknown` in a body as unverified, where it is not marked yet and its place states a fact. Linear
+/// in the body for each.
 pub(super) fn mark(body: &mut Body, unknown: &[String], mark: &str) {
     let is_told = |section: &&mut AnswerSection| !section.heading.as_deref().is_some_and(proposes);
     let lines = body.sections.iter_mut().filter(is_told).flat_map(|section: &mut AnswerSection| &mut section.lines);

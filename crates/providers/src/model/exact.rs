@@ -27,10 +27,10 @@ pub(super) struct ExactLine {
     pub text: String,
 }
 
-/// Strings that were asked for, in what was typed and in what calls were about, the likeliest to be needed again first.
+/// The strings that requests and calls were about, the likeliest to be needed again first.
 ///
-/// What makes one likely is what `structured-extraction` goes by: lately, often, and its kind (most numbers are counts and
-/// line numbers). Linear in the view.
+/// The likelihood is that of `structured-extraction`: recent use, frequency, and kind (most numbers are counts and line
+/// numbers). Linear in the view.
 pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
     let atoms = view.facts().atoms();
     let asked_for = || atoms.all().iter().enumerate().filter(|(_, atom)| atom.was_asked_for() && is_exact(atom));
@@ -62,7 +62,7 @@ pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
     asked.into_iter().filter_map(line).collect()
 }
 
-/// Extensions of files, for names without a folder: `im.save` is none.
+/// Extensions of files, for names without a folder: `im.save` is not a file.
 const EXTENSIONS: &[&str] = &[
     "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex", "exs", "gif", "go",
     "gz", "h", "hpp", "hs", "html", "ini", "ipynb", "java", "jpeg", "jpg", "js", "json", "jsonl", "jsx", "kt", "lock",
@@ -110,15 +110,14 @@ fn worth(atom: &Atom<'_>, asked: u32, messages: usize) -> f32 {
         AtomKind::Url => 0.7,
         AtomKind::Number => 0.2,
     };
-    // What a person typed is rarer than what calls name, and nothing else holds it.
+    // A typed string is rarer than those of calls, and has no other place.
     let typed = if atom.count(AtomPlace::Typed) > 0 { 2.0 } else { 1.0 };
     let age = messages.saturating_sub(asked as usize) as f32 / messages.max(1) as f32;
     let times = (atom.count(AtomPlace::Arguments) + atom.count(AtomPlace::Typed)).max(1);
     kind * typed * 0.5f32.powf(age / HALF_LIFE) * (1.0 + 0.3 * (times as f32).log2())
 }
 
-/// A string with the words around it; paths and addresses say what they are. `None` for what is only the name of a tool's
-/// argument.
+/// A string with the words around it; paths and addresses need no words. `None` for the name of a tool's argument.
 fn string_in_context(
     view: &View<'_>,
     calls: &mut Calls,
@@ -129,7 +128,7 @@ fn string_in_context(
     let says_what_it_is = matches!(atom.kind, AtomKind::Path | AtomKind::Url);
     match &view.block(at)?.content {
         Content::ToolCall(call) => {
-            // What is written and what is planned is told by other means; the files are what is left.
+            // Written and planned content is reported by other means; the files remain.
             let kind = tools::kind(&call.name);
             if kind == ToolKind::Plan || matches!(kind, ToolKind::Edit | ToolKind::Write) && !says_what_it_is {
                 return None;
@@ -147,7 +146,7 @@ fn string_in_context(
     }
 }
 
-/// The strings and numbers in the arguments of calls, each with the key that it stands under, read once for each call.
+/// The strings and numbers in the arguments of calls, each with its key, read once for each call.
 #[derive(Default)]
 struct Calls(HashMap<BlockRef, Vec<(String, String)>>);
 
@@ -196,9 +195,9 @@ fn surroundings(text: &str, start: usize, length: usize) -> String {
     shorten::one_line(&text[left..right], 2 * AROUND + LONGEST)
 }
 
-/// Strings without which a summary is useless: those in the standing instructions that were typed, then those in the newest
-/// typed message, the newest first; at most `most`. What a later message takes back need not be there. Linear in what was
-/// typed, for each string that is looked at.
+/// Strings without which a summary is useless: those in the standing instructions that were typed, then those in the
+/// newest typed message, the newest first; at most `most`. Strings that a later message takes back are left out. Linear
+/// in the typed text, for each candidate.
 pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
     let atoms = view.facts().atoms();
     let mut kept: Vec<String> = Vec::new();
@@ -238,7 +237,8 @@ pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
     kept
 }
 
-/// Whether a typed text takes a string back: in a clause with words that end something, behind those that say of what.
+/// Whether a typed text takes a string back: in a clause with words that end something, behind those that name the
+/// subject.
 pub(super) fn revokes(text: &str, string: &str) -> bool {
     const OF_WHAT_FOLLOWS: [&str; 4] = ["forget ", "instead of ", "不用", "别用"];
     const OF_ANYTHING: [&str; 2] = ["no longer", "不再"];

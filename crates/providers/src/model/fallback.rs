@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{BoxFuture, Refusals, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome_strategy::{Refusals, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 use super::ModelSummarizer;
 
@@ -12,43 +12,42 @@ use super::ModelSummarizer;
 /// names both reasons.
 #[derive(Debug, Clone)]
 pub struct FallbackSummarizer {
-    /// Who is asked first.
+    /// The summarizer that is asked first.
     pub first: ModelSummarizer,
-    /// Who is asked where the first fails.
+    /// The summarizer that is asked where the first one fails.
     pub second: Arc<dyn Summarizer>,
 }
 
+#[async_trait]
 impl Summarizer for FallbackSummarizer {
     /// The first one's.
     fn kind(&self) -> &str {
         self.first.kind()
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(async move {
-            let failure = match self.first.summarize(task).await {
-                Ok(summary) => return Ok(summary),
-                Err(failure) => failure,
-            };
-            match self.second.summarize(task).await {
-                Ok(mut summary) => {
-                    summary.input_tokens += failure.input_tokens;
-                    summary.output_tokens += failure.output_tokens;
-                    // The second may have fallen back as well.
-                    summary.fell_back = Some(match summary.fell_back.take() {
-                        Some(also) if also != failure.message => format!("{}; {also}", failure.message),
-                        _ => failure.message,
-                    });
-                    Ok(summary)
-                }
-                Err(second) => Err(SummarizeError {
-                    message: format!("{}; {}: {}", failure.message, self.second.kind(), second.message),
-                    retryable: failure.retryable || second.retryable,
-                    input_tokens: failure.input_tokens + second.input_tokens,
-                    output_tokens: failure.output_tokens + second.output_tokens,
-                }),
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        let failure = match self.first.summarize(task).await {
+            Ok(summary) => return Ok(summary),
+            Err(failure) => failure,
+        };
+        match self.second.summarize(task).await {
+            Ok(mut summary) => {
+                summary.input_tokens += failure.input_tokens;
+                summary.output_tokens += failure.output_tokens;
+                // The second may have fallen back as well.
+                summary.fell_back = Some(match summary.fell_back.take() {
+                    Some(also) if also != failure.message => format!("{}; {also}", failure.message),
+                    _ => failure.message,
+                });
+                Ok(summary)
             }
-        })
+            Err(second) => Err(SummarizeError {
+                message: format!("{}; {}: {}", failure.message, self.second.kind(), second.message),
+                retryable: failure.retryable || second.retryable,
+                input_tokens: failure.input_tokens + second.input_tokens,
+                output_tokens: failure.output_tokens + second.output_tokens,
+            }),
+        }
     }
     fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {
         let first = ModelSummarizer { refusals: Some(refusals.clone()), ..self.first.clone() };

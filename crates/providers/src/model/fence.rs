@@ -14,14 +14,14 @@ pub(super) fn fenced(kind: &str, text: &str) -> String {
     format!("<{mark}>\n{text}\n</{mark}>")
 }
 
-/// Whether a line is such a mark: a model that repeats one has said nothing.
+/// Whether a line is such a mark: a model that repeats one has stated nothing.
 pub(super) fn is_mark(line: &str) -> bool {
     let Some(name) = line.trim().strip_prefix('<').and_then(|line| line.strip_suffix('>')) else { return false };
     let Some((kind, hash)) = name.trim_start_matches('/').rsplit_once('-') else { return false };
     KINDS.contains(&kind) && hash.len() == 8 && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// What fences hold.
+/// The kinds of fenced content.
 pub(super) const KINDS: [&str; 5] = ["messages", "summary", "question", "strings", "answer"];
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is added to the model's text by rule, and the cut to the budget.
+//! The additions to the model's text by rule, and the cut to the budget.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use super::wording::{RuleSection, SAID, mark_of, pick, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
 const EXACT_PART: Tokens = 5;
-/// The task list and what is remembered take one part in so many, each.
+/// The task list and the memories take one part in this many, each.
 const STATE_PART: Tokens = 8;
 /// Demands that the model left out take one in so many, and so do the changed files.
 const DEMANDS_PART: Tokens = 4;
@@ -28,7 +28,7 @@ pub(super) const BRIEF_BELOW: Tokens = 160;
 /// Tokens that a section keeps before a more important one gives.
 const LEAST_SECTION: Tokens = 40;
 
-/// What is known of the messages by rule.
+/// The facts about the messages that the rules found.
 #[derive(Debug, Default)]
 pub(super) struct RuleFindings {
     /// Earlier summaries without the sections that were written by rule.
@@ -67,9 +67,9 @@ impl RuleFindings {
         known
     }
 
-    /// Takes what holds on and is written by rule off an earlier summary: it is written anew. A task list and a count of
-    /// changes stay for the model to read: what became of them is in the messages. Of exact strings those are carried that
-    /// the session still needs, where that is known.
+    /// Removes the lasting sections that rules write from an earlier summary: they are written anew. A task list and a
+    /// count of changes stay for the model to read, because the messages show their later states. Exact strings are
+    /// carried if the session still needs them, where that is known.
     fn carry(&mut self, earlier: EarlierSummary, needed: Option<&[String]>) {
         let mut body = Body::read(&earlier.text, &[]);
         let carried = |section: &AnswerSection| {
@@ -120,8 +120,8 @@ impl RuleFindings {
         limit.saturating_sub(tokens).max(limit / 2)
     }
 
-    /// The summary: the model's text, cut where it is too long, and what is added, of at most `limit` tokens together; and
-    /// what holding it against the session found.
+    /// The summary: the model's text, cut where it is too long, with the additions, of at most `limit` tokens together;
+    /// and the findings of checking it against the session.
     pub(super) fn finish(
         &self,
         task: &SummaryTask<'_>,
@@ -130,7 +130,7 @@ impl RuleFindings {
         limit: Tokens,
     ) -> (String, SummaryCheck) {
         let mut body = body;
-        // What does not fit anyway claims nothing.
+        // Text that does not fit anyway makes no claims.
         let written = cut(&mut body, limit, task.counter);
         let (unknown, strings) = evidence.unknown(&written);
         evidence::mark(&mut body, &unknown, mark_of(task.language));
@@ -161,7 +161,7 @@ impl RuleFindings {
         (text, check)
     }
 
-    /// The text of a body with what is added to it, of at most `limit` tokens together.
+    /// The text of a body with the additions, of at most `limit` tokens together.
     fn fit_to_limit(&self, task: &SummaryTask<'_>, body: Body, evidence: &Evidence, limit: Tokens) -> String {
         let count = |text: &str| task.counter.count(text);
         let mut body = body;
@@ -182,7 +182,7 @@ impl RuleFindings {
                 return whole;
             }
             if room == 0 {
-                // What is added is too much for a tiny budget: it is left out.
+                // The additions are too much for a tiny budget: they are left out.
                 return bare;
             }
             room -= room.min((room / 16).max(1));
@@ -279,7 +279,7 @@ impl RuleFindings {
 fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most: Tokens) {
     let mut left = most;
     let mut lines = Vec::new();
-    // The newest hold: where there is no room for all, they come first.
+    // The newest demands are in force: where there is no room for all, they come first.
     for demand in demands.iter().rev() {
         let line = format!("- “{demand}”");
         let tokens = task.counter.count(&line) + 1;
@@ -292,7 +292,7 @@ fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most
         return;
     }
     lines.reverse();
-    // One that the model took over from an earlier summary holds what was said before.
+    // A section that the model took over from an earlier summary has the older demands.
     let earlier =
         body.sections.extract_if(.., |section| section.heading.as_deref().is_some_and(|it| SAID.contains(&it)));
     let mut all: Vec<String> = earlier.flat_map(|section| section.lines).collect();
@@ -335,7 +335,7 @@ fn one_line(text: &str) -> String {
 /// The text of a body, cut to `limit` tokens: sections that matter least give first, at the ends of their lines and
 /// sentences. Linear in the body, for lines that are far too long in the budget.
 fn cut(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) -> String {
-    // What is far beyond the budget is not worth counting.
+    // Text far beyond the budget is not worth counting.
     let mut bytes = 64 * (limit as usize + 1);
     for section in by_rank(body) {
         let lines = &mut body.sections[section].lines;

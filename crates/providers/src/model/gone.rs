@@ -1,16 +1,16 @@
-//! Whether a clause says that a file itself was deleted: a summary often tells that something in a file was.
+//! Whether a clause says that a file itself was deleted: a summary often says so of a part of a file.
 
 use epitome_strategy::text::is_cjk;
 
-/// Words between a file and what became of it.
+/// Words between a file and its fate.
 const BETWEEN: &[&str] = &["was", "is", "are", "were", "has", "have", "been", "already", "now", "since", "later"];
-/// Words in front of a file that is what a sentence is about, or that was deleted.
+/// Words in front of a file that is the subject of a sentence, or that was deleted.
 const FRONT: &[&str] = &["the", "file", "files", "both"];
 /// Words in front of the part of a sentence that begins with the file.
 const JOINING: &[&str] = &["and", "or", "but", "that", "because", "so", "where", "while", "then"];
 /// Words behind `deleted a.rs` with which nothing of the file is meant.
 const BEHIND: &[&str] = &["and", "as", "because", "since", "with", "in", "too", "entirely", "but", "again"];
-/// What makes a clause say something else.
+/// Words that give a clause another meaning.
 const NOT: &[&str] = &[
     " not ",
     "n't",
@@ -55,7 +55,7 @@ pub(super) fn deletes(clause: &str, path: &str, name: &str) -> bool {
     })
 }
 
-/// Whether a file behind these words is what the words behind it are about.
+/// Whether a file behind these words is the subject of the words behind it.
 fn is_subject(front: &str) -> bool {
     let mut front = front.trim_end();
     loop {
@@ -69,7 +69,7 @@ fn is_subject(front: &str) -> bool {
         let word = front.rsplit(char::is_whitespace).next().unwrap_or_default();
         front = front[..front.len() - word.len()].trim_end();
         if JOINING.contains(&word) {
-            // Of `in a.rs and b.rs` the first one tells.
+            // In `in a.rs and b.rs` the first one decides.
             let before = front.rsplit(char::is_whitespace).next().unwrap_or_default();
             if !before.contains(['.', '/']) {
                 return true;
@@ -100,7 +100,7 @@ fn is_gone(behind: &str) -> bool {
         let word = left.split(|char: char| !char.is_alphanumeric()).next().unwrap_or_default();
         left = left[word.len()..].trim_start();
         match word {
-            // `a.rs: removed the field` tells of something else.
+            // `a.rs: removed the field` is about something else.
             "deleted" | "removed" => return is_sentence || left.trim_matches([')', ' ']).is_empty(),
             word if BETWEEN.contains(&word) => is_sentence = true,
             _ => return false,
@@ -127,7 +127,7 @@ fn is_deleted(front: &str) -> bool {
     }
 }
 
-/// Whether what stands behind `deleted a.rs` leaves the file what was deleted.
+/// Whether the words behind `deleted a.rs` leave the file as the deleted thing.
 fn ends(behind: &str) -> bool {
     let rest = behind.trim_start();
     let rest = rest.strip_prefix("文件").unwrap_or(rest);

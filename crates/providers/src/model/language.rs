@@ -1,10 +1,10 @@
-//! Whether a summary is written in another language than was asked for.
+//! Recognises a summary in another language than was asked for.
 
 use epitome_strategy::Language;
 use epitome_strategy::text::is_cjk;
 use whatlang::{Lang, Script};
 
-/// Letters of prose that a guess between languages of one script takes: of fewer it is none.
+/// Letters of prose that a guess between languages of one script needs; with fewer there is no guess.
 const LEAST_LETTERS: usize = 240;
 /// Words of English that no prose of some length is without. Source: the most frequent words of English.
 const ENGLISH: &[&str] = &[
@@ -37,7 +37,7 @@ pub(super) fn is_other_language(text: &str, language: Language, typed: &str) -> 
     is_other && !is_same_language(&prose, typed)
 }
 
-/// Whether prose is certainly in another language than English that is written in letters.
+/// Whether prose is certainly in a language other than English, among those written in letters.
 fn is_not_english(prose: &str) -> bool {
     let letters = prose.chars().filter(|char| char.is_alphabetic()).count();
     let guess = whatlang::detect(prose).filter(|guess| guess.is_reliable() && guess.lang() != Lang::Eng);
@@ -51,7 +51,7 @@ fn is_not_english(prose: &str) -> bool {
     (english as f64) < words.count() as f64 * ENGLISH_SHARE
 }
 
-/// Whether the user writes as the prose is written.
+/// Whether the user writes in the language of the prose.
 fn is_same_language(prose: &str, typed: &str) -> bool {
     let language = |text: &str| whatlang::detect(text).map(|guess| guess.lang());
     // Of short requests nothing is certain: then it may be.

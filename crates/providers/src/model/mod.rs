@@ -33,7 +33,7 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
-use epitome_strategy::{BoxFuture, Refusals, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome_strategy::{Refusals, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 pub use fallback::FallbackSummarizer;
 pub use progress::{ModelProgress, ModelStep};
@@ -57,18 +57,20 @@ const BY_PROVIDER: &str = "provider";
 /// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
 /// messages is brought up to date instead of being summarised again.
 ///
-/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it; and it is
-/// held against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)): strings that the session does not hold
-/// and states that the newest calls contradict. An answer that is no good is asked for once more, with the reason, and then
-/// is an error; strings that nobody said are marked instead. By rule, and never left to the model, come in: demands of the
-/// user that the model left out; the changed files, the task list, git's count of the changes, the memories of the task, and
-/// an index of exact strings that were asked for and that the text does not hold. The result never exceeds the request's tokens by the task's counter.
+/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it; and
+/// it is checked against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)): strings that the session
+/// does not hold and states that the newest calls contradict. An answer that cannot be used is asked for once more,
+/// with the reason, and then is an error; strings that are not in the session are marked instead. The rules, never the
+/// model, add: demands of the user that the model left out; the changed files, the task list, git's count of the
+/// changes, the memories of the task, and an index of exact strings that were asked for and that the text does not
+/// hold. The result never exceeds the request's tokens by the task's counter.
 ///
 /// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window
 /// that a refusal names, and that it answers no request ([`ChatError::fails_all`](crate::chat::ChatError::fails_all)), in
 /// which case nothing is asked for a while. One that is made for a session ([`Summarizer::for_session`]) does not ask a model
-/// again that refused the session, or gave two answers that cannot be used, until the session's memory says otherwise. The future errs where the model fails, and where its answers cannot be used;
-/// nothing is retried that the model itself has retried.
+/// again that refused the session, or gave two answers that cannot be used, until the session's memory says otherwise. The
+/// future errs where the model fails, and where its answers cannot be used; nothing is retried that the model itself has
+/// retried.
 #[derive(Debug, Clone)]
 pub struct ModelSummarizer {
     model: Arc<dyn ChatModel>,
@@ -78,17 +80,17 @@ pub struct ModelSummarizer {
     gate: Arc<Gate>,
     service: Arc<Service>,
     progress: Option<Progress>,
-    /// Whether the model is that of the conversation, and what it is asked stands at its end.
+    /// Whether the model is the conversation's own, and the question is put at its end.
     in_conversation: bool,
-    /// What the session remembers of models that gave no summary of it, where it is for one session.
+    /// The session's memory of models that gave no summary, where this is for one session.
     refusals: Option<Refusals>,
     /// The provider's own compaction, where it is asked instead of the model.
     compaction: Option<Arc<dyn Compaction>>,
-    /// What reports call it.
+    /// The summarizer's kind in reports.
     kind: &'static str,
 }
 
-/// Who is told how far it is.
+/// The listener for progress.
 #[derive(Clone)]
 struct Progress(Arc<dyn Fn(ModelProgress) + Send + Sync>);
 
@@ -121,28 +123,28 @@ impl ModelSummarizer {
     /// hand-offs only ([`SummaryRequest::is_handoff`](epitome_strategy::SummaryRequest::is_handoff)): other summaries tell of
     /// a part of the session, and the model sees all of it. Errors with everything that is wrong with the folder of prompts.
     pub fn in_conversation(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
-        // What one conversation answered says nothing of another.
+        // An answer from one conversation says nothing about another.
         let settings = ModelSettings { cache_entries: 0, cache_folder: None, ..settings };
         Ok(Self { in_conversation: true, ..Self::new(model, settings)? })
     }
 
-    /// A summarizer that has the messages compacted by their provider, and shares everything with this one: the cache, the
-    /// bound on requests, what is learnt of the service. The provider gets the messages of a summary as a conversation, whole,
-    /// with the system prompt and the tools of their session, and what a hand-off has to hold as its instructions; what comes
-    /// back is checked and completed like any answer of a model. It errs where the provider offers no compaction, which is
-    /// asked for once, and where the conversation is too long for it.
+    /// A summarizer that has the messages compacted by their provider, and shares everything with this one: the cache,
+    /// the bound on requests, what is learnt of the service. The provider gets the messages of a summary as a
+    /// conversation, whole, with the system prompt and the tools of their session, and the requirements of a hand-off
+    /// as its instructions; the result is checked and completed like any answer of a model. It errs where the provider
+    /// offers no compaction, which is asked for once, and where the conversation is too long for it.
     #[must_use]
     pub fn by_compaction(&self, compaction: Arc<dyn Compaction>) -> Self {
         Self { compaction: Some(compaction), kind: BY_PROVIDER, ..self.clone() }
     }
 
-    /// The same as [`in_conversation`](Self::in_conversation), where `model` does not put what it is asked at the end of the
-    /// session's request, but has its provider compact the request by these instructions.
+    /// The same as [`in_conversation`](Self::in_conversation), where `model` does not put the question at the end of
+    /// the session's request, but has its provider compact the request by these instructions.
     pub fn in_compaction(model: Arc<dyn ChatModel>, settings: ModelSettings) -> Result<Self, Vec<PromptError>> {
         Ok(Self { kind: BY_PROVIDER, ..Self::in_conversation(model, settings)? })
     }
 
-    /// The same summarizer, which tells `progress` of every step. It is called in between requests and must not wait.
+    /// The same summarizer, which reports every step to `progress`. It is called in between requests and must not wait.
     #[must_use]
     pub fn with_progress(mut self, progress: Arc<dyn Fn(ModelProgress) + Send + Sync>) -> Self {
         self.progress = Some(Progress(progress));
@@ -157,18 +159,17 @@ impl ModelSummarizer {
     }
 }
 
+#[async_trait]
 impl Summarizer for ModelSummarizer {
     /// `llm`, or `provider` where a provider's own compaction is asked.
     fn kind(&self) -> &str {
         self.kind
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(async move {
-            let Some(compaction) = &self.compaction else { return write::write(self, task).await };
-            let model = Arc::new(CompactionConversation::new(compaction, task));
-            write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
-        })
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        let Some(compaction) = &self.compaction else { return write::write(self, task).await };
+        let model = Arc::new(CompactionConversation::new(compaction, task));
+        write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
     }
 
     fn for_session(&self, refusals: &Refusals) -> Option<Arc<dyn Summarizer>> {

@@ -1,9 +1,9 @@
-//! How far a summary is.
+//! The progress of a summary.
 
-/// What happened while a summary is written, and what it cost so far.
+/// A step while a summary is written, and the cost so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelProgress {
-    /// What happened.
+    /// The step.
     pub step: ModelStep,
     /// Tokens that the model read for this summary so far.
     pub input_tokens: u64,
@@ -21,23 +21,23 @@ pub enum ModelStep {
     Started {
         /// Which part, from 1.
         part: u32,
-        /// How many there are, as far as is known now.
+        /// The number of parts, as far as is known now.
         of: u32,
     },
     /// A part is done.
     Done {
         /// Which part, from 1.
         part: u32,
-        /// How many there are, as far as is known now.
+        /// The number of parts, as far as is known now.
         of: u32,
-        /// Whether nobody was asked: the same was answered before.
+        /// Whether the answer came from the cache, without a request.
         from_cache: bool,
     },
     /// The answer for a part could not be used; the model is asked again.
     Retry {
         /// Which part, from 1.
         part: u32,
-        /// What was wrong.
+        /// The problem.
         reason: String,
     },
     /// The model's window is smaller than it said: all over again with half as much in each part.

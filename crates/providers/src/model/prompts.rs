@@ -40,7 +40,7 @@ const SHIPPED: [ShippedPrompt; 13] = shipped![
 
 const FOLDERS: [&str; 2] = ["en", "zh"];
 
-/// What is wrong with a folder of prompts.
+/// A problem of a folder of prompts.
 #[derive(Debug, Error)]
 pub enum PromptError {
     /// The folder or a file in it cannot be read.
@@ -111,7 +111,7 @@ impl Prompts {
         if problems.is_empty() { Ok(Self(languages.map(Texts::new))) } else { Err(problems) }
     }
 
-    /// Those of a language.
+    /// The prompts of a language.
     pub(super) fn texts(&self, language: Language) -> &Texts {
         match language {
             Language::English => &self.0[0],
@@ -192,7 +192,7 @@ fn unknown(path: PathBuf) -> PromptError {
     PromptError::Unknown { path, known }
 }
 
-/// What a folder holds, sorted; hidden files are nobody's business.
+/// The entries of a folder, sorted; hidden files are ignored.
 fn entries(folder: &Path, problems: &mut Vec<PromptError>) -> Vec<PathBuf> {
     let is_hidden = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
     let read = std::fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());

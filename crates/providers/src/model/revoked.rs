@@ -1,4 +1,4 @@
-//! Demands that the user took back later, as far as that can be told for certain.
+//! Demands that the user took back later, as far as that is certain.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use epitome_strategy::speech::sentences;
 use super::evidence::words;
 use super::exact::revokes;
 
-/// What ends what the words behind it name.
+/// Words that end the thing named behind them.
 const OF_WHAT_FOLLOWS: &[&str] = &[
     "instead of ",
     "rather than ",
@@ -20,7 +20,7 @@ const OF_WHAT_FOLLOWS: &[&str] = &[
     "别用",
     "不要再用",
 ];
-/// What ends what the sentence names.
+/// Words that end the thing named in the sentence.
 const OF_ANYTHING: &[&str] = &[
     "no longer",
     "not any more",
@@ -33,7 +33,7 @@ const OF_ANYTHING: &[&str] = &[
     "不必",
     "不需要",
 ];
-/// What allows what was forbidden.
+/// Words that allow something forbidden.
 const ALLOWING: &[&str] = &[
     "you may ",
     "you can now ",
@@ -48,7 +48,7 @@ const ALLOWING: &[&str] = &[
     "可以",
     "允许",
 ];
-/// What forbids.
+/// Words that forbid.
 const FORBIDDING: &[&str] = &[
     "never", "do not", "don't", "must not", "mustn't", "may not", "cannot", "can't", "不要", "不得", "不能", "禁止",
     "别",
@@ -64,10 +64,10 @@ const BINDING: &[&str] = &[
 const CHINESE_BINDING: &[&str] =
     &["禁止", "不要", "不得", "不能", "必须", "总是", "可以", "允许", "不再", "不必", "不需要", "现在", "请", "别"];
 
-/// Whether what was said later takes a demand back: a string of it ([`revokes`]), the same thing in words, or what it
-/// forbids is allowed. Linear in what was said later.
+/// Whether later text takes a demand back: a string of it ([`revokes`]), the same thing in words, or what it forbids is
+/// allowed. Linear in the later text.
 pub(super) fn is_taken_back(demand: &str, strings: &[&str], later: &[&str]) -> bool {
-    // What holds several strings may be taken back in a part only.
+    // A demand with several strings may be taken back in a part only.
     match strings {
         [] => {}
         [string] if later.iter().any(|text| revokes(text, string)) => return true,
@@ -90,7 +90,7 @@ fn ends(sentence: &str, demanded: &HashSet<String>, is_ban: bool) -> bool {
         ["don't forget", "do not forget", "never forget", "别忘"].iter().any(|words| sentence.contains(words));
     let holds_all = |words: &HashSet<String>| demanded.is_subset(words);
     if is_ban {
-        // Who may do something need not; what was forbidden again is not allowed.
+        // A permission is not a duty; a thing that was forbidden again is not allowed.
         let is_allowed = ALLOWING.iter().any(|words| sentence.contains(words));
         return is_allowed && !FORBIDDING.iter().any(|word| sentence.contains(word)) && holds_all(&content(sentence));
     }

@@ -9,12 +9,12 @@ use epitome_strategy::tools::ToolKind;
 use super::claims::fold_for_lookup;
 use crate::rules::command_line::command_of;
 
-/// Exit codes of what was ended from outside: it neither failed nor succeeded.
+/// Exit codes of programs that were ended from outside: they neither failed nor succeeded.
 const ENDED: [i32; 4] = [124, 130, 137, 143];
 /// Programs and words that run tests.
 const TESTING: &[&str] =
     &["test", "tests", "pytest", "jest", "vitest", "ctest", "tox", "nextest", "rspec", "phpunit", "unittest", "mocha"];
-/// What puts the files into another state for a run.
+/// Commands that put the files into another state for a run.
 const ELSEWHERE: &[&str] = &["git stash", "git checkout", "git switch", "git worktree", "git bisect"];
 /// Words in front of a command that passes.
 const FRONT: &[&str] = &["passes with", "passed with", "pass with", "passing with"];
@@ -33,9 +33,9 @@ const SUCCEEDS: &[&str] = &[
     "通过",
     "成功",
 ];
-/// Words between a command and what became of it.
+/// Words between a command and its result.
 const BETWEEN: &[&str] = &["now", "all", "also", "still", "everything", "tests", "全部", "已", "均", "现在", "都"];
-/// What makes a clause say something else.
+/// Words that give a clause another meaning.
 const NOT: &[&str] = &[
     " not ",
     "n't",
@@ -79,7 +79,7 @@ const NOT: &[&str] = &[
 pub(super) struct FailedRun {
     /// The command, without a change of folder in front of it and plumbing behind it.
     pub command: String,
-    /// Whether it is the newest run of tests at all.
+    /// Whether the run is the newest run of tests at all.
     pub is_newest_test: bool,
 }
 
@@ -105,7 +105,7 @@ pub(super) fn failed_runs(view: &View<'_>) -> Vec<FailedRun> {
         if !failed && !output.is_error {
             succeeded.insert(kind(&command), number);
         }
-        // What ended in some other way says nothing of either.
+        // A run that ended in another way says nothing of success or failure.
         if failed || !output.is_error {
             if is_testing(&command) {
                 newest_test = Some(number);
@@ -158,7 +158,7 @@ impl FailedRun {
     }
 }
 
-/// Whether what stands behind a command, or behind the tests, begins with the words that it succeeds.
+/// Whether the words behind a command, or behind the tests, begin with its success.
 fn succeeds(behind: &str) -> bool {
     let mut rest = behind.trim_start_matches(['`', '"', ':', '-', '–', '—', '→', '(', ' ', '：', '（']);
     loop {

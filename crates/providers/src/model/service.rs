@@ -1,47 +1,48 @@
-//! What summaries have learned of the service, for those that come after them.
+//! Facts about the service that later summaries use.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Clock, Tokens, lock};
 
 use super::ask::AskFailure;
 
-/// A smaller limit than this is no window: the service meant something else, or was read wrongly.
+/// A smaller limit than this is not a window: the service meant something else, or was read wrongly.
 const LEAST_LIMIT: Tokens = 512;
 
-/// What is known of the service; shared by all clones of a summarizer.
+/// The known facts of the service; shared by all clones of a summarizer.
 #[derive(Debug)]
 pub(super) struct Service {
-    /// How long a service that answers no request is left alone.
+    /// The time for which a service that answers no request is not asked.
     rest: Duration,
-    /// When and why it answered none.
-    down: Mutex<Option<(Instant, AskFailure)>>,
+    clock: Clock,
+    /// When, by the clock, and why it answered none.
+    down: Mutex<Option<(Duration, AskFailure)>>,
     /// The tokens that it named as the most it takes; `Tokens::MAX` where it named none.
     limit: AtomicU32,
 }
 
 impl Service {
     pub(super) fn new(rest: Duration) -> Self {
-        Self { rest, down: Mutex::default(), limit: AtomicU32::new(Tokens::MAX) }
+        Self { rest, clock: Clock::default(), down: Mutex::default(), limit: AtomicU32::new(Tokens::MAX) }
     }
 
     /// Why the service is not to be asked, where it has just failed in a way that every request would.
     pub(super) fn failure(&self) -> Option<AskFailure> {
-        let down = self.state();
+        let down = lock(&self.down);
         let (since, failure) = down.as_ref()?;
-        (since.elapsed() < self.rest).then(|| failure.clone())
+        (self.clock.now().saturating_sub(*since) < self.rest).then(|| failure.clone())
     }
 
     /// Notes that every request would fail like this.
     pub(super) fn note_failure(&self, failure: AskFailure) {
-        *self.state() = Some((Instant::now(), failure));
+        *lock(&self.down) = Some((self.clock.now(), failure));
     }
 
     /// Notes that the service answers.
     pub(super) fn note_answer(&self) {
-        *self.state() = None;
+        *lock(&self.down) = None;
     }
 
     /// The most tokens that it takes, as far as it has said.
@@ -54,9 +55,5 @@ impl Service {
         let Some(limit) = limit.filter(|limit| (LEAST_LIMIT..window).contains(limit)) else { return false };
         self.limit.fetch_min(limit, Ordering::Relaxed);
         true
-    }
-
-    fn state(&self) -> MutexGuard<'_, Option<(Instant, AskFailure)>> {
-        self.down.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Tokens, named};
 
 use super::prompts::{PromptError, Prompts};
 
-/// What a model's summary looks like.
+/// The form of a model's summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SummaryForm {
     /// Sections under headings: goal, constraints, state, decisions, findings, failed, open, next step.
@@ -18,10 +18,12 @@ pub enum SummaryForm {
     Json,
 }
 
-/// How a [`ModelSummarizer`](super::ModelSummarizer) works.
+named! { SummaryForm { Sections = "sections", Json = "json" } }
+
+/// The settings of a [`ModelSummarizer`](super::ModelSummarizer).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelSettings {
-    /// What the summary looks like.
+    /// The form of the summary.
     pub form: SummaryForm,
     /// A folder whose files `en/NAME.md` and `zh/NAME.md` take the place of the prompts of those names.
     pub prompts: Option<PathBuf>,
@@ -30,7 +32,7 @@ pub struct ModelSettings {
     /// Tokens of the session that one request holds at most, however large the model's window is.
     pub part_tokens: Tokens,
     /// Tokens to which a tool's result is cut before the model reads it; half of it for a string in a call's arguments,
-    /// three times as much for what was said. Less where the whole would not fit into one request.
+    /// three times as much for texts of people and the model. Less where the whole would not fit into one request.
     pub result_tokens: Tokens,
     /// Tokens that the model may think before it answers; 0 for a model that does not.
     pub reasoning_tokens: Tokens,
@@ -40,8 +42,8 @@ pub struct ModelSettings {
     pub cache_entries: usize,
     /// A folder in which answers are kept as well, as many as `cache_entries`. They hold what the sessions say.
     pub cache_folder: Option<PathBuf>,
-    /// How long a service that cannot be reached, or that refuses key or model, is not asked again: until then every request
-    /// fails at once for the same reason. Zero asks it each time.
+    /// The time for which a service that cannot be reached, or that refuses key or model, is not asked again: until
+    /// then every request fails at once for the same reason. Zero asks it each time.
     pub rest_after_failure: Duration,
 }
 

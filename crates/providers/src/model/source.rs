@@ -1,4 +1,4 @@
-//! What is to be summarised: the messages as a view, and the earlier summaries among them.
+//! The input of a summary: the messages as a view, and the earlier summaries among them.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use epitome_strategy::{Content, Entry, EntryKey, EntryTokens, Message, Origin, P
 /// An earlier summary among the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct EarlierSummary {
-    /// How many of the other messages stand in front of it.
+    /// The number of the other messages in front of it.
     pub before: usize,
-    /// Its text, without the heading that the engine put over it.
+    /// The summary's text, without the engine's heading.
     pub text: String,
 }
 
@@ -60,10 +60,10 @@ pub(super) fn with_messages<'m, R>(
     read(&View::new(&entries, &units, &tokens, &protections, task.counter, task.language))
 }
 
-/// How long what the summary replaces is.
+/// The length of the messages that the summary replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
-    /// Characters of what was said, called and answered.
+    /// Characters of texts, calls and results.
     pub chars: usize,
     /// Tokens of it by the task's counter.
     pub tokens: Tokens,

@@ -13,11 +13,11 @@ const MOST_FILES: usize = 12;
 /// A task of the newest list that a call wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Task {
-    /// What it is.
+    /// The task's text.
     pub text: String,
     /// The line for it: a box, and what it is.
     pub line: String,
-    /// Whether it is finished.
+    /// Whether the task is finished.
     pub is_done: bool,
 }
 

@@ -12,7 +12,7 @@ use super::source;
 /// Begins the line that says who speaks; a line of a text that begins so is moved by one space.
 const SPEAKER: &str = ">>> ";
 
-/// How long texts may be.
+/// The limits of texts, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextLimits {
     /// Tokens of what a tool answered.
@@ -29,7 +29,7 @@ impl TextLimits {
     /// For results of `result` tokens and pieces of `piece` tokens.
     pub(super) fn new(result: Tokens, piece: Tokens) -> Self {
         let result = result.max(16);
-        // What people say is what the summary is about: it gives way last.
+        // Texts of people are the summary's subject: they are cut last.
         let said = result.saturating_mul(3).max(600).min(piece);
         Self { result: result.min(piece), argument: (result / 2).min(piece / 2), said, piece }
     }
@@ -38,15 +38,15 @@ impl TextLimits {
 /// A part of the transcript that stays together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TranscriptPiece {
-    /// Its text, the last line without a line feed.
+    /// The text, the last line without a line feed.
     pub text: String,
-    /// Its tokens.
+    /// The text's tokens.
     pub tokens: Tokens,
-    /// How many messages end with it, from the start of the transcript.
+    /// The number of messages that end with it, from the start of the transcript.
     pub messages: usize,
 }
 
-/// The messages of the task that are no summaries, as pieces: a step with its results is one, unless it is too long.
+/// The messages of the task that are not summaries, as pieces: a step with its results is one, unless it is too long.
 /// Linear in the messages.
 pub(super) fn pieces(task: &SummaryTask<'_>, limits: TextLimits) -> Vec<TranscriptPiece> {
     source::with_view(task, |view| {
@@ -117,7 +117,7 @@ impl TranscriptWriter<'_, '_> {
                     push(&mut text, &head, &shown, false);
                 }
                 Content::Media(media) => push(&mut text, &speaker(message), &format!("[{}]", name(&media.mime)), true),
-                // Reasoning leads to what is said and done, and that stands here.
+                // Reasoning leads to texts and calls, and these are here.
                 Content::Text { .. } | Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
             }
         }
@@ -125,7 +125,7 @@ impl TranscriptWriter<'_, '_> {
     }
 }
 
-/// Adds a line that says who speaks, and what is said: behind it where it is one line and `inline`, else below.
+/// Adds a line with the speaker, and the text: behind it where the text is one line and `inline`, else below.
 fn push(text: &mut String, speaker: &str, said: &str, inline: bool) {
     if !text.is_empty() {
         text.push('\n');
@@ -138,7 +138,7 @@ fn push(text: &mut String, speaker: &str, said: &str, inline: bool) {
     }
 }
 
-/// A text in which no line looks as if somebody else began to speak.
+/// A text in which no line looks like the beginning of another speaker's text.
 fn quote_text(text: &str) -> Cow<'_, str> {
     let speaks = |line: &str| line.starts_with(SPEAKER.trim_end());
     if !text.split(['\n', '\r']).any(speaks) {

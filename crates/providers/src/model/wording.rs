@@ -14,7 +14,7 @@ pub(super) fn pick(language: Language, english: &'static str, chinese: &'static 
 pub(super) const JSON_HEADINGS: [[&str; 2]; 4] =
     [["Topic", "主题"], ["Entities", "实体"], ["Actions", "操作"], ["Open", "待办"]];
 
-/// The sections that are written by rule, in the order in which they stand.
+/// The sections that are written by rule, in the order of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RuleSection {
     Files,
@@ -33,7 +33,7 @@ impl RuleSection {
         (Self::Exact, ["Exact strings", "原文字符串"]),
     ];
 
-    /// Its heading.
+    /// The section's heading.
     pub(super) fn heading(self, language: Language) -> &'static str {
         let [english, chinese] = Self::ALL[self as usize].1;
         pick(language, english, chinese)
@@ -45,8 +45,8 @@ impl RuleSection {
     }
 }
 
-/// How much sections matter, by their headings in the prompts that ship, and those that rules write: the first ones most. A
-/// heading that is not here stands with [`UNKNOWN_RANK`].
+/// The ranks of sections by importance, by their headings in the prompts that ship and in the rules: the first ones
+/// matter most. A heading that is not here has [`UNKNOWN_RANK`].
 const RANKS: &[&[&str]] = &[
     &["Goal", "目标", "Topic", "主题"],
     &["Constraints", "约束", "Standing instructions", "长期指示", SAID[0], SAID[1]],
@@ -60,34 +60,34 @@ const RANKS: &[&[&str]] = &[
     &["Failed", "失败", "Errors", "错误"],
 ];
 
-/// Where a section stands that nobody knows.
+/// The rank of a section with an unknown heading.
 const UNKNOWN_RANK: usize = 5;
 
-/// How much a section matters: 0 most.
+/// The rank of a section: 0 matters most.
 pub(super) fn rank(heading: &str) -> usize {
     RANKS.iter().position(|names| names.contains(&heading)).unwrap_or(UNKNOWN_RANK)
 }
 
-/// The section for demands that the model left out. It is not the model's own one for demands: what stands here may have been
-/// taken back later, so the order in which it was said has to show.
+/// The section for demands that the model left out. It is not the model's own one for demands: a demand here may have
+/// been taken back later, so the order in which the demands were made has to show.
 pub(super) const SAID: [&str; 2] =
     ["Said by the user, in order: later words win", "用户原话，按先后排列：以后说的为准"];
 
-/// What a section tells, by its heading.
+/// The topic of a section, by its heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SectionTopic {
-    /// What is to come, and what was: what it says of a file is a plan or a story, not a state.
+    /// Plans, and the past: a statement about a file is a plan or a story here, not a state.
     Plan,
-    /// How things are now.
+    /// The present state.
     State,
-    /// What was done.
+    /// Finished work.
     Done,
     /// Anything else.
     Other,
 }
 
 impl SectionTopic {
-    /// What the section of that heading tells.
+    /// The topic of the section with that heading.
     pub(super) fn of_heading(heading: Option<&str>) -> Self {
         match heading.unwrap_or_default() {
             heading if SAID.contains(&heading) => Self::Plan,
@@ -100,12 +100,12 @@ impl SectionTopic {
     }
 }
 
-/// Whether a section proposes: commands and files that are yet to come need not stand in the session.
+/// Whether a section proposes: commands and files of the future need not be in the session.
 pub(super) fn proposes(heading: &str) -> bool {
     matches!(heading, "Open" | "待办" | "Next step" | "下一步")
 }
 
-/// What stands behind a string of a summary that the session does not hold, in either language.
+/// The marks behind a string of a summary that the session does not have, in each language.
 pub(super) fn unverified_marks() -> [&'static str; 2] {
     [mark_of(Language::English), mark_of(Language::Chinese)]
 }
@@ -150,7 +150,7 @@ pub(super) fn says_untouched(clause: &str) -> bool {
     says.iter().any(|word| clause.contains(word)) && !not.iter().any(|word| clause.contains(word))
 }
 
-/// Whether a folded text says that what it tells is done.
+/// Whether a folded text says that its subject is done.
 pub(super) fn says_done(text: &str) -> bool {
     let says = [
         "[x]",
@@ -193,7 +193,7 @@ pub(super) fn says_done(text: &str) -> bool {
     says.iter().any(|word| text.contains(word)) && !not.iter().any(|word| text.contains(word))
 }
 
-/// Whether a line tells that something came back.
+/// Whether a line says that something came back.
 pub(super) fn says_back(line: &str) -> bool {
     let line = line.to_lowercase();
     let says = [
@@ -235,12 +235,12 @@ pub(super) fn failed_run_problem(language: Language, command: &str) -> String {
     }
 }
 
-/// Headings without which a summary is none, where the prompt asks for them: what is wanted and what is next.
+/// Whether a summary is useless without the section, where the prompt asks for it: the goal and the next steps.
 pub(super) fn is_essential(heading: &str) -> bool {
     matches!(heading, "Goal" | "目标" | "Next step" | "下一步" | "Topic" | "主题" | "Actions" | "操作")
 }
 
-/// Whether a line says that there is nothing to say.
+/// Whether a line says that there is nothing to report.
 pub(super) fn says_nothing(line: &str) -> bool {
     let word = line.trim_start_matches(['-', '*', ' ']).trim_end_matches(['.', '。', ' ']).to_lowercase();
     matches!(word.as_str(), "" | "none" | "(none)" | "n/a" | "无" | "（无）" | "没有")

@@ -1,8 +1,8 @@
 //! The way from messages to a summary: how much fits, in how many parts, how they become one.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, text};
+use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, lock, text};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
@@ -18,7 +18,7 @@ use super::source::{self, Size};
 use super::transcript::{TextLimits, pieces};
 use super::{ModelSettings, ModelSummarizer, SummaryForm};
 
-/// How often a request that is too long is made again with half as much.
+/// The number of times that a request that is too long is made again with half as much.
 const MOST_HALVINGS: u32 = 3;
 /// Fewer tokens of a session in a request are not worth asking for.
 const LEAST_ROOM: Tokens = 200;
@@ -26,7 +26,7 @@ const LEAST_ROOM: Tokens = 200;
 const PART_SUMMARY: std::ops::RangeInclusive<Tokens> = 300..=1_500;
 /// A summary takes at most one part in so many of the window.
 const LEAST_WINDOWS: Tokens = 10;
-/// What exact strings make of the tokens of plain words.
+/// The factor of tokens for exact strings against plain words.
 const DENSITY: f64 = 1.3;
 /// Tokens that marks around data, and a retry's own words, take.
 const FRAME: Tokens = 250;
@@ -77,7 +77,7 @@ struct SummaryWriter<'w, 's> {
     word_tokens: f64,
 }
 
-/// What a request asks for.
+/// The requirements of a request.
 struct SummarySpec {
     words: u32,
     layout: AnswerLayout,
@@ -141,11 +141,11 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         }
     }
 
-    /// The text of a body, with what rules add, and what was found when it was held against the session.
+    /// The text of a body, with the additions of the rules, and the findings of checking it against the session.
     fn finish(&self, body: Body) -> Result<(String, SummaryCheck), SummarizeError> {
         let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         let (text, mut check) = self.known.finish(self.desk.task, body, &self.evidence, self.limit);
-        check.asked_again = self.desk.asked_again.lock().unwrap_or_else(PoisonError::into_inner).take();
+        check.asked_again = lock(&self.desk.asked_again).take();
         if text.is_empty() {
             return Err(failed(format!("nothing of the summary fits {} tokens", self.limit), false));
         }
@@ -180,7 +180,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         self.merge(summaries, &part, &last, room).await
     }
 
-    /// Tokens that request and answer may take: what is configured, or less where the service has said so.
+    /// The tokens of request and answer: as configured, or fewer where the service has named its limit.
     fn window(&self) -> Tokens {
         let configured = match self.desk.model.window() {
             0 => Tokens::MAX, // nobody knows: the service says when it is too long
@@ -201,7 +201,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let fixed = count("system") + count(longest) + count("sections").max(count("json")) + count("rules");
         let frame = fixed + count("keep") + count("focus") + count("retry") + strings + focus + FRAME;
         let window = self.window();
-        // Where it has to be asked for again, the first answer stands in the window too, without what was thought.
+        // For a second request, the first answer is in the window too, without its thoughts.
         let first = answer_tokens.saturating_sub(self.settings.reasoning_tokens);
         let left = f64::from(window.saturating_sub(answer_tokens.saturating_add(first)));
         let by_our_count = (left / (1.0 + self.settings.margin.max(0.0))) as Tokens;
@@ -269,7 +269,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         Ok(parts.iter().map(summary).collect())
     }
 
-    /// The answers to all questions, in their order, or the first failure: what is still under way then is given up.
+    /// The answers to all questions, in their order, or the first failure: the other requests are then given up.
     async fn all(&self, questions: &[Question]) -> Result<Vec<Body>, AskFailure> {
         let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
         // Not in their order: a failure is not to wait for answers that come before it.
@@ -393,7 +393,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         Question { part, of, user, words: wanted.words, answer_tokens: wanted.answer_tokens, expected }
     }
 
-    /// What to ask for so that the answer takes about `tokens` tokens.
+    /// The request for an answer of about `tokens` tokens.
     fn summary_spec(&self, tokens: Tokens, is_final: bool) -> SummarySpec {
         let layout = match self.settings.form {
             _ if tokens < BRIEF_BELOW => AnswerLayout::Brief,
@@ -405,13 +405,13 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let step = if exact < 200 { 10 } else { 50 };
         let words = (exact / step * step).max(15);
         let expected = f64::from(words) * self.word_tokens * DENSITY * (1.0 + self.settings.margin.max(0.0));
-        // Models count words badly; what is too long is cut by rule.
+        // Models count words badly; a text that is too long is cut by rule.
         let answer_tokens = (expected * 1.4) as Tokens + 120 + self.settings.reasoning_tokens;
         SummarySpec { words, layout, answer_tokens, is_final }
     }
 }
 
-/// A question without what nobody reads as one.
+/// The first 2,000 bytes of a focus: longer text is not a question.
 fn short(focus: &str) -> &str {
     &focus[..text::floor_boundary(focus, 2_000)]
 }

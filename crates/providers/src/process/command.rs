@@ -4,18 +4,20 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use epitome_strategy::lock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much of standard error is kept.
+/// The number of bytes of standard error that are kept.
 const ERRORS: usize = 2_048;
-/// How often a program is looked after while it runs.
+/// The interval at which a running program is checked.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long the output of a program that has ended is waited for: something that it started may hold it open.
+/// The time to wait for the output of a program that has ended: a process that it started may hold it open.
 const GRACE: Duration = Duration::from_millis(250);
 
-/// What a program may take.
+/// The limits of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProgramLimits {
     pub(super) time: Duration,
@@ -23,7 +25,7 @@ pub(super) struct ProgramLimits {
     pub(super) output: usize,
 }
 
-/// What a program said before it ended well.
+/// The output of a program that ended well.
 #[derive(Debug)]
 pub(super) struct ProgramOutput {
     pub(super) output: Vec<u8>,
@@ -31,7 +33,7 @@ pub(super) struct ProgramOutput {
     pub(super) errors: Vec<u8>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 #[derive(Debug)]
 pub(super) enum ProgramFailure {
     Start(io::Error),
@@ -201,20 +203,20 @@ impl Drop for RunningProgram {
     }
 }
 
-/// What the reader of the standard output has to tell.
+/// The reader's result for the standard output.
 enum Output {
     Closed,
     TooMuch,
 }
 
-/// What a thread has read so far, and whether it is through.
+/// The output that a thread has read so far, and whether it has finished.
 struct PipeReader {
     bytes: Arc<Mutex<Vec<u8>>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl PipeReader {
-    /// What was read until the pipe was closed, or until `deadline`. A thread whose pipe is held open by a process that
+    /// The output until the pipe was closed, or until `deadline`. A thread whose pipe is held open by a process that
     /// left the program's group ends with that process.
     fn take(mut self, deadline: Instant) -> Vec<u8> {
         if let Some(thread) = self.thread.take() {
@@ -222,7 +224,7 @@ impl PipeReader {
                 thread::sleep(Duration::from_micros(200));
             }
         }
-        std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.bytes))
     }
 }
 
@@ -263,7 +265,7 @@ fn read<P: Read + Send + 'static>(
         let mut buffer = vec![0; 65_536];
         let mut event = Output::Closed;
         while let Ok(count @ 1..) = pipe.read(&mut buffer) {
-            if !keep(&mut shared.lock().unwrap_or_else(PoisonError::into_inner), &buffer[..count]) {
+            if !keep(&mut lock(&shared), &buffer[..count]) {
                 event = Output::TooMuch;
                 break;
             }

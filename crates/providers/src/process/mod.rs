@@ -1,11 +1,11 @@
 //! Strategies in another process: any program that reads a view as JSON and answers a plan.
 //!
 //! [`ProcessStrategy`] runs a command for every plan: the request goes to its standard input, the answer comes from its
-//! standard output, and the end of its standard error explains a failure. A command that is not there, crashes, hangs,
-//! writes too much or answers no plan is an error of that plan, which the engine records before it goes on with the chain;
-//! nothing of it stays behind. What the two sides say to each other is on the page `docs/external-strategies.md`.
+//! standard output, and the end of its standard error explains a failure. A command that does not exist, crashes,
+//! hangs, writes too much or does not answer a plan is an error of that plan, which the engine records before it
+//! continues with the chain; no process stays behind. The protocol is on the page `docs/external-strategies.md`.
 //!
-//! The command runs with the rights, the environment and the working directory of this process: whoever writes the
+//! The command runs with the rights, the environment and the working directory of this process: the author of the
 //! configuration decides what is run. Use configurations from trusted places only.
 
 mod command;
@@ -13,15 +13,15 @@ mod protocol;
 
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use epitome_strategy::{
     Field, Goal, Lossiness, Meta, Plan, PlanError, Registration, RequiredServices, SettingError, SettingsTable,
-    Strategy, Value, View, settings,
+    Strategy, Value, View, lock, settings,
 };
 
-pub use protocol::VERSION;
+pub use protocol::{VERSION, plan, request};
 
 use command::ProgramLimits;
 
@@ -91,7 +91,7 @@ impl ProcessStrategy {
     pub fn registration(id: &str, values: &BTreeMap<String, Value>) -> Registration {
         let mut shown = ProcessSettings::default();
         for (name, value) in values {
-            // What is wrong with a value is said when the strategy is built.
+            // The problem of a value is reported when the strategy is built.
             let _ = shown.set(name, value);
         }
         let meta = meta(id, &shown);
@@ -112,9 +112,6 @@ impl Strategy for ProcessStrategy {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if goal.is_met() {
-            return Ok(Plan::decline("the goal is met"));
-        }
         let request = protocol::request(view, goal).map_err(|error| PlanError(error.to_string()))?;
         let limits = ProgramLimits {
             time: Duration::from_millis(self.settings.timeout_ms.into()),
@@ -146,7 +143,7 @@ fn meta(id: &str, settings: &ProcessSettings) -> Meta {
 /// The same text, kept until the process ends; each text is kept once.
 fn kept(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = lock(&KEPT);
     if let Some(known) = kept.get(text) {
         return known;
     }

@@ -1,4 +1,4 @@
-//! What the two sides say: the request, and the plan that answers it.
+//! The protocol: the request, and the plan that answers it.
 
 use epitome_strategy::session::MediaSource;
 use epitome_strategy::{BlockRef, Content, Goal, Message, Origin, Plan, Protection, Role, Tokens, UnitKind, View};
@@ -77,8 +77,12 @@ struct ShownUnit {
     may_edit: bool,
 }
 
-/// The request for a plan, one line of JSON. Linear in the view.
-pub(super) fn request(view: &View<'_>, goal: &Goal) -> Result<Vec<u8>, serde_json::Error> {
+/// The request for a plan, one line of JSON: what a strategy outside sees. Linear in the view.
+///
+/// # Errors
+///
+/// A number that JSON does not have.
+pub fn request(view: &View<'_>, goal: &Goal) -> Result<Vec<u8>, serde_json::Error> {
     let messages = (0..view.len()).map(|position| message(view, position)).collect();
     let units = (0..view.units().len()).map(|position| unit(view, position)).collect();
     let shown = ShownView {
@@ -155,8 +159,8 @@ fn unit(view: &View<'_>, position: usize) -> ShownUnit {
     }
 }
 
-/// The plan in an answer, or what is wrong with it, to follow the program's name.
-pub(super) fn plan(answer: &[u8]) -> Result<Plan, String> {
+/// The plan in an answer, or the problem, to follow the program's name. Linear in the answer.
+pub fn plan(answer: &[u8]) -> Result<Plan, String> {
     if answer.iter().all(u8::is_ascii_whitespace) {
         return Err("answered nothing".to_owned());
     }

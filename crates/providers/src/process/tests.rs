@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use epitome_strategy::{BlockRef, Language, TaskKind};
+use epitome_strategy::{BlockRef, HostChanges, Language, TaskKind};
 use epitome_testkit::plan_check::{count_entry, protections};
 use epitome_testkit::{FakeCounter, session};
 
@@ -25,7 +25,7 @@ fn settings(command: &[&str]) -> ProcessSettings {
     ProcessSettings { command: command.iter().map(ToString::to_string).collect(), ..ProcessSettings::default() }
 }
 
-/// What a strategy answers for the fixture.
+/// The strategy's answer for the fixture.
 fn ask(settings: ProcessSettings) -> Result<Plan, String> {
     with_view(|view, goal| {
         let strategy = ProcessStrategy::new("external", settings).unwrap();
@@ -51,6 +51,7 @@ fn with_view<T>(look: impl FnOnce(&View<'_>, &Goal) -> T) -> T {
         focus_given: false,
         first_unsent_unit: None,
         language: Language::English,
+        host: HostChanges::Any,
     };
     look(&view, &goal)
 }
@@ -141,7 +142,7 @@ mod programs {
 
     use super::*;
 
-    /// What a shell script answers, within a time and a size.
+    /// The answer of a shell script, within a time and a size.
     fn script(script: &str, timeout_ms: u32, max_output_bytes: u32) -> Result<Plan, String> {
         ask(ProcessSettings { timeout_ms, max_output_bytes, ..settings(&["sh", "-c", script]) })
             .map_err(|error| error.replace(script, "SCRIPT"))
@@ -212,7 +213,7 @@ mod programs {
         })
     }
 
-    /// In a container nobody may wait for a lost process; what counts is that it has ended and is no child of ours.
+    /// In a container nobody may wait for a lost process; what counts is that it has ended and is not a child of ours.
     fn is_zombie_of_another(pid: &str) -> bool {
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
         let mut fields = stat.rsplit(") ").next().unwrap_or_default().split(' ');

@@ -70,7 +70,7 @@ impl Collector {
                     first = false;
                 }
                 UnitKind::Step => {
-                    // A text after which a person speaks, or nobody, closes a turn; one with calls is on its way.
+                    // A text before a person's message, or at the end, closes a turn; one with calls is on its way.
                     let next = view.units().get(index + 1).map(|next| next.kind);
                     let closes = unit.entries.len() == 1 && message.calls().next().is_none();
                     let is_last = next.is_none();
@@ -81,10 +81,10 @@ impl Collector {
         }
     }
 
-    /// What a person typed: what was asked for, and what holds from then on.
+    /// Collects from a person's typed message: requests, and rules that hold from then on.
     fn collect_typed(&mut self, message: &Message, at: u32, is_first: bool, has_answer: bool) {
         let text = message.plain_text();
-        // `yes`, `go on`: an answer to something that is no longer there says nothing; what ends in a colon introduces.
+        // `yes`, `go on`: an answer to a removed question says nothing; a text that ends in a colon introduces.
         let says_nothing =
             |sentence: &&str| (columns(sentence) < 12 && exactness(sentence) == 0.0) || sentence.ends_with([':', '：']);
         let sentences: Vec<&str> =
@@ -111,21 +111,21 @@ impl Collector {
         }
     }
 
-    /// What the model said: what it found, decided, did.
+    /// Collects from the model's text: findings, decisions, actions.
     fn collect_said(&mut self, message: &Message, at: u32, closes: bool, is_last: bool) {
         let mut text = String::new();
         let with_calls: HashSet<u32> = message.text_calls.iter().map(|call| call.block).collect();
         for (block, index) in message.blocks.iter().zip(0..) {
             let holds_call = with_calls.contains(&index);
             if let Content::Text { text: said } = &block.content {
-                // Around a call in plain text stands what the model thought of it; the call itself is fenced.
+                // Around a call in plain text are the model's thoughts about it; the call itself is fenced.
                 text.push_str(if holds_call { said.split("```").next().unwrap_or("") } else { said });
                 text.push('\n');
             }
         }
         let sentences = sentences(&text);
         let last = sentences.len().saturating_sub(1);
-        // What it was about to do when the summarised part ends is where the work goes on.
+        // The model's next action at the end of the summarised part is where the work continues.
         let about_to = is_last && !closes;
         for (index, sentence) in sentences.iter().enumerate() {
             if about_to
@@ -142,7 +142,7 @@ impl Collector {
             }
             let hits = self.lines.hits(sentence);
             let asks = closes && index == last && sentence.ends_with(['?', '？']);
-            // A question of the model's that is not the last word was answered, or was none.
+            // A question of the model that is not the last word was answered, or did not matter.
             let says_nothing = is_boilerplate(sentence) || sentence.ends_with(['?', '？']);
             if says_nothing && hits == 0 && !(asks && is_last) {
                 continue;
@@ -178,7 +178,7 @@ impl Collector {
         }
     }
 
-    /// What is known from elsewhere, unless an earlier summary that is carried over says it.
+    /// Facts from elsewhere, unless an earlier summary that is carried over has them.
     fn memories(&mut self, memories: &[String]) {
         for (index, memory) in memories.iter().take(MOST_MEMORIES).enumerate() {
             if let Some(text) = clip(memory, QUOTE).filter(|_| !self.earlier.says(memory)) {
@@ -244,7 +244,7 @@ impl Collector {
     }
 }
 
-/// Whether a word is a name in code; paths stand in the files' lines, numbers bind nothing on their own.
+/// Whether a word is a name in code; paths are in the files' lines, and numbers alone say nothing.
 fn is_name(word: &str) -> bool {
     !word.contains('/') && word.bytes().any(|byte| byte.is_ascii_alphabetic()) && !word.starts_with("http")
 }

@@ -1,4 +1,4 @@
-//! What every rule adds its lines to.
+//! The state that every rule adds its lines to.
 
 use epitome_strategy::Language;
 
@@ -13,15 +13,15 @@ const RECENCY: f32 = 1.5;
 pub(crate) struct Collector {
     pub(crate) lines: Lines,
     pub(crate) language: Language,
-    /// How many messages there are, at least 1.
+    /// The number of messages, at least 1.
     pub(crate) count: f32,
-    /// Whether nobody calls a tool: then what people tell each other is the content.
+    /// Whether there are no tool calls: then the messages of people are the content.
     pub(crate) is_conversation: bool,
     pub(crate) earlier: EarlierContent,
 }
 
 impl Collector {
-    /// What the place of a message adds to a line's value: 0 for the oldest, [`RECENCY`] for the newest.
+    /// The part of a line's value that the place of its message gives: 0 for the oldest, [`RECENCY`] for the newest.
     pub(crate) fn recency(&self, message: u32) -> f32 {
         RECENCY * (message as f32 + 1.0) / self.count
     }

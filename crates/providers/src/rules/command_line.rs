@@ -1,4 +1,4 @@
-//! What the line of a command tells by itself.
+//! The effects that the line of a command shows on its own.
 
 use epitome_strategy::Call;
 use epitome_strategy::commands::{first_command, script_of};

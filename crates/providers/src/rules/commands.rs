@@ -20,7 +20,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn of(call: &Call<'_>, output: Option<&ToolOutput<'_>>) -> Option<Self> {
+    pub(crate) fn from_call(call: &Call<'_>, output: Option<&ToolOutput<'_>>) -> Option<Self> {
         let command = command_of(call)?;
         let (failed, outcome) = match output {
             None => (false, None),
@@ -29,7 +29,7 @@ impl Run {
                 let exit = exit_code(output.text);
                 let failed = match exit {
                     Some(code) => code != 0,
-                    // What a listing or a diff shows is no outcome.
+                    // The output of a listing or a diff is not an outcome.
                     None => output.is_error || (!is_looking(&command) && outcome.is_some_and(is_failure)),
                 };
                 let line = match failed {
@@ -100,7 +100,7 @@ fn command_line(run: &Run, times: u32, collector: &mut Collector) {
         (None, false) => String::new(),
     };
     let checks = ["test", "build", "check", "lint", "commit", "push", "deploy", "install", "migrat"];
-    // What writes a file stands among the files.
+    // A command that writes a file is listed among the files.
     let value = if is_looking(&run.command) || written_by_command(&run.command).is_some() {
         1.0
     } else {

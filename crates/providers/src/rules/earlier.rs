@@ -12,11 +12,11 @@ use super::wording::{Counts, FILE_VERBS, section_of};
 /// The most lines that are carried over from summaries of another making.
 const MOST_FOREIGN: usize = 60;
 
-/// What earlier summaries say.
+/// The content of earlier summaries.
 #[derive(Debug, Default)]
 pub(crate) struct EarlierContent {
     pub(crate) lines: Vec<CarriedLine>,
-    /// Files with the times they were written, edited, read, and what was defined in them.
+    /// Files with the number of times they were written, edited and read, and the names defined in them.
     pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
     pub(crate) counts: Counts,
     /// The languages of the code that they name.
@@ -50,7 +50,7 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> EarlierContent {
 }
 
 impl EarlierContent {
-    /// Whether they say a text already, in these words.
+    /// Whether they have a text already, in these words.
     pub(crate) fn says(&self, text: &str) -> bool {
         let key = key(text);
         !key.is_empty() && self.said.contains(&key)
@@ -90,7 +90,7 @@ impl EarlierContent {
                 return;
             }
         }
-        // What a model says of a file is said in its own words.
+        // A model's statement about a file keeps its own words.
         let as_it_is = || CarriedLine {
             section: SummarySection::Files,
             text: line.to_owned(),
@@ -151,7 +151,7 @@ const PREAMBLE: &[&str] = &[
     "Here is a summary",
 ];
 
-/// What a carried line is worth: less than a fresh one of its section, but for what holds on.
+/// The value of a carried line: less than that of a fresh one of its section, except in lasting sections.
 fn worth(section: SummarySection) -> f32 {
     match section {
         SummarySection::Instructions => 7.5,

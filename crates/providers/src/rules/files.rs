@@ -10,13 +10,13 @@ use super::command_line::{command_of, read_by_command, written_by_command};
 use super::lines::SummarySection;
 use super::wording::FILE_VERBS;
 
-/// What was done to one file.
+/// The work on one file.
 #[derive(Debug, Default)]
 struct FileWork {
     path: String,
     /// Times it was written, edited, read, as [`FILE_VERBS`] has them.
     times: [u32; 3],
-    /// What edits defined.
+    /// The names that edits defined.
     details: Vec<String>,
     last: u32,
 }
@@ -67,7 +67,7 @@ pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
     }
     for call in facts.calls().iter().filter(|call| call.kind == ToolKind::Shell) {
         let Some(command) = command_of(call) else { continue };
-        // What a script in plain text writes stands among the events.
+        // A file written by a script in plain text is listed among the events.
         let written = written_by_command(&command).filter(|_| call.is_json);
         let event = written.or_else(|| Some((read_by_command(&command)?, 2)));
         if let Some((path, verb)) = event {
@@ -102,7 +102,7 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
     }
 }
 
-/// Words behind which a definition's name stands.
+/// Words in front of a definition's name.
 const DEFINING: &[&str] = &[
     "fn ",
     "def ",
@@ -118,14 +118,14 @@ const DEFINING: &[&str] = &[
     "CREATE TABLE ",
 ];
 
-/// The names that the lines of a call's arguments define; in JSON line feeds stand as `\n`.
+/// The names that the lines of a call's arguments define; in JSON line feeds are `\n`.
 fn defined_names(arguments: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in arguments.split("\\n").flat_map(str::lines).take(400) {
         let line = line.rsplit("\":\"").next().unwrap_or(line).trim_start_matches(['+', ' ', '\t', '"']);
         let found = DEFINING.iter().find_map(|word| {
             let (before, rest) = line.split_once(word)?;
-            // Only modifiers may stand in front: `a function that` is prose.
+            // Only modifiers may precede: `a function that` is prose.
             let is_definition = before.split_whitespace().all(|word| {
                 matches!(
                     word,

@@ -9,19 +9,19 @@ use super::wording::heading;
 
 /// Below this budget sections are one line each, with their heading in front.
 const INLINE_BELOW: Tokens = 120;
-/// Below this budget headings are left out: they would take the place of what they stand over.
+/// Below this budget headings are left out: they would take the room of their lines.
 const BARE_BELOW: Tokens = 48;
 
-/// How a summary is laid out.
+/// The layout of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SummaryLayout {
     Sections,
     Inline,
     Bare,
 }
-/// What each further line of a section is worth beside the one before it: sections share the room.
+/// The factor for the value of each further line of a section: sections share the room.
 const DECAY: f32 = 0.93;
-/// How many lines in a row may be too long for what is left before the choice ends.
+/// The number of lines in a row that may be too long for the rest of the room before the choice ends.
 const MOST_MISSES: u32 = 100;
 
 /// The summary: at most `max_tokens` by the task's counter, empty when nothing fits.

@@ -58,7 +58,7 @@ fn of_path(path: &str) -> Option<&'static str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     match name.rsplit_once('.') {
         Some((_, extension)) => language_of(extension),
-        // A name of one letter is no extension.
+        // A name of one letter is not an extension.
         None => language_of(name).filter(|_| name.len() > 2),
     }
 }

@@ -39,19 +39,19 @@ impl SummarySection {
 pub(crate) struct Line {
     pub(crate) section: SummarySection,
     pub(crate) text: String,
-    /// What it is worth beside others: from 1 (a detail) to 10 (must not be missed).
+    /// The line's value: from 1 (a detail) to 10 (must not be missed).
     pub(crate) value: f32,
-    /// Its place in the conversation.
+    /// The line's place in the conversation.
     pub(crate) order: u32,
 }
 
-/// Lines as they are collected: no text stands twice.
+/// The collected lines: no text occurs twice.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     all: Vec<Line>,
     seen: HashSet<String>,
     focus: Focus,
-    /// How many lines are carried over: they stand in front of those of the messages.
+    /// The number of lines that are carried over: they come before those of the messages.
     carried: u32,
 }
 
@@ -60,7 +60,7 @@ impl Lines {
         Self { focus, carried: carried as u32, ..Self::default() }
     }
 
-    /// Adds a line of the message at `at`, unless its text stands already.
+    /// Adds a line of the message at `at`, unless its text is there already.
     pub(crate) fn add(&mut self, section: SummarySection, text: impl Into<String>, value: f32, at: u32) {
         let order = self.carried + at;
         self.insert(Line { section, text: text.into(), value, order });
@@ -94,7 +94,7 @@ impl Lines {
     }
 }
 
-/// What of a text tells it from others: its letters and digits, in lower case.
+/// The part of a text that identifies it: its letters and digits, in lower case.
 pub(crate) fn key(text: &str) -> String {
     if text.is_ascii() {
         let bytes = text.bytes().filter(u8::is_ascii_alphanumeric);
@@ -103,7 +103,7 @@ pub(crate) fn key(text: &str) -> String {
     text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// How many columns a text takes: Chinese characters count double.
+/// The number of columns of a text: Chinese characters count double.
 pub(crate) fn columns(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();

@@ -14,15 +14,15 @@ pub(crate) mod tasks;
 mod wording;
 mod work;
 
-use epitome_strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome_strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 /// Writes summaries by rules, without a model.
 ///
-/// It collects lines from the messages: what the user asked for and the standing instructions in it, which files were
-/// read and changed and how, which commands ran and how they ended, what the model concluded, the languages of the code, errors and whether a later
-/// run succeeded, what is open, the task's memories, and the lines of earlier summaries. Each line has a value; the most valuable ones that fit
-/// `max_tokens` are written, in sections, in the order of the conversation. Lines that match the request's focus go first.
-/// What is quoted is quoted verbatim and never cut inside a word.
+/// It collects lines from the messages: the user's requests and the standing instructions in them, which files were
+/// read and changed and how, which commands ran and how they ended, the model's conclusions, the languages of the code,
+/// errors and whether a later run succeeded, open tasks, the task's memories, and the lines of earlier summaries. Each
+/// line has a value; the most valuable ones that fit `max_tokens` are written, in sections, in the order of the
+/// conversation. Lines that match the request's focus go first. Quotations are verbatim and never cut inside a word.
 ///
 /// The result never exceeds `max_tokens` by the task's counter; the future is ready at once. It errs only where not even
 /// one line fits, or where the messages say nothing. Linear in the messages.
@@ -43,13 +43,14 @@ impl RuleSummarizer {
     }
 }
 
+#[async_trait]
 impl Summarizer for RuleSummarizer {
     fn kind(&self) -> &str {
         "rules"
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        Box::pin(std::future::ready(self.write(task)))
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        self.write(task)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What people and the model said: sentences, and what they are worth.
+//! Sentences of people and of the model, and their values.
 
 use std::sync::LazyLock;
 
@@ -248,7 +248,7 @@ fn split<'t>(line: &'t str, sentences: &mut Vec<&'t str>) {
         if is_mark || !(is_wide || next.is_none_or(char::is_whitespace)) {
             continue;
         }
-        // `e.g. x` and `1. x` are no ends: a sentence has some length, and does not end in a bare number of a list.
+        // `e.g. x` and `1. x` are not ends: a sentence has some length, and does not end in a bare number of a list.
         let word = line[start..at].rsplit(|char: char| char.is_whitespace() || char == '"').next().unwrap_or("");
         let is_number =
             char == '.' && !word.is_empty() && word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
@@ -292,7 +292,7 @@ pub(crate) fn is_finding(sentence: &str) -> bool {
     FINDING_WORDS.is_match(sentence)
 }
 
-/// Whether a model's sentence says only what comes next, or nothing.
+/// Whether a model's sentence only announces the next step, or says nothing.
 pub(crate) fn is_boilerplate(sentence: &str) -> bool {
     // A heading, or a line that only introduces what follows it.
     if columns(sentence) < 16 || sentence.ends_with([':', '：']) {
@@ -301,7 +301,7 @@ pub(crate) fn is_boilerplate(sentence: &str) -> bool {
     let lower = lower_start(sentence);
     let starts = |start: &str| {
         let Some(rest) = lower.strip_prefix(start) else { return false };
-        // `good` is one, `goodness` is none; `done` alone is one, `done in a.rs` is none.
+        // `good` counts, `goodness` does not; `done` alone counts, `done in a.rs` does not.
         rest.chars().next().is_none_or(|char| !char.is_alphanumeric() || is_cjk(char))
     };
     BOILERPLATE.iter().any(|start| start.as_bytes().first() == lower.as_bytes().first() && starts(start))
@@ -362,7 +362,7 @@ const PHATIC: &[&str] = &[
     "感谢",
 ];
 
-/// What a sentence of a conversation is worth: facts with names, numbers and some length more than politeness and
+/// The worth of a sentence of a conversation: facts with names, numbers and some length more than politeness and
 /// questions; from -2 to 4.
 pub(crate) fn conversational(sentence: &str) -> f32 {
     let lower = lower_start(sentence);
@@ -385,7 +385,8 @@ pub(crate) fn conversational(sentence: &str) -> f32 {
         - if is_question { 1.0 } else { 0.0 }
 }
 
-/// Whether a sentence tells somebody what to do, by the way it starts: in a conversation, `must` and `only` alone do not.
+/// Whether a sentence is a request to another person, by its beginning: in a conversation, `must` and `only` alone do
+/// not make one.
 pub(crate) fn is_imperative(sentence: &str) -> bool {
     const STARTS: &[&str] = &[
         "please",
@@ -411,7 +412,7 @@ pub(crate) fn is_imperative(sentence: &str) -> bool {
     STARTS.iter().any(starts)
 }
 
-/// What a sentence tells beyond common words: exact strings and figures, at most 3.
+/// The worth of exact strings and figures in a sentence, at most 3.
 pub(crate) fn exactness(sentence: &str) -> f32 {
     (exact_words(sentence).take(4).count() as f32 * 0.75).min(3.0)
 }

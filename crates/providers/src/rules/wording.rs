@@ -63,10 +63,10 @@ pub(crate) fn pick(language: Language, english: &'static str, chinese: &'static 
     }
 }
 
-/// What was done to a file, as written and as read back: a verb for each way.
+/// The work on a file, as written and as read back: a verb for each kind.
 pub(crate) const FILE_VERBS: [(&str, &str); 3] = [("wrote", "写入"), ("edited", "修改"), ("read", "读取")];
 
-/// How many messages of which role a summary covers.
+/// The number of messages of each role that a summary covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pub(crate) user: u32,

@@ -1,4 +1,4 @@
-//! What was done: files, commands, other calls, and the errors that they met.
+//! The work that was done: files, commands, other calls, and the errors that they met.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
         let output = output_of(call);
         match call.kind {
             ToolKind::Shell => {
-                runs.extend(Run::of(call, output));
+                runs.extend(Run::from_call(call, output));
                 lasting(call, output, collector);
             }
             ToolKind::Plan => {}
@@ -50,7 +50,7 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
     commands(&runs, collector);
 }
 
-/// What a script left behind, such as a commit: whoever goes on must not do it a second time.
+/// The lasting result of a script, such as a commit, which must not be made a second time.
 fn lasting(call: &Call<'_>, output: Option<&ToolOutput<'_>>, collector: &mut Collector) {
     let (Some(script), Some(output)) = (script_of(call), output) else { return };
     for line in results(&script, output.text) {

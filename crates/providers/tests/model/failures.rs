@@ -9,7 +9,7 @@ use epitome_engine::block_on;
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Overflow, Stop};
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelStep, ModelSummarizer};
-use epitome_strategy::{BoxFuture, Refusals, Summarizer, Tokens};
+use epitome_strategy::{Refusals, Summarizer, Tokens, async_trait};
 
 use super::scripted::{Answer, Case, FIXING, GOOD, Scripted, error, fenced, good, said, summarizer, with};
 
@@ -216,6 +216,7 @@ fn rules_step_in() {
 #[derive(Debug)]
 struct Dead;
 
+#[async_trait]
 impl ChatModel for Dead {
     fn name(&self) -> &str {
         "dead"
@@ -225,11 +226,11 @@ impl ChatModel for Dead {
         200_000
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
         if request.user.contains("question 60 ") {
-            return Box::pin(async { Err(ChatError::new(ChatErrorKind::Rejected, "no".to_owned())) });
+            return Err(ChatError::new(ChatErrorKind::Rejected, "no".to_owned()));
         }
-        Box::pin(std::future::pending())
+        std::future::pending().await
     }
 }
 

@@ -8,8 +8,8 @@ use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, C
 use epitome_providers::model::{ModelSettings, ModelSummarizer};
 use epitome_strategy::session::Session;
 use epitome_strategy::{
-    BoxFuture, Language, Message, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, TokenCounter,
-    Tokens,
+    Language, Message, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, TokenCounter, Tokens,
+    async_trait,
 };
 use epitome_testkit::{FakeCounter, session};
 
@@ -44,6 +44,7 @@ impl Scripted {
     }
 }
 
+#[async_trait]
 impl ChatModel for Scripted {
     fn name(&self) -> &str {
         "scripted"
@@ -53,25 +54,23 @@ impl ChatModel for Scripted {
         self.window
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Answer> {
-        Box::pin(async move {
-            let number = {
-                let mut asked = self.asked.lock().unwrap();
-                asked.push(request.clone());
-                asked.len()
-            };
-            // Others get a turn in between, as they do while a service works.
-            let mut waited = false;
-            std::future::poll_fn(|context| {
-                if std::mem::replace(&mut waited, true) {
-                    return std::task::Poll::Ready(());
-                }
-                context.waker().wake_by_ref();
-                std::task::Poll::Pending
-            })
-            .await;
-            (self.answer)(request, number)
+    async fn complete(&self, request: &ChatRequest) -> Answer {
+        let number = {
+            let mut asked = self.asked.lock().unwrap();
+            asked.push(request.clone());
+            asked.len()
+        };
+        // Others get a turn in between, as they do while a service works.
+        let mut waited = false;
+        std::future::poll_fn(|context| {
+            if std::mem::replace(&mut waited, true) {
+                return std::task::Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            std::task::Poll::Pending
         })
+        .await;
+        (self.answer)(request, number)
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::chat::wire::{AnswerError, count};
 use crate::chat::{AskWithinError, ChatAnswer, ChatError, Stop, Wire, within};
 
-/// The header that names what is in beta.
+/// The header that names the beta features in use.
 const BETA_HEADER: &str = "anthropic-beta";
 
 /// The longest instructions that the on-demand form takes, in characters: documentation of "Compaction on demand".
@@ -28,7 +28,7 @@ const LEAST_ANSWER: Tokens = 4_096;
 /// Bytes of a refusal that are looked at.
 const MOST_OF_REFUSAL: usize = 1_000;
 
-/// How the compaction is asked for.
+/// The form in which a compaction is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactionForm {
     /// The parameter `compaction`, for any conversation.
@@ -41,7 +41,7 @@ impl CompactionForm {
     /// Every form, the better one first.
     pub const ALL: [Self; 2] = [Self::OnDemand, Self::Threshold];
 
-    /// What it is called in messages: the parameter's name.
+    /// The form's name in messages: the parameter's name.
     pub fn name(self) -> &'static str {
         match self {
             Self::OnDemand => "compaction",
@@ -57,7 +57,7 @@ impl CompactionForm {
         }
     }
 
-    /// Whether it takes a conversation of so many tokens.
+    /// Whether the form takes a conversation of so many tokens.
     pub fn takes(self, tokens: Tokens) -> bool {
         match self {
             Self::OnDemand => true,
@@ -100,7 +100,7 @@ const IN_THE_WAY: [&str; 5] = ["stop_sequences", "output_format", "stream", "com
 ///
 /// # Errors
 ///
-/// It is no JSON object, or has no messages.
+/// It is not a JSON object, or has no messages.
 pub fn compact_within(
     form: CompactionForm,
     request: &[u8],
@@ -131,10 +131,10 @@ pub fn compact_within(
     serde_json::to_vec(&fields).map_err(|_| AskWithinError::NotJson)
 }
 
-/// Whether a refusal says that the service, or the model, knows no such compaction: not that this one cannot be had. Linear
-/// in the body.
+/// Whether a refusal says that the service or the model does not offer this form of compaction, rather than that this
+/// request failed. Linear in the body.
 pub fn is_compaction_unknown(status: u16, body: &str) -> bool {
-    // What follows may be the request again, with anything in it.
+    // The rest may repeat the request, with any text in it.
     let body = body[..body.floor_char_boundary(MOST_OF_REFUSAL)].to_lowercase();
     let holds = |words: &[&str]| words.iter().any(|word| body.contains(word));
     match status {
@@ -159,21 +159,21 @@ pub fn is_compaction_unknown(status: u16, body: &str) -> bool {
     }
 }
 
-/// What an answer to a request for a compaction is.
+/// The reading of an answer to a request for a compaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CompactionReading {
-    /// The summary, or an empty text where there is none, with the reason why it ends there, and what it cost.
+    /// The summary, or an empty text without one, with the finish reason and the cost.
     Compacted(ChatAnswer),
     /// An answer to the conversation: the service did not look at the parameter. The text is left out; what it cost is
     /// not.
     Ignored(ChatAnswer),
 }
 
-/// What a provider sent with this status to a request for a compaction. Linear in it.
+/// The provider's answer with this status to a request for a compaction. Linear in it.
 ///
 /// # Errors
 ///
-/// The provider refused, or what it sent is no answer. Messages hold what the provider said, no address and no key.
+/// The provider refused, or what it sent is not an answer. Messages hold what the provider said, no address and no key.
 pub fn read_compaction(status: u16, body: &[u8]) -> Result<CompactionReading, ChatError> {
     let answer = within::answer(Wire::Anthropic, status, body)?;
     read(&answer).map_err(within::misread)
@@ -183,11 +183,11 @@ pub fn read_compaction(status: u16, body: &[u8]) -> Result<CompactionReading, Ch
 ///
 /// # Errors
 ///
-/// It has another shape than the format, or the window was full: what is wrong.
+/// The answer has another shape than the format, or the window was full: the problem.
 pub(super) fn read(answer: &Value) -> Result<CompactionReading, AnswerError> {
     let content = answer.get("content").and_then(Value::as_array);
     let content = content.ok_or_else(|| AnswerError::Wrong("it has no list `content`".to_owned()))?;
-    // The newest holds what the older ones told.
+    // The newest block includes the content of the older ones.
     let block = content.iter().rfind(|block| block["type"] == "compaction");
     let text = block.and_then(|block| block["content"].as_str()).unwrap_or_default().trim().to_owned();
     let reason = answer["stop_reason"].as_str();
@@ -208,7 +208,8 @@ pub(super) fn read(answer: &Value) -> Result<CompactionReading, AnswerError> {
     })
 }
 
-/// The same with what it cost. The figures at the top leave the compaction out, so the iterations count where there are any.
+/// The same with the cost. The figures at the top leave the compaction out, so the iterations count where the answer
+/// has them.
 fn with_usage(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
     let own = [usage];
     let iterations: Vec<&Value> = usage["iterations"].as_array().into_iter().flatten().collect();

@@ -1,8 +1,8 @@
-//! What is known of a provider's compaction: which forms it does not offer.
+//! The known limits of a provider's compaction: the forms that it does not offer.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
-use epitome_strategy::Tokens;
+use epitome_strategy::{Tokens, lock};
 
 use super::CompactionForm;
 use crate::chat::{ChatError, ChatErrorKind};
@@ -18,7 +18,7 @@ pub struct CompactionOffer {
 impl CompactionOffer {
     /// The forms that a conversation of so many tokens can be compacted in as far as is known, the better one first.
     pub fn forms(&self, tokens: Tokens) -> Vec<CompactionForm> {
-        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals = lock(&self.refusals);
         let is_refused = |form: &CompactionForm| refusals.iter().any(|(refused, _)| refused == form);
         CompactionForm::ALL.into_iter().filter(|form| !is_refused(form) && form.takes(tokens)).collect()
     }
@@ -42,7 +42,7 @@ impl CompactionOffer {
     }
 
     fn note(&self, forms: &[CompactionForm], why: &str) {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut refusals = lock(&self.refusals);
         for form in forms {
             if !refusals.iter().any(|(refused, _)| refused == form) {
                 refusals.push((*form, why.to_owned()));
@@ -52,10 +52,10 @@ impl CompactionOffer {
 
     /// Why `provider` compacts no conversation of so many tokens.
     pub fn none(&self, provider: &str, tokens: Tokens) -> ChatError {
-        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals = lock(&self.refusals);
         let mut reasons: Vec<String> = Vec::new();
         for (form, why) in refusals.iter() {
-            // One reason for all of them is told once.
+            // One reason for all forms is given once.
             let reason = format!("`{}`: {why}", form.name());
             match reasons.iter().any(|told| told.ends_with(why)) {
                 true => {}

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use epitome_strategy::{BoxFuture, Tokens};
+use epitome_strategy::{Tokens, async_trait};
 use serde_json::{Map, Value, json};
 
 use super::anthropic::{answer_tokens, read};
@@ -88,6 +88,7 @@ impl HttpCompaction {
     }
 }
 
+#[async_trait]
 impl Compaction for HttpCompaction {
     fn name(&self) -> &str {
         self.chat.name()
@@ -101,7 +102,7 @@ impl Compaction for HttpCompaction {
         self.chat.window()
     }
 
-    fn compact<'a>(&'a self, request: &'a CompactionRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        Box::pin(self.ask(request))
+    async fn compact(&self, request: &CompactionRequest) -> Result<ChatAnswer, ChatError> {
+        self.ask(request).await
     }
 }

@@ -16,7 +16,7 @@ use thiserror::Error;
 use super::wire::AnswerError;
 use super::{ChatAnswer, ChatError, ChatErrorKind, Overflow, anthropic, is_context_overflow, openai};
 
-/// What a request and its answer are written in.
+/// The wire format of a request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// OpenAI's `/chat/completions`.
@@ -150,7 +150,7 @@ pub(super) fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, Chat
     Ok(answer)
 }
 
-/// What is wrong with an answer, for whoever asked.
+/// The error for an answer that cannot be read.
 pub(super) fn misread(misread: AnswerError) -> ChatError {
     match misread {
         AnswerError::Wrong(problem) => unreadable(format!("the provider's answer cannot be read: {problem}")),
@@ -170,7 +170,7 @@ fn too_long(overflow: Overflow) -> ChatError {
     ChatError { overflow: Some(overflow), ..ChatError::new(ChatErrorKind::TooLong, message) }
 }
 
-/// What a provider that refuses says of it, in one line.
+/// The error for a provider's refusal, in one line.
 fn refused(status: u16, body: &str) -> ChatError {
     if let Some(overflow) = is_context_overflow(status, body) {
         return too_long(overflow);
@@ -187,7 +187,7 @@ fn refused(status: u16, body: &str) -> ChatError {
     ChatError::new(kind, message)
 }
 
-/// What a refusal says of itself, in one line of at most 200 characters; empty where it says nothing that is known.
+/// The message of a refusal, in one line of at most 200 characters; empty where it has no known message.
 pub fn refusal_text(body: &str) -> String {
     let said = serde_json::from_str::<Value>(body).ok();
     let said = said.as_ref().and_then(|said| {

@@ -12,11 +12,11 @@ pub(super) fn is_stream(body: &str) -> bool {
     ["event:", "data:", "id:", "retry:", ":"].iter().any(|field| start.starts_with(field))
 }
 
-/// The answer that a stream tells. Linear.
+/// The answer that a stream carries. Linear.
 ///
 /// # Errors
 ///
-/// The stream tells of an error, or ends before the answer does.
+/// The stream reports an error, or ends before the answer does.
 pub(super) fn assemble_answer(wire: Wire, body: &str) -> Result<Value, ChatError> {
     let mut answer = StreamedAnswer::default();
     for data in events(body) {
@@ -132,7 +132,7 @@ impl StreamedAnswer {
         }
     }
 
-    /// Later figures stand over earlier ones.
+    /// Later figures replace earlier ones.
     fn add_usage(&mut self, usage: &Value) {
         for (name, value) in usage.as_object().into_iter().flatten() {
             if !value.is_null() {

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use epitome_shelf::{Draft, Privacy};
+
 use super::TextHash;
 
 const MAGIC: &[u8; 8] = b"EPIVECS1";
@@ -64,15 +66,10 @@ impl VectorFolder {
 
     fn write(&self, vectors: &[(TextHash, Arc<[f32]>)]) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
-        let target = self.path.join(file_name(vectors));
-        let draft = target.with_extension(format!("{}.draft", std::process::id()));
-        let written = fs::File::create(&draft)
-            .and_then(|mut file| file.write_all(&encode(vectors)).and_then(|()| file.sync_all()))
-            .and_then(|()| fs::rename(&draft, &target));
-        if written.is_err() {
-            let _ = fs::remove_file(&draft);
-        }
-        written
+        let draft = Draft::new(&self.path.join(file_name(vectors)), Privacy::Shared)?;
+        draft.file().write_all(&encode(vectors))?;
+        draft.file().sync_all()?;
+        draft.replace().map(drop)
     }
 
     /// The files with vectors, the oldest first; of one age in the order of their names.
@@ -111,7 +108,7 @@ fn encode(vectors: &[(TextHash, Arc<[f32]>)]) -> Vec<u8> {
     [&MAGIC[..], blake3::hash(&rest).as_bytes(), &rest].concat()
 }
 
-/// The vectors of a file, or `None` where a byte of it is not what was written.
+/// The vectors of a file, or `None` where a byte of it has changed since it was written.
 fn decode(bytes: &[u8]) -> Option<Vec<(TextHash, Arc<[f32]>)>> {
     let (hash, rest) = bytes.strip_prefix(MAGIC)?.split_first_chunk::<32>()?;
     if blake3::hash(rest).as_bytes() != hash {

@@ -1,21 +1,20 @@
 //! Vectors that were computed once are not computed again.
 
 mod folder;
-mod memory;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
+use epitome_shelf::Generations;
+use epitome_strategy::{EmbedError, Embedder, Embeddings, async_trait, lock};
 
 use folder::VectorFolder;
-use memory::VectorMemory;
 
 /// The BLAKE3 hash of a text.
 type TextHash = [u8; 32];
 
-/// Texts that are asked for at once: what was computed before a failure is kept.
+/// The number of texts in one request: vectors computed before a failure are kept.
 const TEXTS_AT_ONCE: usize = 256;
 
 /// Where vectors are kept.
@@ -46,7 +45,7 @@ pub struct CachedEmbedder {
 
 #[derive(Debug)]
 struct CacheState {
-    memory: VectorMemory,
+    memory: Generations<TextHash, Arc<[f32]>>,
     folder: Option<VectorFolder>,
 }
 
@@ -54,12 +53,12 @@ impl CachedEmbedder {
     /// `inner` with a cache; the folder's vectors are read at the first text.
     pub fn new(inner: Arc<dyn Embedder>, settings: &CacheSettings) -> Self {
         let folder = settings.folder.as_ref().map(|folder| VectorFolder::new(folder, inner.name(), settings.capacity));
-        Self { inner, state: Mutex::new(CacheState { memory: VectorMemory::new(settings.capacity), folder }) }
+        Self { inner, state: Mutex::new(CacheState { memory: Generations::new(settings.capacity), folder }) }
     }
 
     fn with_state<T>(&self, work: impl FnOnce(&mut CacheState) -> T) -> T {
         // A panic while the lock was held can have lost vectors, but spoilt none.
-        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut lock(&self.state))
     }
 
     /// The kept vectors of `hashes`.
@@ -119,6 +118,7 @@ impl CachedEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for CachedEmbedder {
     fn name(&self) -> &str {
         self.inner.name()
@@ -128,26 +128,24 @@ impl Embedder for CachedEmbedder {
         self.inner.dimensions()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        Box::pin(async move {
-            let hashes: Vec<TextHash> = texts.iter().map(|text| *blake3::hash(text.as_bytes()).as_bytes()).collect();
-            let mut found = self.kept(&hashes);
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        let hashes: Vec<TextHash> = texts.iter().map(|text| *blake3::hash(text.as_bytes()).as_bytes()).collect();
+        let mut found = self.kept(&hashes);
+        self.complete(texts, &hashes, &mut found).await?;
+        let mut dimensions = found.values().map(|vector| vector.len()).max().unwrap_or(self.dimensions());
+        if found.values().any(|vector| vector.len() != dimensions) {
+            // The model behind the name has changed: nothing that was kept is worth anything.
+            found.clear();
             self.complete(texts, &hashes, &mut found).await?;
-            let mut dimensions = found.values().map(|vector| vector.len()).max().unwrap_or(self.dimensions());
-            if found.values().any(|vector| vector.len() != dimensions) {
-                // The model behind the name has changed: nothing that was kept is worth anything.
-                found.clear();
-                self.complete(texts, &hashes, &mut found).await?;
-                dimensions = found.values().map(|vector| vector.len()).max().unwrap_or(0);
+            dimensions = found.values().map(|vector| vector.len()).max().unwrap_or(0);
+        }
+        let mut values = vec![0.0; texts.len() * dimensions];
+        for (hash, row) in hashes.iter().zip(values.chunks_exact_mut(dimensions.max(1))) {
+            if let Some(vector) = found.get(hash).filter(|vector| vector.len() == dimensions) {
+                row.copy_from_slice(vector);
             }
-            let mut values = vec![0.0; texts.len() * dimensions];
-            for (hash, row) in hashes.iter().zip(values.chunks_exact_mut(dimensions.max(1))) {
-                if let Some(vector) = found.get(hash).filter(|vector| vector.len() == dimensions) {
-                    row.copy_from_slice(vector);
-                }
-            }
-            Ok(Embeddings::new(dimensions, values))
-        })
+        }
+        Ok(Embeddings::new(dimensions, values))
     }
 }
 

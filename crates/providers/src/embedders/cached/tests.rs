@@ -25,6 +25,7 @@ impl Counting {
     }
 }
 
+#[async_trait]
 impl Embedder for Counting {
     fn name(&self) -> &str {
         "counting"
@@ -34,15 +35,13 @@ impl Embedder for Counting {
         self.dimensions
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        Box::pin(async move {
-            self.asked.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
-            if texts.contains(&"fail") {
-                return Err(EmbedError { message: "no".to_owned(), retryable: true });
-            }
-            let vector = |text: &&str| vec![text.chars().count() as f32; self.dimensions];
-            Ok(Embeddings::new(self.dimensions, texts.iter().flat_map(vector).collect()))
-        })
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        self.asked.lock().unwrap().extend(texts.iter().map(|text| (*text).to_owned()));
+        if texts.contains(&"fail") {
+            return Err(EmbedError { message: "no".to_owned(), retryable: true });
+        }
+        let vector = |text: &&str| vec![text.chars().count() as f32; self.dimensions];
+        Ok(Embeddings::new(self.dimensions, texts.iter().flat_map(vector).collect()))
     }
 }
 

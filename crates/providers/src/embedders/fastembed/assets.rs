@@ -11,11 +11,11 @@ use ::fastembed::{
 use super::super::FastembedPooling;
 use super::EmbedderError;
 
-/// How the network itself is called, the likeliest first.
+/// The file names of the network, the likeliest first.
 const MODEL_NAMES: &[&str] =
     &["model.onnx", "onnx/model.onnx", "model_optimized.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx"];
 
-/// How much of either end of the network goes into its fingerprint.
+/// The number of bytes at either end of the network that go into its fingerprint.
 const FINGERPRINTED_BYTES: u64 = 1024 * 1024;
 
 /// The files of a model.

@@ -4,14 +4,15 @@ mod assets;
 mod runtime;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 
 use ::fastembed::{EmbeddingModel, InitOptionsUserDefined, TextEmbedding};
-use epitome_strategy::{BoxFuture, EmbedError, Embedder, Embeddings};
+use epitome_strategy::{EmbedError, Embedder, Embeddings, async_trait, lock};
 
 use super::{EmbedderError, FastembedSettings, beginning, normalize};
 
-/// The most bytes that one of a model's tokens stands for, roughly; what is beyond `max_tokens` of them is not even cut up.
+/// The approximate largest number of bytes of one of the model's tokens; text beyond `max_tokens` of them is not even
+/// cut up.
 const BYTES_A_TOKEN: usize = 32;
 
 /// Runs one of fastembed's models, or one that lies in a folder.
@@ -50,8 +51,8 @@ impl FastembedEmbedder {
     ///
     /// # Errors
     ///
-    /// The library, the model or one of its files is not there, and the message says where it was looked for; or the name is
-    /// none of fastembed's.
+    /// The library, the model or one of its files is missing, and the message names the place where it was looked for;
+    /// or the name is not one of fastembed's.
     pub fn new(settings: &FastembedSettings) -> Result<Self, EmbedderError> {
         let library = runtime::find(settings.runtime_library.as_deref())?;
         let (files, identity) = match &settings.directory {
@@ -98,7 +99,7 @@ impl FastembedEmbedder {
 
     fn vectors(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let failed = |message: String| EmbedError { message, retryable: false };
-        let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut model = lock(&self.model);
         let model = match &mut *model {
             Some(model) => model,
             empty => empty.insert(self.load().map_err(|error| failed(error.to_string()))?),
@@ -118,6 +119,7 @@ impl FastembedEmbedder {
     }
 }
 
+#[async_trait]
 impl Embedder for FastembedEmbedder {
     fn name(&self) -> &str {
         &self.name
@@ -127,12 +129,11 @@ impl Embedder for FastembedEmbedder {
         self.dimensions.get().copied().unwrap_or(0)
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
         // Inference needs this thread or one like it for its whole time: there is nothing to wait for meanwhile.
-        Box::pin(async move {
-            let vectors = self.vectors(texts)?;
-            let dimensions = *self.dimensions.get_or_init(|| vectors.first().map_or(0, Vec::len));
-            Ok(Embeddings::new(dimensions, vectors.concat()))
-        })
+
+        let vectors = self.vectors(texts)?;
+        let dimensions = *self.dimensions.get_or_init(|| vectors.first().map_or(0, Vec::len));
+        Ok(Embeddings::new(dimensions, vectors.concat()))
     }
 }

@@ -1,7 +1,9 @@
 //! ONNX Runtime's library: finding and loading it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use epitome_strategy::lock;
 
 use ort::environment::Environment;
 
@@ -45,7 +47,7 @@ fn library_at(path: &Path) -> Option<PathBuf> {
 /// ONNX Runtime's environment, out of `library` at the first call. A process has one: later calls get the same.
 pub(super) fn environment(library: &Path) -> Result<Environment, EmbedderError> {
     static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
-    let mut environment = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut environment = lock(&ENVIRONMENT);
     if let Some(environment) = &*environment {
         return Ok(environment.clone());
     }
