@@ -1,4 +1,4 @@
-//! A session that is going on, in a window that is far too small for it: what its runtime is told.
+//! A growing session in a window that is far too small for it, with the events that its runtime receives.
 //!
 //! ```sh
 //! cargo run -p epitome --example live [SESSION]

@@ -37,6 +37,8 @@
 //! | [`session`] | the log, messages, blocks, the journal of compactions, views |
 //! | [`strategy`] | what the author of a strategy sees: the trait, views, plans, edits, settings |
 //! | [`engine`] | the engine, budgets, requests, reports |
+//! | [`context`] | what fills a session's context, how full it is, what would leave it next, and what has left it |
+//! | [`follow`] | a session that an agent is still writing: its file found, and read as it grows |
 //! | [`live`] | a session that is going on: push, check, compact, preview and apply, undo, recall, save |
 //! | [`recall`] | search over everything that was said |
 //! | [`store`] | sessions, archives and memories on disk |
@@ -45,10 +47,13 @@
 //! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
 //!
-//! Without Cargo features this is what a runtime needs that compacts by rules. Features: `http` for models and embeddings
+//! As it comes this is what a runtime needs that compacts by rules. Three features are on by default, and hold what is large:
+//! `vocab-o200k` and `vocab-cl100k` the exact vocabularies, `embeddings` the table of the embedder that needs no model. With
+//! them off, the crate is what runs on `wasm32-unknown-unknown`. More features: `http` for models and embeddings
 //! over HTTP; `clustering` for the strategy `semantic-clustering` and the presets that use it; `fastembed` for neural
 //! embedding models on this machine, `fastembed-download` for fetching them on first use; `sqlite` and `postgres` for
-//! keeping the sessions of many tenants in a database.
+//! keeping the sessions of many tenants in a database; `benchmarks` for reading the recordings of evaluation harnesses and
+//! sets of dialogues.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;
@@ -60,6 +65,8 @@ pub use epitome_store as store;
 pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
 
+pub mod context;
+pub mod follow;
 pub mod live;
 
 pub use epitome_builtin::registry;
@@ -83,7 +90,7 @@ pub fn engine_with_counter(runtime: &Runtime, counter: Arc<dyn TokenCounter>) ->
     engine_watched(runtime, counter, None)
 }
 
-/// The same; `progress` is told how far a summary of a model is.
+/// The same; `progress` receives how far a model's summary is.
 pub fn engine_watched(runtime: &Runtime, counter: Arc<dyn TokenCounter>, progress: Option<OnProgress>) -> Engine {
     runtime.engine(counter, runtime.make_summarizer(progress))
 }

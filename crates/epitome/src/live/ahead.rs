@@ -1,15 +1,15 @@
-//! Compactions that are prepared while the session goes on, so that nobody waits for the model that writes the hand-off.
+//! Compactions that are prepared while the session continues, so that no call waits for the model that writes the
+//! hand-off.
 //!
 //! From the soft threshold on one is worked out in the background, from the session as it is then. When the hard threshold
 //! comes it is made, with what arrived meanwhile as it came.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use epitome_engine::{Check, Draft, Report, Urgency};
 use epitome_session::{EntryKey, Epoch, Trigger};
 use epitome_store::SessionArchive;
-use epitome_strategy::{Archive, Tokens};
+use epitome_strategy::{Archive, HostChanges, Tokens};
 
 use super::compact::Compaction;
 use super::events::compaction_event;
@@ -30,26 +30,26 @@ impl LiveSession {
         self.ahead = Some(BackgroundPreparation { preparation, background });
     }
 
-    /// The part of [`maintain`](Self::maintain) that prepares compactions and makes those that are prepared; `None` where one
-    /// that is not prepared is to be made at once, or where none is prepared ahead. It waits for nothing but a preparation
-    /// that is under way when there is no room left.
+    /// Makes a prepared compaction that is due, or begins to prepare one: the part of [`maintain`](Self::maintain) for
+    /// preparations. `None` where a compaction that is not prepared is to be made at once, or where none is prepared
+    /// ahead. It waits only for a preparation that is under way when there is no room left.
     ///
     /// # Errors
     ///
-    /// What was prepared cannot be made; the session is as it was.
+    /// The prepared compaction cannot be made; the session is as it was.
     pub async fn maintain_ahead(&mut self) -> Result<Option<MaintainOutcome>, LiveError> {
         let check = self.check();
         let Some(trigger) = check.trigger else { return Ok(None) };
         self.ahead_of(&Compaction { trigger, ..Compaction::default() }, check).await
     }
 
-    /// What is prepared, where something may be.
+    /// The preparation, where compactions are prepared ahead.
     pub fn preparation(&self) -> Option<&Preparation> {
         self.ahead.as_ref().map(|ahead| &ahead.preparation)
     }
 
-    /// What becomes of a compaction that a trigger asks for, where compactions are prepared ahead; `None` where it is to be
-    /// made at once.
+    /// The outcome of a triggered compaction, where compactions are prepared ahead; `None` where it is to be made at
+    /// once.
     pub(super) async fn ahead_of(
         &mut self,
         compaction: &Compaction,
@@ -59,7 +59,7 @@ impl LiveSession {
         if !self.asks_model() {
             return Ok(None);
         }
-        // What is asked for by something else than a threshold is made as soon as it is ready.
+        // A compaction with another trigger than a threshold is made as soon as it is ready.
         let by_threshold = matches!(compaction.trigger, Trigger::Soft | Trigger::RemainingShare | Trigger::Hard);
         let is_due = check.urgency == Urgency::Hard;
         if is_due {
@@ -93,10 +93,11 @@ impl LiveSession {
         let under_way = PreparationGuard { preparation: preparation.clone(), number };
         let compaction = compaction.clone();
         background.run(Box::pin(async move {
-            let started = Instant::now();
+            let clock = copy.engine.clock.clone();
+            let started = clock.now();
             match copy.draft(&compaction, false).await {
                 Ok(draft) if draft.epoch().is_some() => {
-                    tracing::info!(took_ms = started.elapsed().as_millis() as u64, "a compaction is prepared");
+                    tracing::info!(took_ms = clock.microseconds_since(started) / 1_000, "a compaction is prepared");
                     under_way.preparation.end(number, Some((draft, copy.archive)));
                 }
                 Ok(_) => tracing::info!("a compaction that was prepared would change nothing"),
@@ -142,7 +143,8 @@ impl LiveSession {
         let mut report = self.engine.commit_on_prefix(&mut self.session, &mut self.ledger, draft, limit)?;
         self.store_epoch(before)?;
         let before = self.snapshot();
-        if self.engine.strip_arrived(&mut self.session, &mut self.ledger, &mut self.archive)? {
+        let strips = self.host == HostChanges::Any;
+        if strips && self.engine.strip_arrived(&mut self.session, &mut self.ledger, &mut self.archive)? {
             self.store_epoch(before)?;
         }
         report.tokens_after = self.ledger.total();

@@ -12,12 +12,12 @@ use super::{Compaction, ContextTokens, HistoryEntry, LiveError, LiveSession};
 pub enum Command {
     /// `/compact [FOCUS]`: compact now, with something in focus.
     Compact {
-        /// What to keep in focus.
+        /// The subject to keep in focus.
         focus: Option<String>,
     },
     /// `/undo [EPOCH]`: take a compaction back.
     Undo {
-        /// Its number; the newest in force without it.
+        /// The compaction's number; without it the newest one in force.
         epoch: Option<u32>,
     },
     /// `/history`: the compactions so far.
@@ -35,9 +35,9 @@ pub enum Command {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{}` is not what {} takes: {usage}", given.escape_debug(), name_of(usage))]
 pub struct CommandError {
-    /// What stands behind the command.
+    /// The text behind the command.
     pub given: String,
-    /// How it is written.
+    /// The command's form.
     pub usage: &'static str,
 }
 
@@ -46,7 +46,7 @@ fn name_of(usage: &str) -> &str {
 }
 
 impl Command {
-    /// How the commands are written, for a help text.
+    /// The forms of the commands, for a help text.
     pub const USAGES: [&'static str; 5] =
         ["/compact [FOCUS]", "/undo [EPOCH]", "/history", "/recall HANDLE", "/context"];
 
@@ -55,7 +55,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// It is one of the commands, and what stands behind it is not what the command takes.
+    /// The command is known, but the text behind it is not valid for it.
     pub fn parse(text: &str) -> Option<Result<Self, CommandError>> {
         let text = text.trim();
         let (name, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -81,7 +81,7 @@ impl Command {
     }
 }
 
-/// What has come of a command.
+/// The outcome of a command.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum CommandOutcome {
@@ -89,26 +89,26 @@ pub enum CommandOutcome {
     Compacted(Box<Report>),
     /// A compaction was taken back.
     Undone {
-        /// Its number.
+        /// The compaction's number.
         epoch: u32,
         /// Tokens of the view now.
         tokens: u32,
     },
     /// The compactions, the oldest first.
     History(Vec<HistoryEntry>),
-    /// What left the context under the handle; `None` where there is no such handle.
+    /// The text that left the context under the handle; `None` where the handle is unknown.
     Recalled(Option<ArchivedContent>),
-    /// How full the context is.
+    /// The fill of the context.
     Context(ContextTokens),
 }
 
 impl LiveSession {
-    /// Runs a command. Costs what the call that it stands for costs: [`compact`](Self::compact), [`undo`](Self::undo),
+    /// Runs a command. Costs what the corresponding call costs: [`compact`](Self::compact), [`undo`](Self::undo),
     /// [`history`](Self::history), [`recall`](Self::recall), [`context`](Self::context).
     ///
     /// # Errors
     ///
-    /// Those of the call; [`LiveError::NothingToUndo`] for `/undo` where no compaction is in force.
+    /// The errors of that call; [`LiveError::NothingToUndo`] for `/undo` where no compaction is in force.
     pub async fn run(&mut self, command: Command) -> Result<CommandOutcome, LiveError> {
         Ok(match command {
             Command::Compact { focus } => {

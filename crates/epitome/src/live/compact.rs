@@ -17,12 +17,12 @@ const ASKED_SHARE: f64 = 0.5;
 /// The least share of the view that a compaction by hand has to save; less is a rewording.
 const LEAST_SAVED: f64 = 0.05;
 
-/// What a compaction is asked to do. The default is one by hand, down to the budget's target.
+/// A request for a compaction. The default is one by hand, down to the budget's target.
 #[derive(Debug, Clone)]
 pub struct Compaction {
-    /// What starts it.
+    /// The trigger.
     pub trigger: Trigger,
-    /// What to keep in focus, as in `/compact the parser`; the newest user message without it.
+    /// The subject to keep in focus, as in `/compact the parser`; the newest user message without it.
     pub focus: Option<String>,
     /// Tokens to get down to; without it the budget's target, or half of the view where that is less and the compaction is
     /// asked for by hand, by rounds or by the model.
@@ -46,6 +46,29 @@ impl Compaction {
     }
 }
 
+/// The span of a compaction, with the fields that [`record_compaction`] fills in: names of the conventions for generative
+/// AI, and `epitome.…` for what these do not name.
+pub fn compaction_span(trigger: Trigger, tokens: u32) -> tracing::Span {
+    tracing::info_span!(
+        "compaction",
+        epitome.trigger = ?trigger,
+        // Signed: the numbers of traces are.
+        epitome.tokens.before = i64::from(tokens),
+        epitome.tokens.after = tracing::field::Empty,
+        epitome.status = tracing::field::Empty,
+        epitome.chain = tracing::field::Empty,
+        gen_ai.conversation.compacted = tracing::field::Empty,
+    )
+}
+
+/// Notes in its span what a compaction came to.
+pub fn record_compaction(span: &tracing::Span, report: &Report) {
+    span.record("epitome.tokens.after", i64::from(report.tokens_after));
+    span.record("epitome.status", report.status.as_str());
+    span.record("epitome.chain", report.chain.join(" "));
+    span.record("gen_ai.conversation.compacted", report.status.is_compaction());
+}
+
 impl LiveSession {
     /// Compacts now, whether it is due or not. Nothing to do is a normal answer: [`Status::NoChange`](epitome_engine::Status::NoChange).
     ///
@@ -54,14 +77,17 @@ impl LiveSession {
     /// [`LiveError::Infeasible`] where what must stay is larger than the hard limit; a summary that could not be written
     /// where the settings say that nothing is done without; trouble with the file. The session is as it was.
     pub async fn compact(&mut self, compaction: &Compaction) -> Result<Report, LiveError> {
-        let span = tracing::info_span!("compaction", trigger = ?compaction.trigger, tokens = self.ledger.total());
+        let span = compaction_span(compaction.trigger, self.ledger.total());
+        let noted = span.clone();
         async {
             let started = self.announce_start(compaction.trigger);
             let made = match self.draft(compaction, true).await {
                 Ok(draft) => self.apply(draft).await,
                 Err(error) => Err(error),
             };
-            started.announce_end(made)
+            let report = started.announce_end(made)?;
+            record_compaction(&noted, &report);
+            Ok(report)
         }
         .instrument(span)
         .await
@@ -75,7 +101,7 @@ impl LiveSession {
         self.draft(compaction, false).await
     }
 
-    /// Works out a compaction; subscribers are told of its steps where it is going to be made.
+    /// Works out a compaction; subscribers receive its steps where it is going to be made.
     pub(super) async fn draft(&mut self, compaction: &Compaction, is_told: bool) -> Result<Draft, LiveError> {
         let memories = self.memories_for(compaction.focus.as_deref()).await;
         let mut request = self.request(compaction);
@@ -109,7 +135,7 @@ impl LiveSession {
         engine
     }
 
-    /// Tells that a compaction starts; when what is given is dropped, it is over.
+    /// Announces that a compaction starts; dropping the returned value announces its end.
     pub(super) fn announce_start(&self, reason: Trigger) -> StartedCompaction {
         self.watchers.start(reason, self.session.view().len() as u32)
     }
@@ -165,7 +191,7 @@ impl LiveSession {
     /// Says that a compaction came to nothing. It is not tried again at once by itself.
     pub(super) fn record_failure(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
         if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
-            // Nothing was learnt of the session: it is tried again as soon as somebody asks.
+            // This says nothing about the session: the next request tries again.
             self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
             return error;
         }
@@ -206,6 +232,7 @@ impl LiveSession {
             observer: None,
             unsent_messages: self.unsent(),
             cancellation: self.cancellation.clone(),
+            host: self.host,
         }
     }
 

@@ -1,15 +1,16 @@
-//! Asking somebody before a compaction is made.
+//! Confirmation of a compaction before it is made.
 
 use std::fmt::Debug;
 
 use epitome_engine::{Check, Draft};
-use epitome_strategy::BoxFuture;
+use epitome_strategy::async_trait;
 
 /// Somebody who is asked before a compaction is made.
+#[async_trait]
 pub trait Confirm: Send + Sync + Debug {
-    /// What is to become of this compaction? The draft shows everything that it would do; its summary is written, and paid
-    /// for, already. The session waits for the answer.
-    fn confirm<'a>(&'a self, draft: &'a Draft, check: &'a Check) -> BoxFuture<'a, Confirmation>;
+    /// Decides whether this compaction is made. The draft shows every change; its summary is already written, and paid
+    /// for. The session waits for the answer.
+    async fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation;
 }
 
 /// The answer to whether a compaction may be made.
@@ -19,6 +20,6 @@ pub enum Confirmation {
     Make,
     /// It is made with these summaries edited ([`Draft::edit_summary`]).
     MakeEdited(Box<Draft>),
-    /// It is not made. Where there is no room left, the settings say what follows.
+    /// The compaction is not made. Where there is no room left, the settings say what follows.
     Refuse,
 }

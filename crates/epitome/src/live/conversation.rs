@@ -6,12 +6,12 @@ use std::sync::Arc;
 use epitome_config::Runtime;
 use epitome_providers::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 use epitome_session::{Entry, Session};
-use epitome_strategy::{BoxFuture, Summarizer, Tokens};
+use epitome_strategy::{Summarizer, Tokens, async_trait};
 
-/// What the session's model is asked.
+/// A question to the session's own model.
 #[derive(Debug, Clone, Copy)]
 pub struct Inquiry<'a> {
-    /// What the model was sent last, or would be sent now: the session's view, in order.
+    /// The model's last view of the session, or the one it would be sent now, in order.
     pub view: &'a [Entry],
     /// The tool definitions that are sent with it, as JSON.
     pub tools: Option<&'a str>,
@@ -24,22 +24,23 @@ pub struct Inquiry<'a> {
 /// Whoever sends the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
 /// byte, so that the provider reads them from its cache, and the instruction at its end. No tool may be called; an answer
 /// that calls one is not taken.
+#[async_trait]
 pub trait Conversation: Send + Sync + Debug {
     /// The model's name, for reports and errors.
     fn model(&self) -> &str;
     /// Asks the model. Dropping the future ends the request.
-    fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>>;
+    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError>;
     /// Has the provider compact the conversation by its own means, with the instruction as what the summary has to hold, for
     /// `summarizer = "provider"`; the summary is the answer's text. Where it errs the model is [asked](Self::ask). It errs
     /// unless a host does better.
-    fn compact<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+    async fn compact(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
         let _ = inquiry;
         let message = "this conversation has no way to a compaction by its provider".to_owned();
-        Box::pin(async move { Err(ChatError::new(ChatErrorKind::Rejected, message)) })
+        Err(ChatError::new(ChatErrorKind::Rejected, message))
     }
 }
 
-/// How a session's own model is asked.
+/// The way to ask a session's own model.
 #[derive(Debug, Clone)]
 pub(super) struct ConversationModel {
     pub(super) runtime: Arc<Runtime>,
@@ -47,7 +48,7 @@ pub(super) struct ConversationModel {
 }
 
 impl ConversationModel {
-    /// The same under other settings; `None` where these ask no conversation.
+    /// The same under other settings; `None` where these do not ask the conversation's model.
     pub(super) fn with_runtime(self, runtime: &Runtime) -> Option<Self> {
         runtime.asks_conversations().then(|| Self { runtime: Arc::new(runtime.clone()), ..self })
     }
@@ -71,6 +72,7 @@ struct SessionModel {
     tools: Option<Arc<str>>,
 }
 
+#[async_trait]
 impl ChatModel for SessionModel {
     fn name(&self) -> &str {
         self.conversation.model()
@@ -81,8 +83,8 @@ impl ChatModel for SessionModel {
         0
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        self.conversation.ask(self.inquiry(request))
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        self.conversation.ask(self.inquiry(request)).await
     }
 }
 
@@ -101,12 +103,13 @@ impl SessionModel {
 #[derive(Debug)]
 struct ProviderCompaction(Arc<SessionModel>);
 
+#[async_trait]
 impl ChatModel for ProviderCompaction {
     fn name(&self) -> &str {
         self.0.name()
     }
 
-    /// What its provider does not give the model may.
+    /// Not the model's own identity: where the provider refuses a compaction, the model may still write a summary.
     fn identity(&self) -> String {
         format!("compaction by {}", self.0.identity())
     }
@@ -115,7 +118,7 @@ impl ChatModel for ProviderCompaction {
         self.0.window()
     }
 
-    fn complete<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        self.0.conversation.compact(self.0.inquiry(request))
+    async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
+        self.0.conversation.compact(self.0.inquiry(request)).await
     }
 }

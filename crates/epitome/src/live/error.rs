@@ -1,4 +1,4 @@
-//! What can go wrong with a live session.
+//! Errors of a live session.
 
 use epitome_engine::{EditSummaryError, EngineError, Floor, Report};
 use epitome_session::UndoError;
@@ -36,14 +36,14 @@ pub enum LiveError {
         /// The handle.
         handle: String,
     },
-    /// What must stay is larger than the limit.
+    /// The messages that must stay are larger than the limit.
     #[error("the session cannot fit {limit} tokens: what must stay takes {} ({})", .floor.tokens, parts(.floor))]
     Infeasible {
         /// The limit.
         limit: Tokens,
-        /// What must stay.
+        /// The messages that must stay.
         floor: Box<Floor>,
-        /// What was tried.
+        /// The report of the attempt.
         report: Box<Report>,
     },
     /// The provider has refused the session as too long again and again.
@@ -51,7 +51,7 @@ pub enum LiveError {
         "the provider has refused the session as too long {attempts} times; it has {tokens} tokens now: use a model with a larger window, or start a new session"
     )]
     StillTooLong {
-        /// How often.
+        /// The number of attempts.
         attempts: u32,
         /// Tokens of the view by the engine's counter.
         tokens: Tokens,

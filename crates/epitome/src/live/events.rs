@@ -1,4 +1,4 @@
-//! What a live session tells those who watch it.
+//! Events of a live session, and its metrics.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,17 +12,20 @@ use super::LiveError;
 
 /// Something that happened to a live session. The fields are named as clients of the service get them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "event", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = SessionEvent))]
+#[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Event {
     /// A compaction starts.
+    #[serde(rename_all = "camelCase")]
     CompactionStart {
-        /// What started it.
+        /// The compaction's trigger.
         reason: Trigger,
         /// Messages of the view.
         message_count: u32,
     },
     /// A strategy, or a stage of the engine, is done.
+    #[serde(rename_all = "camelCase")]
     CompactionStep {
         /// Which.
         strategy: Arc<str>,
@@ -34,56 +37,66 @@ pub enum Event {
         edits: u32,
     },
     /// Summaries are being written.
+    #[serde(rename_all = "camelCase")]
     SummaryStart {
-        /// How many at once.
+        /// The number of summaries that are written at once.
         count: u32,
-        /// Messages that they will stand for.
+        /// The number of messages that the summaries will replace.
         message_count: u32,
     },
     /// One of them is written.
+    #[serde(rename_all = "camelCase")]
     SummaryDone {
         /// Tokens a model read for it.
         input_tokens: u64,
         /// Tokens a model wrote for it.
         output_tokens: u64,
-        /// Why there is none, or why the rules wrote it.
+        /// The reason why there is no summary, or why the rules wrote it.
+        #[cfg_attr(feature = "schema", schema(required))]
         problem: Option<String>,
     },
     /// A compaction is over.
+    #[serde(rename_all = "camelCase")]
     CompactionDone {
         /// Whether the view is now smaller.
         success: bool,
-        /// How it ended, as in its report.
+        /// The status, as in the report.
         status: Status,
         /// Where it stopped above its target, or why it was not made; as in its report.
+        #[cfg_attr(feature = "schema", schema(required))]
         stopped: Option<String>,
         /// Messages that left or were shortened.
         compacted_count: u32,
         /// Messages that stay as they were.
         keep_recent_count: u32,
         /// The id of the newest summary's message.
+        #[cfg_attr(feature = "schema", schema(required))]
         summary_message_id: Option<String>,
-        /// Its text.
+        /// The summary's text.
+        #[cfg_attr(feature = "schema", schema(required))]
         summary_content: Option<String>,
         /// Tokens of the view before.
         tokens_before: u32,
         /// Tokens of the view after.
         tokens_after: u32,
         /// The compaction's number, to undo it by.
+        #[cfg_attr(feature = "schema", schema(required))]
         epoch: Option<u32>,
         /// Facts that were put into the memory store.
         flushed_memories: u32,
     },
     /// A compaction failed: the session is as it was.
+    #[serde(rename_all = "camelCase")]
     CompactionError {
-        /// What happened.
+        /// The error's message.
         message: String,
         /// Whether trying again may help.
         retryable: bool,
     },
     /// A huge result was cut before it was sent.
+    #[serde(rename_all = "camelCase")]
     ArrivalCut {
-        /// Its number, to undo it by.
+        /// The compaction's number, to undo it by.
         epoch: u32,
         /// Tokens of the view before.
         tokens_before: u32,
@@ -91,8 +104,9 @@ pub enum Event {
         tokens_after: u32,
     },
     /// Old results of tools were cleared below the thresholds.
+    #[serde(rename_all = "camelCase")]
     ResultsCleared {
-        /// Its number, to undo it by.
+        /// The number of the epoch, to undo it by.
         epoch: u32,
         /// Tokens of the view before.
         tokens_before: u32,
@@ -100,13 +114,15 @@ pub enum Event {
         tokens_after: u32,
     },
     /// A compaction was undone.
+    #[serde(rename_all = "camelCase")]
     Undone {
-        /// Its number.
+        /// The number of the compaction.
         epoch: u32,
         /// Tokens of the view now.
         tokens: u32,
     },
-    /// How full the context is.
+    /// The fill of the context has changed.
+    #[serde(rename_all = "camelCase")]
     TokenUpdate {
         /// The figures.
         context: ContextTokens,
@@ -114,7 +130,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Its name, as in its JSON.
+    /// The event's name, as in its JSON.
     pub fn name(&self) -> &'static str {
         match self {
             Self::CompactionStart { .. } => "compaction_start",
@@ -131,8 +147,9 @@ impl Event {
     }
 }
 
-/// How full the context is.
+/// The fill of the context.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct ContextTokens {
     /// Tokens of the messages.
@@ -160,11 +177,11 @@ impl ContextTokens {
     }
 }
 
-/// Is told what happens. Called on the thread that works on the session: it should return at once, by handing the event
-/// to a channel for instance.
+/// Receives events. Called on the thread that works on the session: it should return at once, by handing the event to a
+/// channel for instance.
 pub type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// What has happened so far, for a metrics endpoint. One object may serve many sessions.
+/// Counters since the start, for a metrics endpoint. One object may serve many sessions.
 #[derive(Debug, Default)]
 pub struct Metrics {
     messages: AtomicU64,
@@ -239,7 +256,7 @@ impl Metrics {
         self.overflows.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What a summarizer was paid, also where its work came to nothing, and what was found in what it wrote.
+    /// Counts the cost of summaries, of failed attempts too, and the findings in their texts.
     pub(super) fn summary(&self, report: &Report) {
         let paid = &report.summarizer;
         self.summary_input_tokens.fetch_add(paid.input_tokens, Ordering::Relaxed);
@@ -290,17 +307,16 @@ impl Metrics {
 pub(super) struct Watchers {
     listeners: Vec<Listener>,
     pub(super) metrics: Arc<Metrics>,
-    /// Whether a compaction was told to start, and nothing of its end yet.
+    /// Whether the start of a compaction was announced, and its end was not yet.
     is_open: Arc<AtomicBool>,
 }
 
-/// A compaction that was told to start. Whatever becomes of it, its end is told: also where nobody waits for it any more, and
-/// its future is dropped.
+/// A compaction whose start was announced. Its end is announced in any case: also where its future is dropped.
 #[derive(Debug)]
 pub(super) struct StartedCompaction(Watchers);
 
 impl StartedCompaction {
-    /// The compaction ended so. Errors that nobody was told of are told.
+    /// Announces the compaction's end, and an error that was not announced yet.
     pub(super) fn announce_end<T>(self, outcome: Result<T, LiveError>) -> Result<T, LiveError> {
         if let Err(error) = &outcome {
             self.0.close(|| (error.to_string(), error.is_retryable()));
@@ -326,12 +342,12 @@ impl Watchers {
         self.listeners.push(listener);
     }
 
-    /// Nobody is told any more.
+    /// Removes all listeners.
     pub(super) fn clear(&mut self) {
         self.listeners.clear();
     }
 
-    /// Whether anybody listens: figures that only events carry need not be worked out otherwise.
+    /// Whether there are listeners: figures that only events carry need not be worked out otherwise.
     pub(super) fn has_watchers(&self) -> bool {
         !self.listeners.is_empty()
     }
@@ -342,7 +358,7 @@ impl Watchers {
         StartedCompaction(self.clone())
     }
 
-    /// Says why the compaction that was told to start came to nothing, unless its end was told.
+    /// Announces why the started compaction failed, unless its end was announced.
     fn close(&self, why: impl FnOnce() -> (String, bool)) {
         if self.is_open.load(Ordering::Relaxed) {
             let (message, retryable) = why();
@@ -425,7 +441,7 @@ fn trace(event: &Event) {
     }
 }
 
-/// The event that a finished compaction is told by. `view` are the ids of its newest summary and its number.
+/// The event for a finished compaction. `view` has the ids of its newest summary, and its number.
 pub(super) fn compaction_event(
     report: &Report,
     epoch: Option<u32>,

@@ -8,20 +8,23 @@ use serde::Serialize;
 
 /// One compaction of a session's history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HistoryEntry {
-    /// Its number, to undo it by.
+    /// The compaction's number, to undo it by.
     pub epoch: u32,
-    /// Who made it.
+    /// The author.
     pub origin: EpochOrigin,
-    /// What started it; `arrival` for a result that was cut before it was sent.
+    /// The trigger; `arrival` for a result that was cut before it was sent.
     pub trigger: Trigger,
-    /// How many messages the session had.
+    /// The number of messages that the session had.
     pub messages: u32,
     /// Tokens of the view before, where they are known.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tokens_before: Option<u32>,
     /// Tokens of the view after, where they are known.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tokens_after: Option<u32>,
-    /// How many edits each strategy made.
+    /// The number of edits by each strategy.
     pub edits: BTreeMap<Arc<str>, u32>,
     /// Handles of what left, to recall it by, in order.
     pub recall: Vec<Arc<str>>,

@@ -1,4 +1,4 @@
-//! What a host needs that keeps its sessions elsewhere, and has several people look at them while they are worked on.
+//! For hosts that keep their sessions elsewhere, and whose users look at a session while it is worked on.
 
 use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
@@ -9,8 +9,9 @@ use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
 
 impl LiveSession {
-    /// The session once more, to be looked at or drafted on while the first goes on: in memory, watched by nobody. Linear in
-    /// the number of messages; what they say is shared. What was indexed for searches is not copied: the first search reads the log.
+    /// A copy of the session for looking and drafting while the first one continues: in memory, without listeners.
+    /// Linear in the number of messages; their texts are shared. The search index is not copied: the first search reads
+    /// the log.
     pub fn copy(&self) -> Self {
         Self {
             engine: self.engine.clone(),
@@ -36,6 +37,7 @@ impl LiveSession {
             conversation: self.conversation.clone(),
             ahead: None,
             refusals: self.refusals.clone(),
+            host: self.host,
         }
     }
 
@@ -59,7 +61,7 @@ impl LiveSession {
         self.mode = runtime.mode;
         self.fixed.clone_from(&runtime.fixed);
         self.clearing.clone_from(&runtime.clearing);
-        // Its own model is asked as the new settings say; what was prepared was prepared by the old ones.
+        // The new settings decide how the session's own model is asked; a preparation was made under the old ones.
         if let Some(answering) = self.conversation.take() {
             self.conversation = answering.with_runtime(runtime);
         }
@@ -83,19 +85,20 @@ impl LiveSession {
         self.refusals = refusals;
     }
 
-    /// What kind of task the session is. Linear in the view.
+    /// The detected task type of the session. Linear in the view.
     pub fn task(&self) -> Verdict {
         self.engine.detect(&self.session, &self.ledger)
     }
 
-    /// Makes a compaction that was previewed, as [`apply`](Self::apply) does, and tells that it starts.
+    /// Makes a compaction that was previewed, as [`apply`](Self::apply) does, and announces its start.
     pub async fn apply_previewed(&mut self, draft: Draft) -> Result<Report, LiveError> {
         let started = self.announce_start(draft.report.trigger);
         let made = self.apply(draft).await;
         started.announce_end(made)
     }
 
-    /// Only `listener` is told what happens from here on, in place of everybody who was; without one, nobody is.
+    /// Sends events to `listener` alone from here on, in place of all earlier listeners; to no listener where there is
+    /// none.
     pub fn listen(&mut self, listener: Option<Listener>) {
         self.watchers.clear();
         listener.into_iter().for_each(|listener| self.watchers.add(listener));
@@ -111,14 +114,14 @@ pub(super) fn with_window(budget: &Budget, window: Tokens) -> Budget {
 /// A session's view before and after one of its compactions.
 #[derive(Debug, Clone)]
 pub struct EpochViews {
-    /// What the model saw before it.
+    /// The view before the compaction.
     pub before: Vec<Entry>,
-    /// What it saw afterwards.
+    /// The view after it.
     pub after: Vec<Entry>,
 }
 
-/// The view on both sides of a compaction, also of one that was undone; `None` where there is no such. Compactions before it
-/// that were undone since are left out on both sides. Linear in the session.
+/// The view before and after a compaction, also of one that was undone; `None` for an unknown number. Earlier
+/// compactions that were undone since are left out of both views. Linear in the session.
 pub fn sides(session: &Session, epoch: u32) -> Option<EpochViews> {
     let target = session.journal().get(epoch as usize)?;
     let mut then = Session::new();
@@ -131,7 +134,8 @@ pub fn sides(session: &Session, epoch: u32) -> Option<EpochViews> {
         if earlier.id == target.id {
             break;
         }
-        // One that was undone counts too: later ones name what they touch by its number. Nothing stands on it yet.
+        // An undone compaction counts too: later ones name what they touch by its number. No later one depends on it
+        // yet.
         let number = then.commit(epoch_in_force(earlier));
         if earlier.undone {
             then.undo(number).ok();

@@ -11,20 +11,19 @@ use super::outcome::MaintainOutcome;
 use super::{LiveError, LiveSession};
 
 impl LiveSession {
-    /// To be called before each call of the model: clears old results where the settings say so, and compacts where that is
-    /// due, after confirmation where the settings ask
-    /// for it (and nobody to ask counts as a refusal). Constant time where nothing is due
-    /// and nothing cleared.
+    /// To be called before each call of the model: clears old results where the settings say so, and compacts where
+    /// that is due, after confirmation where the settings ask for it (and the lack of a person to ask counts as a
+    /// refusal). Constant time where nothing is due and nothing cleared.
     ///
     /// # Errors
     ///
-    /// Those of [`compact`](Self::compact), where the compaction is due and not just suggested: a suggested one that fails
-    /// leaves the session as it is, tells the subscribers, and counts as [`MaintainOutcome::Nothing`].
+    /// The errors of [`compact`](Self::compact), where the compaction is due and not just suggested: a suggested one
+    /// that fails leaves the session as it is, sends an event, and counts as [`MaintainOutcome::Nothing`].
     pub async fn maintain(&mut self) -> Result<MaintainOutcome, LiveError> {
         self.maintain_now(self.settings.require_confirmation).await
     }
 
-    /// The same where somebody has agreed already: nobody is asked.
+    /// The same where a person has already agreed: no confirmation is asked for.
     pub async fn maintain_agreed(&mut self) -> Result<MaintainOutcome, LiveError> {
         self.maintain_now(false).await
     }
@@ -41,7 +40,7 @@ impl LiveSession {
         let made = if is_asked {
             let started = self.announce_start(trigger);
             let confirmed = match self.confirm.clone() {
-                // Nobody can be asked: nobody has agreed.
+                // Without a person to ask, nobody has agreed.
                 None => Ok((None, Confirmation::Refuse)),
                 Some(confirm) => match self.draft(&compaction, true).await {
                     Ok(draft) => {
@@ -78,13 +77,13 @@ impl LiveSession {
         }
     }
 
-    /// What follows where a compaction was refused.
+    /// The outcome where a compaction was refused.
     async fn handle_refusal(&mut self, trigger: Trigger, check: Check) -> Result<MaintainOutcome, LiveError> {
         let refused = LiveError::Refused { tokens: check.current_tokens, usable: check.usable_tokens };
         let follows = (check.urgency >= Urgency::Hard).then_some(self.settings.on_refusal);
         if follows == Some(Refusal::DropOldest) {
-            // What was refused goes on in this way: it has not failed. A chain of nothing lets the engine's floor drop the
-            // oldest, and no summary is written.
+            // The refused work continues in this way: it has not failed. With an empty chain the engine's floor drops
+            // the oldest messages, and no summary is written.
             let compaction = Compaction { trigger, chain: Some(Chain::default()), ..Compaction::default() };
             let draft = self.draft(&compaction, true).await?;
             return Ok(MaintainOutcome::Compacted(Box::new(self.apply(draft).await?)));
@@ -100,7 +99,7 @@ impl LiveSession {
         }
     }
 
-    /// A new session that goes on where this one stands: what is protected of it, without the work in between.
+    /// A new session that continues this one: its protected messages, without the work in between.
     fn successor(&self) -> Session {
         let mut successor = Session::new();
         successor.tools.clone_from(&self.session.tools);

@@ -7,15 +7,15 @@ use super::LiveSession;
 /// The most facts that one compaction puts into the memory store: more are noise.
 const MOST_MEMORIES: usize = 50;
 
-/// Typed messages that say what is talked about now.
+/// The number of newest typed messages that show the current subject.
 const LAST_TYPED: usize = 3;
 
-/// Bytes of each of them that count: what is longer is pasted.
+/// Bytes of each of them that count: longer text is likely pasted.
 const MOST_OF_A_MESSAGE: usize = 2_000;
 
 impl LiveSession {
-    /// Puts facts of the messages since the last flush into the memory store; how many were new. A store that fails is
-    /// recorded, and the compaction goes on.
+    /// Stores the facts of the messages since the last flush in the memory store, and returns the number of new ones. A
+    /// failure of the store is recorded, and the compaction continues.
     pub(super) async fn flush_memories(&mut self) -> u32 {
         let Some((store, _)) = self.memories.clone().filter(|_| self.settings.memory_flush) else { return 0 };
         let messages = &self.session.log()[self.flushed.min(self.session.log().len())..];
@@ -32,7 +32,8 @@ impl LiveSession {
         }
     }
 
-    /// The memories that bear on what is talked about, for the summary: on the focus, the task and what was typed last.
+    /// The memories that bear on the current subject, for the summary: on the focus, the task and the last typed
+    /// messages.
     pub(super) async fn memories_for(&self, focus: Option<&str>) -> Vec<String> {
         let Some((store, scope)) = &self.memories else { return Vec::new() };
         let most = self.settings.recent_memories as usize;
@@ -46,7 +47,7 @@ impl LiveSession {
         }
     }
 
-    /// What is talked about: the focus, the first and the last typed messages, each up to a bound.
+    /// The text that shows the current subject: the focus, the first and the last typed messages, each up to a bound.
     fn talk(&self, focus: Option<&str>) -> String {
         let log = self.session.log();
         let first = log.iter().position(|message| message.is_typed());

@@ -37,6 +37,7 @@ mod error;
 mod events;
 mod history;
 mod hosted;
+mod look;
 mod maintain;
 mod memories;
 mod outcome;
@@ -51,10 +52,10 @@ use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, ArchivedContent, Cancellation, Refusals, Strategy, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
 
 pub use command::{Command, CommandError, CommandOutcome};
-pub use compact::Compaction;
+pub use compact::{Compaction, compaction_span, record_compaction};
 pub use confirm::{Confirm, Confirmation};
 pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
@@ -93,20 +94,22 @@ pub struct LiveSession {
     flushed: usize,
     confirm: Option<Arc<dyn Confirm>>,
     watchers: Watchers,
-    /// How often the provider has refused the session since it last answered.
+    /// The number of the provider's refusals since it last answered.
     overflows: u32,
-    /// What was said, as far as it was searched: it is caught up on when the next search comes.
+    /// The search index: a search adds the messages since the last one.
     index: epitome_recall::Index,
     /// The window that the host gave; the budget's is smaller where the provider named a limit.
     window: Tokens,
     /// Gives up compactions that are under way.
     cancellation: Cancellation,
-    /// How the session's own model is asked for hand-offs.
+    /// The way to ask the session's own model for hand-offs.
     conversation: Option<ConversationModel>,
     /// Where compactions are prepared before they are due.
     ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
     refusals: Refusals,
+    /// The changes that the host can make.
+    host: HostChanges,
 }
 
 impl LiveSession {
@@ -120,15 +123,15 @@ impl LiveSession {
         Self::with_engine(crate::engine_of(runtime), runtime, session)
     }
 
-    /// The same with an engine of the host's making; budget, triggers and settings are those of `runtime`.
+    /// The same with an engine that the host made; budget, triggers and settings are those of `runtime`.
     pub fn with_engine(engine: Engine, runtime: &Runtime, session: Session) -> Self {
         let mut watch = Watch::new(runtime.triggers.clone());
-        let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
-        session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
+        let newest = crate::context::newest_compaction(&session);
+        session.log().iter().skip(newest).for_each(|message| watch.push(message));
         let mut live = Self {
             ledger: engine.ledger(&session),
             engine,
-            flushed: newest as usize,
+            flushed: newest,
             session,
             archive: SessionArchive::new(),
             budget: runtime.budget.clone(),
@@ -149,15 +152,16 @@ impl LiveSession {
             conversation: None,
             ahead: None,
             refusals: Refusals::default(),
+            host: HostChanges::Any,
         };
         live.count_tools();
         live.note_newest();
         live
     }
 
-    /// What the newest compaction left, and what was undone last, holds also when the session is read again: the view has
-    /// to grow from what it was then. When it was undone is not in the journal, so all that was said since the compaction
-    /// counts as growth. Linear in that.
+    /// Restores the growth since the newest compaction, and since the last undo: both hold also when the session is
+    /// read again. The journal does not have the time of an undo, so all messages since the compaction count as growth.
+    /// Linear in these.
     fn note_newest(&mut self) {
         let Some(newest) = self.session.journal().iter().rfind(|epoch| epoch.trigger.is_compaction()) else {
             return;
@@ -171,18 +175,27 @@ impl LiveSession {
         self.watch.record_failure(self.ledger.total().saturating_sub(grown), Urgency::Soft);
     }
 
-    /// Opens a session that was kept in a file, and goes on keeping it there. What an interrupted write left at the file's
-    /// end is cut off: the session is as it was after the last call that returned.
+    /// Opens a session that was kept in a file, and keeps it there from now on. An incomplete write at the file's end
+    /// is cut off: the session is as it was after the last call that returned.
     ///
     /// # Errors
     ///
     /// The file is not there, is in use by another process, or is damaged.
     pub fn open(runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self, LiveError> {
+        Self::open_with_engine(crate::engine_of(runtime), runtime, path)
+    }
+
+    /// The same with an engine of the host's making, as [`with_engine`](Self::with_engine) takes one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open`](Self::open).
+    pub fn open_with_engine(engine: Engine, runtime: &Runtime, path: impl AsRef<Path>) -> Result<Self, LiveError> {
         let (file, opened) = SessionFile::open(path.as_ref())?;
         if let Some(repaired) = &opened.repaired {
             tracing::warn!(%repaired, path = %path.as_ref().display(), "session file repaired");
         }
-        let mut live = Self::of(runtime, opened.session);
+        let mut live = Self::with_engine(engine, runtime, opened.session);
         live.archive = opened.archive;
         live.file = Some(file);
         Ok(live)
@@ -196,8 +209,8 @@ impl LiveSession {
         live
     }
 
-    /// The session and its archive, for a host that stores them itself: what is new is what the log and the journal have
-    /// gained, and what is pending in the archive.
+    /// The session and its archive, for a host that stores them itself: new are the messages and epochs that log and
+    /// journal have gained, and the archive's pending items.
     pub fn parts(&mut self) -> (&Session, &mut SessionArchive) {
         (&self.session, &mut self.archive)
     }
@@ -228,7 +241,7 @@ impl LiveSession {
         self.memories = Some((memories, scope));
     }
 
-    /// The same with the file that the settings name; whether they name one.
+    /// The same with the file in the settings; whether the settings name one.
     pub fn remember_in_file(&mut self, scope: Scope) -> Result<bool, LiveError> {
         let Some(path) = &self.settings.memory_file else { return Ok(false) };
         self.memories = Some((Arc::new(FileMemories::open(path)?), scope));
@@ -250,13 +263,14 @@ impl LiveSession {
         true
     }
 
-    /// Compactions that begin from here on are given up when this is requested: they err, and the session is as it was.
-    /// For a host that has stopped waiting for them; whoever wants more of the session then gives another one.
+    /// Compactions that begin from here on are given up when this is requested: they return an error, and the session
+    /// is as it was. For a host that has stopped waiting for them; a host that wants more of the session then sets
+    /// another one.
     pub fn cancel_by(&mut self, cancellation: Cancellation) {
         self.cancellation = cancellation;
     }
 
-    /// Is told what happens from here on.
+    /// Adds a listener for events from here on.
     pub fn subscribe(&mut self, listener: Listener) {
         self.watchers.add(listener);
     }
@@ -266,7 +280,7 @@ impl LiveSession {
         self.watchers.metrics = metrics;
     }
 
-    /// What has happened so far, for a metrics endpoint.
+    /// Counters since the start, for a metrics endpoint.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.watchers.metrics
     }
@@ -289,6 +303,12 @@ impl LiveSession {
     /// The budget in force.
     pub fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// The changes that the host can make from here on: compactions have no other, and where it cannot make every change,
+    /// nothing is cut on arrival and nothing cleared below the thresholds.
+    pub fn set_host(&mut self, host: HostChanges) {
+        self.host = host;
     }
 
     /// Another budget from here on, as after a switch to another model; the tool definitions stay counted in. The next
@@ -338,7 +358,8 @@ impl LiveSession {
     }
 
     fn cut_arrivals(&mut self) -> Result<(), LiveError> {
-        let Some(most) = self.settings.arrival_tokens else { return Ok(()) };
+        let most = self.settings.arrival_tokens.filter(|_| self.host == HostChanges::Any);
+        let Some(most) = most else { return Ok(()) };
         let most = most.tokens(self.budget.usable());
         let is_output = self.session.view().last().is_some_and(|entry| entry.message.role != Role::Assistant);
         if !is_output || self.ledger.total() <= most {
@@ -364,7 +385,8 @@ impl LiveSession {
     ///
     /// Trouble with the archive or the file: the session is as it was.
     pub async fn clear_results(&mut self) -> Result<bool, LiveError> {
-        let (Some(least), Some(strategy)) = (self.settings.clear_tokens, self.clearing.clone()) else {
+        let least = self.settings.clear_tokens.filter(|_| self.host == HostChanges::Any);
+        let (Some(least), Some(strategy)) = (least, self.clearing.clone()) else {
             return Ok(false);
         };
         let least = least.tokens(self.budget.usable());
@@ -400,12 +422,12 @@ impl LiveSession {
         })
     }
 
-    /// Whether a compaction is due, and why. Constant time.
+    /// Whether a compaction is due, and the reason. Constant time.
     pub fn check(&self) -> Check {
         self.watch.check(&self.budget, self.ledger.total(), self.session.newest_tokens_after())
     }
 
-    /// How full the context is. Constant time.
+    /// The fill of the context. Constant time.
     pub fn context(&self) -> ContextTokens {
         // Asked of an empty session, the threshold is the one that suggests a compaction, also when this one is past it.
         let suggested = self.watch.check(&self.budget, 0, self.session.newest_tokens_after());
@@ -429,7 +451,7 @@ impl LiveSession {
             return Err(error.into());
         }
         self.ledger.resync(&self.session);
-        // What was undone is not made again at once; what must be is.
+        // An undone compaction is not made again at once, unless it is necessary.
         self.watch.record_failure(self.ledger.total(), Urgency::Soft);
         self.watchers.tell(&Event::Undone { epoch, tokens: self.ledger.total() });
         self.tell_tokens();
@@ -441,9 +463,9 @@ impl LiveSession {
         history(&self.session)
     }
 
-    /// What left the context under a handle, as the marks and headings in the view and found passages name it; `None` where
-    /// there is no such handle. What the archive does not have is looked for in the session itself, linear in it: what an
-    /// agent's own compaction removed was never archived.
+    /// The text that left the context under a handle, as marks, headings and found passages name it; `None` where the
+    /// handle is unknown. A text that the archive does not have is looked for in the session itself, linear in it: what
+    /// an agent's own compaction removed was never archived.
     pub fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, LiveError> {
         let archived = self.archive.get(handle.trim())?;
         Ok(archived.or_else(|| epitome_recall::find_by_handle(&self.session, handle)))

@@ -7,23 +7,23 @@ use epitome_strategy::Tokens;
 use super::hosted::with_window;
 use super::{Compaction, LiveError, LiveSession, Overflow};
 
-/// How often a session is made smaller for one call of the model.
+/// The number of attempts to make a session smaller for one call of the model.
 const MOST_ATTEMPTS: u32 = 3;
 
-/// Tokens to get down to at most, as a share of what was sent, where the provider does not say how much is too much.
+/// The target as a share of the tokens sent, where the provider does not give its limit.
 const UNTOLD: f64 = 0.7;
 
 /// Room that is left below a limit that the provider did name.
 const MARGIN: f64 = 0.9;
 
-/// What to do now.
+/// The next step after a refusal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retry {
     /// The compaction that was made.
     pub report: Report,
     /// Tokens that the view may take from here on, by the engine's counter.
     pub limit: Tokens,
-    /// How many attempts are left if this one is refused too.
+    /// The number of attempts left if this one is refused too.
     pub attempts_left: u32,
 }
 
@@ -68,7 +68,7 @@ impl LiveSession {
 
     /// The budget that the provider's figures give, where it named its limit.
     ///
-    /// The provider's count of the same session tells how far the engine's is off.
+    /// The provider's count of the same session shows the error of the engine's count.
     fn learned_budget(&self, overflow: Overflow) -> Option<Budget> {
         let limit = overflow.limit?;
         let sent = self.ledger.total().saturating_add(self.budget.tool_definitions);

@@ -3,14 +3,14 @@
 use std::fmt::Debug;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use epitome_engine::Draft;
 use epitome_store::SessionArchive;
-use epitome_strategy::{BoxFuture, Tokens};
+use epitome_strategy::{BoxFuture, Tokens, lock};
 
-/// Runs what is to go on in the background: a runtime's `spawn`.
+/// Runs work in the background: a runtime's `spawn`.
 pub trait BackgroundExecutor: Send + Sync + Debug {
     /// Runs `work` to its end, somewhere else. It may block for as long as a model answers.
     fn run(&self, work: BoxFuture<'static, ()>);
@@ -23,7 +23,7 @@ pub struct Preparation(Arc<Mutex<SharedPreparation>>);
 #[derive(Debug, Default)]
 struct SharedPreparation {
     state: State,
-    /// Who waits until none is under way.
+    /// The wakers of callers that wait until no preparation is under way.
     waiting: Vec<Waker>,
 }
 
@@ -40,7 +40,7 @@ enum State {
     Failed { tokens: Tokens },
 }
 
-/// How a preparation stands.
+/// The state of a preparation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreparationState {
     /// None is prepared.
@@ -54,9 +54,9 @@ pub enum PreparationState {
 }
 
 impl Preparation {
-    /// How it stands.
+    /// The current state.
     pub fn state(&self) -> PreparationState {
-        match self.lock().state {
+        match lock(&self.0).state {
             State::Idle => PreparationState::Idle,
             State::UnderWay { .. } => PreparationState::UnderWay,
             State::Ready { .. } => PreparationState::Ready,
@@ -67,7 +67,7 @@ impl Preparation {
     /// Waits until none is under way.
     pub async fn settled(&self) {
         poll_fn(|context| {
-            let mut shared = self.lock();
+            let mut shared = lock(&self.0);
             if matches!(shared.state, State::UnderWay { .. }) {
                 shared.waiting.push(context.waker().clone());
                 return Poll::Pending;
@@ -77,14 +77,9 @@ impl Preparation {
         .await;
     }
 
-    /// Throws away what is prepared; what is under way is thrown away when it is done.
+    /// Throws away a finished preparation; one that is under way is thrown away when it is done.
     pub fn discard(&self) {
-        self.set(&mut self.lock(), State::Idle);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, SharedPreparation> {
-        // A state is written whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.set(&mut lock(&self.0), State::Idle);
     }
 
     fn set(&self, shared: &mut SharedPreparation, state: State) {
@@ -94,7 +89,7 @@ impl Preparation {
 
     /// Begins one for a session of so many tokens, unless there is one already; its number.
     pub(super) fn begin(&self, tokens: Tokens, patience: Tokens) -> Option<u64> {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.0);
         match shared.state {
             State::UnderWay { tokens: made_from, .. } | State::Ready { tokens: made_from, .. }
                 if tokens >= made_from =>
@@ -104,7 +99,7 @@ impl Preparation {
             State::Failed { tokens: failed } if tokens >= failed && tokens < failed.saturating_add(patience) => {
                 return None;
             }
-            // Where the session has shrunk since, what was made of the longer one is of no use.
+            // The session has shrunk since: a draft of the longer one is useless.
             _ => {}
         }
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
@@ -114,7 +109,7 @@ impl Preparation {
 
     /// Ends the one of that number; one that was thrown away meanwhile is not kept.
     pub(super) fn end(&self, number: u64, made: Option<(Draft, SessionArchive)>) {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.0);
         let State::UnderWay { tokens, number: current } = shared.state else { return };
         if current == number {
             let state = match made {
@@ -125,9 +120,9 @@ impl Preparation {
         }
     }
 
-    /// Takes what is ready.
+    /// Takes the finished preparation.
     pub(super) fn take(&self) -> Option<(Draft, SessionArchive)> {
-        let mut shared = self.lock();
+        let mut shared = lock(&self.0);
         match std::mem::take(&mut shared.state) {
             State::Ready { draft, archive, .. } => Some((*draft, *archive)),
             other => {

@@ -1,4 +1,4 @@
-//! Compactions that are prepared while the session goes on, and hand-offs by the session's own model.
+//! Compactions that are prepared while the session continues, and hand-offs by the session's own model.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,14 +7,14 @@ use epitome::live::{
     BackgroundExecutor, Conversation, Inquiry, LiveSession, MaintainOutcome, Preparation, PreparationState,
 };
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, Stop};
-use epitome::strategy::BoxFuture;
+use epitome::strategy::{BoxFuture, async_trait};
 
 use super::support::{Scripted, live, model, runtime, talk, user, with_summarizer, words};
 
 /// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
 const WINDOW: &str = "[budget]\nwindow = 2000\nreserve_output = 0\n";
 
-/// Work that runs when it is told to.
+/// Work that runs when the test asks for it.
 #[derive(Debug, Default)]
 struct Later(Mutex<Vec<Work>>);
 
@@ -90,7 +90,7 @@ fn it_is_prepared_at_the_soft_threshold_and_made_at_the_hard_one() {
     let epoch = &live.session().journal()[0];
     assert_eq!((epoch.tokens_after, epoch.log_length as usize), (Some(live.tokens()), live.session().log().len()));
     assert_eq!(live.tokens(), live.engine().ledger(live.session()).total(), "the running total is a recount");
-    // What left is there to be brought back, and the compaction can be undone.
+    // The removed text can be brought back, and the compaction can be undone.
     let handle = epoch.edits.iter().find_map(|edit| edit.recall.clone()).unwrap();
     assert!(live.recall(&handle).unwrap().is_some());
     live.undo(0).unwrap();
@@ -174,14 +174,15 @@ struct Host {
     asked: Mutex<Vec<(usize, String)>>,
 }
 
+#[async_trait]
 impl Conversation for Host {
     fn model(&self) -> &str {
         "agent"
     }
 
-    fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
+    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
         self.asked.lock().unwrap().push((inquiry.view.len(), inquiry.instruction.to_owned()));
-        Box::pin(std::future::ready((self.answer)()))
+        (self.answer)()
     }
 }
 

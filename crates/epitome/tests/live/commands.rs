@@ -1,4 +1,4 @@
-//! Commands that people type, and compactions that nobody waits for any more.
+//! Typed commands, and compactions whose callers have stopped waiting.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use epitome::engine::{Check, Status, block_on};
 use epitome::live::{
     Command, CommandOutcome, Compaction, Confirm, Confirmation, Event, LiveError, LiveSession, MaintainOutcome,
 };
-use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 use super::support::{SMALL, live, runtime, shown, talk};
 
@@ -42,24 +42,18 @@ fn commands_are_run() {
 #[derive(Debug, Default)]
 struct Slow(AtomicBool);
 
+#[async_trait]
 impl Summarizer for Slow {
     fn kind(&self) -> &str {
         "llm"
     }
 
-    fn summarize<'a>(&'a self, _task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
-        match self.0.swap(true, Ordering::Relaxed) {
-            false => Box::pin(std::future::pending()),
-            true => {
-                let text = "what was said so far".to_owned();
-                Box::pin(std::future::ready(Ok(Summary {
-                    text,
-                    input_tokens: 500,
-                    output_tokens: 20,
-                    ..Summary::default()
-                })))
-            }
+    async fn summarize(&self, _task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        if !self.0.swap(true, Ordering::Relaxed) {
+            return std::future::pending().await;
         }
+        let text = "what was said so far".to_owned();
+        Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() })
     }
 }
 
@@ -114,8 +108,9 @@ fn a_compaction_that_is_given_up_has_an_end() {
 #[derive(Debug)]
 struct Agrees;
 
+#[async_trait]
 impl Confirm for Agrees {
-    fn confirm<'a>(&'a self, _draft: &'a Draft, _check: &'a Check) -> BoxFuture<'a, Confirmation> {
-        Box::pin(std::future::ready(Confirmation::Make))
+    async fn confirm(&self, _draft: &Draft, _check: &Check) -> Confirmation {
+        Confirmation::Make
     }
 }

@@ -101,7 +101,7 @@ fn what_cannot_fit_says_so_and_why() {
     assert!(matches!(error, LiveError::Infeasible { limit: 1_900, .. }), "{error:?}");
     assert!(error.to_string().contains("newest-user"), "{error}");
     assert_eq!(shown(live.session()), view);
-    // One that nobody pinned is cut to its head and tail, and can be recalled.
+    // One without a pin is cut to its head and tail, and can be recalled.
     live.push(user(&"a giant request … ".repeat(1_000))).unwrap();
     assert!(compact(&mut live).is_err(), "the first one stays pinned");
     let mut live = super::support::live(SMALL);

@@ -1,4 +1,4 @@
-//! What those who watch are told.
+//! The events that listeners receive.
 
 use std::sync::{Arc, Mutex};
 

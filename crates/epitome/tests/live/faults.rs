@@ -1,5 +1,5 @@
-//! A model behind real HTTP that answers in every way that it should not: the session is never lost, and what comes out
-//! is a valid compaction or an unchanged session with an error that says whether to try again.
+//! A model behind real HTTP that answers in every way that it should not: the session is never lost, and the result is
+//! a valid compaction or an unchanged session with an error that says whether to try again.
 
 use epitome::engine::Status;
 use epitome::live::LiveError;
@@ -30,7 +30,7 @@ fn summary() -> String {
     text
 }
 
-/// How a compaction by a server with these answers ends.
+/// The outcome of a compaction by a server with these answers.
 #[derive(Debug, PartialEq, Eq)]
 enum Ends {
     /// The model's summary.
@@ -73,7 +73,7 @@ fn check(name: &str, answers: Vec<ScriptedAnswer>, on_failure: &str, expect: &En
         }
     };
     assert_eq!(ended, *expect, "{name}: {told}");
-    // Whatever happened: the session goes on.
+    // In any case the session continues.
     live.push(user("and on")).unwrap();
     if ended != Ends::ByModel {
         assert!(live.session().view().iter().all(|entry| !entry.message.plain_text().contains("HACKED")));
@@ -109,7 +109,7 @@ fn a_model_that_answers_is_used() {
     check("answers", vec![says(&summary())], "rules", &Ends::ByModel);
     let busy = || ScriptedAnswer::json(429, json!({"error": {"message": "slow down"}})).header("retry-after", "0");
     check("answers", vec![busy(), says(&summary())], "stop", &Ends::ByModel);
-    // Two megabytes are no summary of two thousand tokens: asked again, then the rules.
+    // Two megabytes are not a summary of two thousand tokens: asked again, then the rules.
     let endless = || says(&(summary() + &"The parser reads on. ".repeat(100_000)));
     check("answers", vec![endless(), says(&summary())], "stop", &Ends::ByModel);
     check("answers", vec![endless()], "rules", &Ends::ByRules);

@@ -68,7 +68,7 @@ fn an_interrupted_compaction_leaves_the_session_before_or_after() {
     assert_eq!(outcomes, [lengths.len() - 1, 1], "only the last byte makes it the one after");
 }
 
-/// What a session knows beside its messages is known again when it is opened.
+/// The state beside a session's messages is restored when it is opened.
 #[test]
 fn a_session_that_is_opened_again_goes_on_counting() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
 //! A disk that is full: a real limit on the size of files, in a process of its own. Whatever byte the room ends at, the
-//! session in memory and the one in the file are those before or after what was done, and `save` stores it once there is room.
+//! session in memory and the one in the file are those before or after the call, and `save` stores it once there is
+//! room.
 #![cfg(unix)]
 
 use std::fs;
@@ -42,10 +43,10 @@ fn room(bytes: Option<u64>) {
 /// Something that is done to a session and stored.
 struct Deed {
     name: &'static str,
-    /// How the session is before it.
+    /// The preparation of the session.
     ready: fn(&mut LiveSession),
     deed: fn(&mut LiveSession) -> Result<(), LiveError>,
-    /// Whether it has happened in memory, even where it could not be stored.
+    /// Whether the change stays in memory, even where it could not be stored.
     stays: bool,
 }
 
@@ -79,7 +80,7 @@ fn inside() {
             live.save().unwrap();
             live
         };
-        // How much it writes where there is room.
+        // The number of bytes that it writes where there is room.
         let mut live = prepared();
         let start = fs::metadata(&path).unwrap().len();
         (deed.deed)(&mut live).unwrap();

@@ -65,7 +65,7 @@ fn a_summary_stands_on_the_side_that_is_asked_for() {
         for list in [&of_chat["messages"], &of_responses["input"], &of_anthropic["messages"]] {
             assert!(!roles_of_summaries(list).is_empty(), "{role}: {list}");
         }
-        // Who sends the request back is understood: it is no instruction that has to stay.
+        // The sender of the request is recognised: the text is not an instruction that has to stay.
         for (request, profile) in [(&of_chat, "chat"), (&of_responses, "responses")] {
             let again = read(request.to_string().into_bytes(), ReadOptions::default()).unwrap();
             let systems =
@@ -104,7 +104,7 @@ fn hostile_sessions_are_valid_with_summaries_on_either_side() {
         for seed in 0..100 {
             let mut live = LiveSession::of(&runtime, with_objects(&hostile::session(seed, 80)));
             for _ in 0..3 {
-                // No call is left open at the end: somebody goes on.
+                // No call is left open at the end: the user continues.
                 live.push(Message::text("", Role::User, Origin::Typed, "And on.")).unwrap();
                 let target = live.tokens() / 2;
                 let compaction = Compaction { target: Some(target.max(2)), ..Compaction::default() };

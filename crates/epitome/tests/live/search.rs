@@ -1,4 +1,4 @@
-//! Search over what was said, in the context and out of it.
+//! Search over the log, in the context and out of it.
 
 use epitome::recall::{Index, Query, Source};
 use epitome::strategy::ArchivedContent;

@@ -1,11 +1,11 @@
-//! What the cases share: a runtime out of TOML, a talk that grows, a summarizer that remembers what it was asked.
+//! Shared by the cases: a runtime out of TOML, a talk that grows, a summarizer that records its inputs.
 
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession};
 use epitome::session::{Message, Origin, Role};
-use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Runtime, Session};
 
 /// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
@@ -52,7 +52,7 @@ pub(crate) fn compact(live: &mut LiveSession) -> Result<epitome::Report, LiveErr
     block_on(live.compact(&Default::default()))
 }
 
-/// Answers with one line about the first message, or fails while it is told to.
+/// Answers with one line about the first message, or fails while the test says so.
 #[derive(Debug, Default)]
 pub(crate) struct Scripted {
     pub(crate) fails: Mutex<Option<SummarizeError>>,
@@ -60,19 +60,19 @@ pub(crate) struct Scripted {
     pub(crate) memories: Mutex<Vec<Vec<String>>>,
 }
 
+#[async_trait]
 impl Summarizer for Scripted {
     fn kind(&self) -> &str {
         "llm"
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         self.memories.lock().unwrap().push(task.memories.to_vec());
         let text = format!("{} messages, remembering {}", task.messages.len(), task.memories.join("; "));
-        let written = match &*self.fails.lock().unwrap() {
+        match &*self.fails.lock().unwrap() {
             Some(error) => Err(error.clone()),
             None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() }),
-        };
-        Box::pin(std::future::ready(written))
+        }
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use epitome::engine::{Budget, Check, Draft, Status, Urgency, block_on};
 use epitome::live::{Confirm, Confirmation, LiveError, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::{Message, Origin, Role, Trigger};
-use epitome::strategy::{BoxFuture, SummarizeError};
+use epitome::strategy::{SummarizeError, async_trait};
 
 use super::support::{SMALL, Scripted, live, model, shown, talk, user, with_summarizer, words};
 
-/// What `maintain` did, in a word.
+/// The outcome of `maintain`, in a word.
 fn maintained(live: &mut LiveSession) -> String {
     match block_on(live.maintain()) {
         Ok(MaintainOutcome::Nothing(_)) => "nothing".to_owned(),
@@ -135,18 +135,19 @@ fn a_switch_to_a_smaller_model_just_shows_a_larger_share() {
     assert_eq!(live.check().urgency, Urgency::Soft);
 }
 
-/// Answers as it was told, and remembers what it was shown.
+/// Answers as the test says, and records the checks that it was shown.
 #[derive(Debug)]
 struct Asked {
     answer: Confirmation,
     drafts: Mutex<Vec<Draft>>,
 }
 
+#[async_trait]
 impl Confirm for Asked {
-    fn confirm<'a>(&'a self, draft: &'a Draft, check: &'a Check) -> BoxFuture<'a, Confirmation> {
+    async fn confirm(&self, draft: &Draft, check: &Check) -> Confirmation {
         assert!(check.should_compact);
         self.drafts.lock().unwrap().push(draft.clone());
-        Box::pin(std::future::ready(self.answer.clone()))
+        self.answer.clone()
     }
 }
 

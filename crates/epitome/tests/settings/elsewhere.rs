@@ -45,14 +45,14 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at(
         "embeddings.runtime_library",
         NEURAL,
-        "crates/config/tests/configuration.rs",
-        "embedders_that_cannot_be_made_are_told_with_their_places",
+        "crates/config/tests/problems.rs",
+        "embedders_that_cannot_be_made_are_shown_with_their_places",
     ),
     at(
         "embeddings.pooling",
         NEURAL,
-        "crates/config/tests/configuration.rs",
-        "embedders_that_cannot_be_made_are_told_with_their_places",
+        "crates/config/tests/problems.rs",
+        "embedders_that_cannot_be_made_are_shown_with_their_places",
     ),
     at("embeddings.base_url", VECTORS, OPENAI, "vectors_in_batches"),
     at("embeddings.key_variable", VECTORS, OPENAI, "the_key_is_sent_and_never_shown"),
@@ -78,6 +78,12 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at("channels.longest_wait_seconds", MODEL, CLI, "a_longer_wait_than_is_allowed_ends_the_tries"),
     at("channels.window", MODEL, "crates/providers/tests/model/failures.rs", "asking_again_fits_the_window"),
     at("channels.extra", MODEL, CHAT, "further_parameters"),
+    at(
+        "proxy.compaction",
+        "the proxy alone answers a provider's compaction",
+        "crates/server/tests/it/proxy_native.rs",
+        "with_the_switch_off_items_that_were_given_still_hold",
+    ),
     at(
         "proxy.recall",
         "it takes a conversation through the proxy",

@@ -1,4 +1,4 @@
-//! What the settings are tried on: work with tools, a talk, and the session that ships with the project.
+//! The sessions that settings are tried on: work with tools, a talk, and the session that ships with the project.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -1,7 +1,7 @@
-//! Every setting acts: what comes out changes with it, or a test that is named here shows where it does.
+//! Every setting has an effect: the output changes with it, or a test that is named here shows the effect.
 //!
-//! The values that are tried come from the declarations, so a new key is tried by itself; it fails until something changes
-//! with it, or until it stands in one of the tables.
+//! The values that are tried come from the declarations, so a new key is tried by itself; it fails until something
+//! changes with it, or until one of the tables has it.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod elsewhere;
@@ -24,7 +24,7 @@ const WINDOW: &str = "[budget]\nwindow = 16_000\nreserve_output = 2_000\n";
 /// A chain that has a summary written.
 const SUMMARY: &str = "[select]\nmode = \"fixed\"\nchain = \"mine\"\n[chains]\nmine = [\"summary\"]\n";
 
-/// What a key needs to act, and the values that are tried; of keys that the declarations do not say enough of.
+/// The conditions under which a key acts, and the values that are tried; of keys whose declarations do not say enough.
 fn given(key: &str) -> Option<(String, Vec<Value>)> {
     let folder = std::env::temp_dir().join(format!("epitome-settings-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -203,7 +203,7 @@ fn every_setting_of_a_strategy_acts() {
     assert_eq!(dead, Vec::<String>::new(), "nothing changes with these settings");
 }
 
-/// What a setting of a strategy needs beside its own value.
+/// The other settings that a setting of a strategy needs.
 fn settled(id: &str, name: &str, base: &str) -> Option<(String, Vec<Value>)> {
     let beside = |setting: &str, values: Value| {
         Some((format!("{base}[strategies.{id}]\n{setting}\n"), values.as_array().unwrap().clone()))
@@ -278,7 +278,8 @@ fn every_chain_every_preset_and_every_second_name_acts() {
         assert_ne!(chain(&file), chain(&base), "{kind}");
     }
     assert!(acts(WINDOW, &[format!("{WINDOW}[chains]\ncode = [\"sliding-window\"]\n")]));
-    for (preset, name, _) in Preset::ALL.into_iter().filter(|(preset, ..)| *preset != Preset::Balanced) {
+    for preset in Preset::ALL.into_iter().filter(|preset| *preset != Preset::Balanced) {
+        let name = preset.as_str();
         let file = format!("preset = {name:?}\n[budget]\nwindow = 60_000\n");
         assert!(acts("[budget]\nwindow = 60_000\n", &[file]), "{preset:?}");
     }
@@ -309,7 +310,7 @@ fn what_acts_elsewhere_is_tested_there() {
         let source = std::fs::read_to_string(root.join(elsewhere.file)).unwrap();
         let is_there = source.contains(&format!("fn {}(", elsewhere.test));
         assert!(is_there, "{}: {} has no test {}", elsewhere.key, elsewhere.file, elsewhere.test);
-        assert!(known.contains(elsewhere.key), "{} is no key any more", elsewhere.key);
+        assert!(known.contains(elsewhere.key), "{} is not a key any more", elsewhere.key);
         assert!(!elsewhere.why.is_empty());
     }
 }

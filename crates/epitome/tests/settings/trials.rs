@@ -1,4 +1,4 @@
-//! What a configuration makes of the fixtures: everything that a user of it would see.
+//! The results of a configuration on the fixtures: everything that a user of it would see.
 
 use epitome::engine::{MemoryArchive, Request, Timings, block_on};
 use epitome::live::{Compaction, LiveSession};
@@ -76,7 +76,7 @@ fn view(session: &Session) -> String {
         .collect()
 }
 
-/// A session that goes on, with everything that it says on its way.
+/// A session that grows, with everything that it reports on its way.
 fn live(runtime: &Runtime, session: &Session) -> String {
     // Each trial begins with no memories.
     runtime.live.memory_file.iter().for_each(|path| drop(std::fs::remove_file(path)));

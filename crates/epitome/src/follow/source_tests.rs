@@ -1,0 +1,130 @@
+//! Cases of a session that is read again and again.
+
+#![allow(clippy::unwrap_used)]
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use super::*;
+
+fn line(number: u32, text: &str) -> String {
+    format!(
+        "{{\"type\":\"user\",\"uuid\":\"u{number}\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+    )
+}
+
+fn answer(number: u32, model: &str) -> String {
+    format!(
+        "{{\"type\":\"assistant\",\"uuid\":\"u{number}\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m{number}\",\
+         \"role\":\"assistant\",\"model\":\"{model}\",\"content\":[{{\"type\":\"text\",\"text\":\"yes\"}}]}}}}\n"
+    )
+}
+
+fn append(path: &Path, text: &str) {
+    fs::OpenOptions::new().append(true).open(path).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+/// What a source has read: the texts, and the model.
+fn read(source: &SessionSource) -> (Vec<String>, Option<String>) {
+    let read = source.current().unwrap();
+    (read.session.log().iter().map(|message| message.plain_text()).collect(), read.model.name.clone())
+}
+
+#[test]
+fn a_file_is_read_as_it_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    let mut source = SessionSource::new(&path, None, None);
+    assert!(matches!(source.refresh(), Err(ReadProblem::Missing(_))));
+    assert!(matches!(source.refresh_current(), Err(ReadProblem::Missing(_))), "nothing is known yet");
+    fs::write(&path, line(0, "first") + &answer(1, "one")).unwrap();
+    let mut check = |is_changed: bool, texts: &[&str], model: Option<&str>| {
+        assert_eq!(source.refresh_current(), Ok(is_changed));
+        assert_eq!(read(&source), (texts.iter().map(|text| (*text).to_owned()).collect(), model.map(str::to_owned)));
+    };
+    check(true, &["first", "yes"], Some("one"));
+    check(false, &["first", "yes"], Some("one"));
+    append(&path, &line(2, "second"));
+    check(true, &["first", "yes", "second"], Some("one"));
+    let half = line(3, "third");
+    append(&path, &half[..30]);
+    check(true, &["first", "yes", "second"], Some("one"));
+    append(&path, &(half[30..].to_owned() + &answer(4, "two")));
+    check(true, &["first", "yes", "second", "third", "yes"], Some("two"));
+    append(&path, &line(5, "fourth"));
+    check(true, &["first", "yes", "second", "third", "yes", "fourth"], Some("two"));
+    // Cut, and written anew under the same name.
+    fs::write(&path, line(0, "other")).unwrap();
+    check(true, &["other"], None);
+    let beside = folder.path().join("beside");
+    fs::write(&beside, line(0, "renamed") + &line(1, "over it")).unwrap();
+    fs::rename(&beside, &path).unwrap();
+    check(true, &["renamed", "over it"], None);
+}
+
+#[test]
+fn what_cannot_be_read_leaves_what_was_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.json");
+    fs::write(&path, r#"{"messages":[{"role":"user","content":"a"}]}"#).unwrap();
+    let mut source = SessionSource::new(&path, None, None);
+    assert_eq!(source.refresh(), Ok(true));
+    fs::write(&path, r#"{"messages":[{"role":"user","con"#).unwrap();
+    assert!(matches!(source.refresh(), Err(ReadProblem::Unreadable(_))));
+    assert_eq!(read(&source).0, ["a"]);
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(source.refresh(), Err(ReadProblem::Missing(_))));
+    fs::write(&path, r#"{"messages":[{"role":"user","content":"another"}]}"#).unwrap();
+    assert_eq!(source.refresh(), Ok(true));
+    assert_eq!(read(&source).0, ["another"]);
+}
+
+#[test]
+fn a_session_that_the_file_has_not_is_a_problem_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    fs::write(&path, line(0, "one")).unwrap();
+    let mut source = SessionSource::new(&path, None, Some("99".to_owned()));
+    let problem = source.refresh().unwrap_err();
+    assert!(matches!(&problem, ReadProblem::Unchosen(why) if why.contains("s.jsonl: ")), "{problem}");
+}
+
+#[cfg(unix)]
+#[test]
+fn of_a_folder_only_files_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("old.jsonl"), line(0, "old")).unwrap();
+    std::os::unix::fs::symlink("old.jsonl", folder.path().join("link.jsonl")).unwrap();
+    // To read this pipe would be to wait for a writer.
+    let pipe = folder.path().join("pipe.jsonl");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut found = newest_files(folder.path()).unwrap();
+    found.sort();
+    assert_eq!(found, [folder.path().join("link.jsonl"), folder.path().join("old.jsonl")]);
+    fs::remove_file(folder.path().join("old.jsonl")).unwrap();
+    assert!(matches!(newest_files(folder.path()), Err(ReadProblem::Missing(_))), "a pipe, and a link to nothing");
+}
+
+#[test]
+fn of_a_folder_the_newest_session_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let minute = |minute: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(60 * minute);
+    let put = |name: &str, text: &str, at: u64| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::File::options().append(true).open(&path).unwrap().set_modified(minute(at)).unwrap();
+    };
+    put("2026/01/old.jsonl", &line(0, "old"), 1);
+    put("2026/02/new.jsonl", &line(0, "new"), 2);
+    put("2026/02/notes.json", "[1, 2]", 3);
+    put("2026/02/subagents/agent.jsonl", &line(0, "a helper's"), 4);
+    let mut source = SessionSource::new(folder.path(), None, None);
+    assert_eq!(source.refresh(), Ok(true));
+    assert_eq!(read(&source).0, ["new"]);
+    assert_eq!(source.refresh(), Ok(false));
+    put("2026/03/newer.jsonl", &line(0, "newer"), 5);
+    assert_eq!((source.refresh_current(), read(&source).0), (Ok(false), vec!["new".to_owned()]), "only its own file");
+    assert_eq!((source.refresh(), read(&source).0), (Ok(true), vec!["newer".to_owned()]));
+}

@@ -1,0 +1,78 @@
+//! The parts that a decision needs: the engine, the triggers, and the known messages.
+
+use std::sync::Arc;
+
+use epitome::engine::ReasoningFilter;
+use epitome::formats::{Format, carries_reasoning};
+use epitome::live::Metrics;
+use epitome::{Engine, Runtime};
+
+use super::chain::{Digest, Hashes};
+use super::items::Items;
+
+/// Decides over conversations. It holds none of them, and threads may share it.
+#[derive(Debug)]
+pub struct Decider {
+    runtime: Runtime,
+    engine: Engine,
+    metrics: Option<Arc<Metrics>>,
+    tells_provenance: bool,
+    pub(super) hashes: Hashes,
+    pub(super) items: Items,
+}
+
+impl Decider {
+    /// A decider under the settings of `runtime`, with `engine`. Conversations are recognised by hashes under `secret`,
+    /// and known messages take `item_bytes` at most.
+    pub fn new(mut runtime: Runtime, mut engine: Engine, secret: [u8; 32], item_bytes: usize) -> Self {
+        // Nothing changes below the thresholds, and no person can be asked.
+        runtime.live.arrival_tokens = None;
+        runtime.live.require_confirmation = false;
+        runtime.live.memory_flush = false;
+        engine.handles = runtime.handles;
+        Self {
+            runtime,
+            engine,
+            metrics: None,
+            tells_provenance: false,
+            hashes: Hashes::new(secret),
+            items: Items::new(item_bytes),
+        }
+    }
+
+    /// Counts the sessions that it works on into `metrics` from here on.
+    pub fn count_into(&mut self, metrics: Arc<Metrics>) {
+        self.metrics = Some(metrics);
+    }
+
+    /// Tells the [`Provenance`](super::Provenance) of what it makes from here on, which takes memory for each conversation.
+    pub fn tell_provenance(&mut self) {
+        self.tells_provenance = true;
+    }
+
+    /// The configuration in force.
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Where the conversations of `owner` in a format begin: who has another of `keys`, which may be secrets, has other
+    /// conversations.
+    pub fn seed<'a>(&self, owner: &str, format: Format, keys: impl Iterator<Item = &'a [u8]>) -> Digest {
+        self.hashes.seed(owner, format, keys)
+    }
+
+    /// The engine for requests of a format: reasoning that the format has no place for costs nothing.
+    pub fn engine(&self, format: Format) -> Engine {
+        let mut engine = self.engine.clone();
+        engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
+        engine
+    }
+
+    pub(super) fn tells_provenance(&self) -> bool {
+        self.tells_provenance
+    }
+
+    pub(super) fn metrics(&self) -> Option<Arc<Metrics>> {
+        self.metrics.clone()
+    }
+}

@@ -1,0 +1,71 @@
+//! Input that cannot be fitted, and odd input that can.
+
+use epitome::formats::Profile;
+use epitome_fit::{Beside, FitOptions, FitRequest};
+
+use crate::lists::fitter;
+
+#[test]
+fn errors_say_what_is_wrong_and_where() {
+    let good = r#"{"role":"user","content":"x"}"#;
+    let check = |profile: Profile, messages: &[&str], expect: &str| {
+        let fitter = fitter(profile, FitOptions::within(1_000));
+        let error = fitter.fit(&FitRequest::new(messages.iter().copied())).unwrap_err().to_string();
+        assert!(error.starts_with(expect), "{error}");
+    };
+    check(Profile::OpenaiChat, &[good, "{"], "message 1 cannot be read: it is not JSON: ");
+    check(Profile::OpenaiChat, &[r#"{"role":"user"},{"role":"user"}"#], "message 0 cannot be read: it is not JSON: ");
+    check(Profile::OpenaiChat, &["7"], "message 0 cannot be read: a message is an object, and this is a number");
+    check(
+        Profile::OpenaiChat,
+        &[good, good, r#"{"role":"tool","content":"x"}"#],
+        "message 2 cannot be read: `tool_call_id`: a text is expected, and it is missing",
+    );
+    check(Profile::Anthropic, &[r#"{"content":"x"}"#], "message 0 cannot be read: `role`: a text is expected");
+    let fitter = fitter(Profile::Anthropic, FitOptions::within(1_000));
+    let error = |request: FitRequest<'_>| fitter.fit(&request).unwrap_err().to_string();
+    let system = error(FitRequest { system: Beside::Json("You are terse."), ..FitRequest::new([good]) });
+    assert!(system.starts_with("the system prompt cannot be read: it is not JSON: "), "{system}");
+    let tools = error(FitRequest { tools: Beside::Json("[}"), ..FitRequest::new([good]) });
+    assert!(tools.starts_with("the definitions of tools cannot be read: it is not JSON: "), "{tools}");
+}
+
+#[test]
+fn what_is_not_shown_takes_its_part_of_the_budget() {
+    let fitter = fitter(Profile::Anthropic, FitOptions::within(1_000));
+    let request = FitRequest::new([r#"{"role":"user","content":"x"}"#]);
+    let budget = |system, tools| fitter.fit(&FitRequest { system, tools, ..request.clone() }).unwrap().budget;
+    assert_eq!(budget(Beside::Nothing, Beside::Nothing), 1_000);
+    assert_eq!(budget(Beside::Tokens(100), Beside::Tokens(50)), 850);
+    let tools = r#"[{"name":"bash","description":"Runs a command.","input_schema":{"type":"object"}}]"#;
+    assert!(budget(Beside::Nothing, Beside::Json(tools)) < 1_000);
+}
+
+#[test]
+fn a_result_is_of_one_list() {
+    let messages = [r#"{"role":"user","content":"x"}"#; 2];
+    let fitted = fitter(Profile::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
+    let error = fitted.to_messages(&messages[..1]).unwrap_err().to_string();
+    assert!(error.starts_with("the result is of a list of 2 messages, and this one has 1"), "{error}");
+}
+
+#[test]
+fn a_list_of_nothing_is_left_alone() {
+    for profile in Profile::ALL {
+        let none: [&str; 0] = [];
+        let fitted = fitter(profile, FitOptions::within(1_000)).fit(&FitRequest::new(none)).unwrap();
+        assert!(fitted.is_unchanged() && fitted.pieces.is_empty(), "{profile:?}");
+    }
+}
+
+#[test]
+fn white_space_and_empty_messages_are_the_hosts() {
+    let messages = [
+        " {\"role\":\"user\",\"content\":\"x\"}\n",
+        r#"{"role":"assistant","content":""}"#,
+        r#"{"role":"user","content":"y"}"#,
+    ];
+    let fitted = fitter(Profile::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
+    assert!(fitted.is_unchanged());
+    assert_eq!(fitted.to_messages(&messages).unwrap(), messages);
+}

@@ -1,0 +1,10 @@
+//! A fitter as hosts use it.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod growing;
+mod hosts;
+mod input;
+mod lists;
+mod parting;
+mod state;
+mod told;
