@@ -5,7 +5,14 @@ mod common;
 
 use epitome_formats::Format;
 
-const FORMATS: &[Format] =
-    &[Format::OpenaiChat, Format::OpenaiResponses, Format::Anthropic, Format::ClaudeCode, Format::Codex, Format::Pi];
+const FORMATS: &[Format] = &[
+    Format::OpenaiChat,
+    Format::OpenaiResponses,
+    Format::Anthropic,
+    Format::Gemini,
+    Format::ClaudeCode,
+    Format::Codex,
+    Format::Pi,
+];
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| common::check_as(data, FORMATS));

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use epitome::engine::{Chain, Engine, MemoryArchive, Request, Status, block_on};
 use epitome::formats::{ReadOptions, read};
-use epitome::strategy::{BoxFuture, EmbedError, Embedder, Embeddings, Goal, Meta, Plan, PlanError, View};
+use epitome::strategy::{EmbedError, Embedder, Embeddings, Goal, Meta, Plan, PlanError, View, async_trait};
 use epitome::{Config, Session, Strategy};
 
 /// Shares of a session's tokens that it is compacted to.
@@ -76,6 +76,7 @@ impl Strategy for Timed {
 #[derive(Debug)]
 struct TimedEmbedder(Arc<dyn Embedder>, Clock);
 
+#[async_trait]
 impl Embedder for TimedEmbedder {
     fn name(&self) -> &str {
         self.0.name()
@@ -85,13 +86,11 @@ impl Embedder for TimedEmbedder {
         self.0.dimensions()
     }
 
-    fn embed<'a>(&'a self, texts: &'a [&'a str]) -> BoxFuture<'a, Result<Embeddings, EmbedError>> {
-        Box::pin(async move {
-            let started = Instant::now();
-            let vectors = self.0.embed(texts).await;
-            self.1.add(started);
-            vectors
-        })
+    async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
+        let started = Instant::now();
+        let vectors = self.0.embed(texts).await;
+        self.1.add(started);
+        vectors
     }
 }
 
@@ -145,7 +144,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "\n| chains | kept at 0.4 | met | kept at 0.2 | met | kept at 0.1 | met | declined | whole chain |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
-    let presets = epitome::config::Preset::ALL.into_iter().map(|(preset, name, _)| (name, Config::with_preset(preset)));
+    let presets = epitome::config::Preset::ALL.into_iter().map(|preset| (preset.as_str(), Config::with_preset(preset)));
     for (name, config) in [("default", Config::default())].into_iter().chain(presets) {
         let figures = figures(&Subject::new(epitome::engine_of(&config.build(&registry)?), None), &sessions)?;
         println!("| {} {:.0} |", figures.row(name), figures.millis(figures.chain));

@@ -1,18 +1,18 @@
-//! The metric's own notion of an exact string. Nothing here is shared with what strategies use to find theirs.
+//! The exact strings of the metrics. Nothing here is shared with the strategies' search for exact strings.
 
 use std::collections::HashSet;
 
 use crate::text::is_cjk;
 
-/// Characters that an exact string has at least.
+/// The fewest characters of an exact string.
 const LEAST_CHARACTERS: usize = 4;
-/// Characters that a word or path has at most: longer ones are data.
+/// The most characters of a word or path: a longer one is data.
 const MOST_CHARACTERS: usize = 200;
-/// Characters that a quoted string has at most: longer ones are prose.
+/// The most characters of a quoted string: a longer one is prose.
 const MOST_QUOTED: usize = 80;
 
-/// The exact strings in `text`, each once, in order: URLs, quoted strings, and words that are a path, a file name, an
-/// identifier, an id or a number. Four characters or more. Linear.
+/// Returns the exact strings in `text`, each once, in order: URLs, quoted strings, and words that are a path, a file
+/// name, an identifier, an id or a number. Four characters or more. Linear.
 ///
 /// A word is a run of letters, digits and `_ - . / : @ # ~ +`; it counts when it holds a digit, one of `_ . / : @ #`
 /// between other characters (or a leading `/`), or a capital behind a small letter. Plain words, flags and punctuation do not count.
@@ -44,7 +44,7 @@ impl AtomCollector {
 const QUOTES: [(char, char); 8] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('「', '」'), ('『', '』'), ('《', '》')];
 
-/// Whether a character is part of a word, so that what stands beside it is not on a token boundary.
+/// Whether a character is part of a word, so that its neighbours are not on a token boundary.
 pub(crate) fn is_word_char(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
@@ -81,7 +81,7 @@ fn is_run_char(char: char) -> bool {
     is_word_char(char) || matches!(char, '-' | '.' | '/' | ':' | '@' | '#' | '~' | '+')
 }
 
-/// The end of the URL that `text` starts with, if it does.
+/// Returns the end of the URL that `text` starts with, if it does.
 fn url_end(text: &str) -> Option<usize> {
     let scheme = ["https://", "http://"].into_iter().find(|scheme| text.starts_with(scheme))?;
     let ends = |char: char| {
@@ -115,7 +115,8 @@ fn words(line: &str, found: &mut AtomCollector) {
     }
 }
 
-/// Where the run that starts at `start` ends: before a URL, and with the backslashes of a path that begins with a drive.
+/// Returns where the run that starts at `start` ends: before a URL, and with the backslashes of a path that begins with
+/// a drive.
 fn run_end(line: &str, start: usize) -> usize {
     let bytes = line.as_bytes();
     let is_drive = bytes[start].is_ascii_alphabetic() && line[start + 1..].starts_with(":\\");
@@ -130,8 +131,8 @@ fn run_end(line: &str, start: usize) -> usize {
     end
 }
 
-/// The exact string in a run: punctuation at the ends and a line number behind a file name taken off; `None` for a plain
-/// word.
+/// Returns the exact string in a run: punctuation at the ends and a line number behind a file name taken off; `None`
+/// for a plain word.
 fn qualified(run: &str) -> Option<&str> {
     let mut word = run.trim_end_matches(['.', ':', '/', '-', '#', '@', '+', '~']);
     word = word.trim_start_matches(['-', ':', '+', '#']);

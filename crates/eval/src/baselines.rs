@@ -1,9 +1,10 @@
-//! The free baselines: what anyone can do without this project, in a form that providers accept and that fits.
+//! The free baselines: simple methods without this project, in a form that providers accept and within the budget.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome::session::{Content, Entry, Message, Origin, Role, ToolResult, Unit, UnitKind, units};
+use epitome::strategy::named;
 
 use crate::atoms::atoms;
 use crate::case::Case;
@@ -26,26 +27,10 @@ pub enum Baseline {
     Identifiers,
 }
 
+named! { Baseline { Newest = "newest", Tail = "tail", Cleared = "cleared", Identifiers = "identifiers" } }
+
 impl Baseline {
-    /// Every baseline.
-    pub const ALL: [Self; 4] = [Self::Newest, Self::Tail, Self::Cleared, Self::Identifiers];
-
-    /// Its name behind `baseline:`.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Tail => "tail",
-            Self::Cleared => "cleared",
-            Self::Identifiers => "identifiers",
-        }
-    }
-
-    /// The baseline of that name.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|baseline| baseline.as_str() == name)
-    }
-
-    /// What it makes of a case. Linear in the prefix.
+    /// Returns the baseline's result for a case. Linear in the prefix.
     pub(crate) fn compact(self, case: &Case, budget: u32) -> Vec<Entry> {
         let mut shrunk = ShrunkPrefix::new(case);
         match self {
@@ -66,14 +51,14 @@ impl Baseline {
     }
 }
 
-/// How many exact strings each old result keeps: the most that fits is taken.
+/// The numbers of exact strings that an old result may keep: the largest that fits is taken.
 const MOST_IDENTIFIERS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
-/// What stands for a cleared result.
+/// The text that replaces a cleared result.
 const CLEARED: &str = "[Old tool result content cleared]";
-/// What is put in front where the conversation would start with the model.
+/// The message in front of a conversation that would otherwise start with the model.
 const OPENING: &str = "[Earlier conversation left out]";
 
-/// A prefix in units, with what each entry costs now.
+/// A prefix in units, with the present tokens of each entry.
 struct ShrunkPrefix {
     entries: Vec<Entry>,
     tokens: Vec<u32>,
@@ -120,8 +105,8 @@ impl ShrunkPrefix {
         }
     }
 
-    /// The newest units that fit behind the system prompt and the newest typed message; older rounds only whole where
-    /// `whole_rounds` says so.
+    /// Returns the newest units that fit behind the system prompt and the newest typed message; with `whole_rounds`
+    /// older rounds only whole.
     fn newest(&self, budget: u32, whole_rounds: bool) -> Vec<Entry> {
         let cost = |unit: &Unit| self.tokens[unit.entries.clone()].iter().sum::<u32>();
         let newest_typed = self.units.iter().rposition(|unit| unit.kind == UnitKind::User);
@@ -162,7 +147,7 @@ impl ShrunkPrefix {
     }
 }
 
-/// A step whose calls are not all answered, or a result without a call: no provider takes it.
+/// Whether a unit is a step with unanswered calls, or a result without a call: no provider accepts it.
 fn is_broken(unit: &Unit) -> bool {
     unit.kind == UnitKind::Orphan || (unit.kind == UnitKind::Step && !unit.closed)
 }
@@ -177,7 +162,7 @@ fn is_opening(entry: &Entry) -> bool {
     entry.message.origin == Origin::Notice
 }
 
-/// The message with each of its outputs replaced, attachments gone.
+/// Returns the message with each of its outputs replaced and without attachments.
 fn replace_outputs(message: &Message, mut replacement: impl FnMut(&str) -> String) -> Message {
     let mut new = message.clone();
     for block in &mut new.blocks {
@@ -196,7 +181,7 @@ fn replace_outputs(message: &Message, mut replacement: impl FnMut(&str) -> Strin
     new
 }
 
-/// The exact strings that `text` is the first to show, each with up to three words on each side, a line each.
+/// Returns the exact strings that `text` is the first to show, each with up to three words on each side, a line each.
 fn identifiers(text: &str, seen: &mut HashSet<String>, most: usize) -> String {
     const WORDS: usize = 3;
     let mut new: Vec<String> = atoms(text).into_iter().filter(|atom| seen.insert(atom.clone())).collect();

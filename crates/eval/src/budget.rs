@@ -13,7 +13,7 @@ pub enum BudgetSpec {
 }
 
 impl BudgetSpec {
-    /// The budget in tokens of a prefix of `prefix` tokens, rounded down.
+    /// Returns the budget in tokens for a prefix of `prefix` tokens, rounded down.
     pub fn of(self, prefix: u32) -> u32 {
         match self {
             Self::Share(share) => (f64::from(prefix) * share) as u32,
@@ -34,9 +34,9 @@ impl fmt::Display for BudgetSpec {
 impl FromStr for BudgetSpec {
     type Err = String;
 
-    /// A number of up to 1 is a share, any other one tokens; `k` stands for a thousand.
+    /// A number of up to 1 is a share, any other one tokens; `k` means a thousand.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no budget: a share such as 0.4, or tokens such as 8000 or 8k");
+        let wrong = || format!("`{text}` is not a budget: a share such as 0.4, or tokens such as 8000 or 8k");
         let lower = text.trim().to_ascii_lowercase();
         let (digits, unit) = lower.strip_suffix('k').map_or((lower.as_str(), 1.0), |digits| (digits, 1_000.0));
         let number: f64 = digits.replace('_', "").parse().map_err(|_| wrong())?;

@@ -1,4 +1,4 @@
-//! Cases: a recorded session cut in two, with everything that can be known before any method runs.
+//! Cases: a recorded session cut in two, with everything that is known before any method runs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use crate::needed::{NeededAtom, NeededAtoms, calls};
 use crate::patterns::Patterns;
 use crate::text::{conversation, shown_messages, system};
 
-/// Which case: names a session among all that are read, and the cut.
+/// The identity of a case: a session among all that are read, and the cut.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct CaseId {
-    /// The file, relative to the folder that was named.
+    /// The file, relative to the given folder.
     pub file: String,
     /// The session's name in its file.
     pub session: String,
-    /// The cut in thousandths of the session's tokens; 0 where the session says itself where it is cut.
+    /// The cut in thousandths of the session's tokens; 0 where the session itself defines it.
     pub cut_permille: u32,
     /// Which of several cases at that cut: a recorded compaction, a question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
 }
 
-/// How cases are made.
+/// The settings of cases.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseOptions {
     /// The share of a session's tokens before the cut.
     pub cut: f64,
-    /// Whether recorded reasoning is part of the sessions. Most formats have no place for it, so it is left out unless
-    /// asked for.
+    /// Whether recorded reasoning is part of the sessions. Most formats have no place for it, so the default leaves it
+    /// out.
     pub with_reasoning: bool,
 }
 
@@ -48,7 +48,7 @@ impl Default for CaseOptions {
 /// A recorded session cut in two.
 #[derive(Debug)]
 pub struct Case {
-    /// Which one.
+    /// Its identity.
     pub id: CaseId,
     /// The recording's format.
     pub format: String,
@@ -58,7 +58,7 @@ pub struct Case {
     pub repository: Option<String>,
     /// Tokens of the whole session, left-out parts not counted.
     pub session_tokens: u32,
-    /// The conversation before the cut: what is compacted.
+    /// The conversation before the cut, which is compacted.
     pub prefix: Session,
     /// Tokens of the prefix by the exact counter.
     pub prefix_tokens: u32,
@@ -66,7 +66,7 @@ pub struct Case {
     pub system_tokens: u32,
     /// The least budget that is fair: system prompt, newest typed message, last step and 500 tokens.
     pub floor_tokens: u32,
-    /// Tool calls behind the cut.
+    /// How many tool calls are behind the cut.
     pub future_calls: u32,
     pub(crate) tokens: Vec<u32>,
     pub(crate) system: String,
@@ -84,7 +84,7 @@ pub(crate) struct Truth {
 }
 
 impl Case {
-    /// Cuts `session`; `None` where no cut leaves something on both sides. Linear in the session.
+    /// Returns the case of a cut `session`; `None` where no cut leaves messages on both sides. Linear in the session.
     pub fn new(id: CaseId, format: &str, session: &Session, options: &CaseOptions) -> Result<Option<Self>, EvalError> {
         let mut all = Session::new();
         all.tools.clone_from(&session.tools);
@@ -101,11 +101,11 @@ impl Case {
         for entry in &entries[..at] {
             prefix.push(Message::clone(&entry.message));
         }
-        Self::of(id, format, prefix, &future).map(Some)
+        Self::from_prefix(id, format, prefix, &future).map(Some)
     }
 
-    /// The case of a prefix and what came behind it. Linear in both.
-    pub fn of(id: CaseId, format: &str, prefix: Session, future: &[&Message]) -> Result<Self, EvalError> {
+    /// Returns the case of a prefix and the messages behind it. Linear in both.
+    pub fn from_prefix(id: CaseId, format: &str, prefix: Session, future: &[&Message]) -> Result<Self, EvalError> {
         let before = prefix.view();
         let tokens: Vec<u32> = before.iter().map(|entry| tokens_of(&entry.message)).collect();
         let system = system(shown_messages(before));
@@ -129,12 +129,12 @@ impl Case {
         })
     }
 
-    /// The strings that later calls needed.
+    /// Returns the strings that later calls needed.
     pub fn needed(&self) -> &[NeededAtom] {
         &self.truth.needed.atoms
     }
 
-    /// The tokens of a budget: a share of the prefix, or absolute, never less than the floor.
+    /// Returns the tokens of a budget: a share of the prefix, or absolute, never less than the floor.
     pub fn budget_tokens(&self, budget: crate::BudgetSpec) -> u32 {
         budget.of(self.prefix_tokens).max(self.floor_tokens)
     }
@@ -164,12 +164,12 @@ impl Truth {
             quotes: Patterns::new(&lines, false)?,
             files: Patterns::new(&files, true)?,
             instructions: Patterns::new(&instructions, false)?,
-            meaning: Meaning::of(before)?,
+            meaning: Meaning::new(before)?,
         })
     }
 }
 
-/// The lines that stand verbatim in `text`.
+/// Returns the lines that occur verbatim in `text`.
 fn present_in(lines: Vec<String>, text: &str) -> Result<Vec<String>, EvalError> {
     let present = Patterns::new(&lines, false)?.present(text);
     let found: HashSet<usize> = present.iter().enumerate().filter(|(_, present)| **present).map(|(at, _)| at).collect();

@@ -1,4 +1,4 @@
-//! Where a session is cut, and what is left out of both parts.
+//! The place where a session is cut, and the parts that are left out.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use epitome::tokens::ExactCounter;
 /// The counter of every figure: exact, whatever the compaction counts with.
 pub(crate) const COUNTER: ExactCounter = ExactCounter::O200kBase;
 
-/// The tokens of a message by the exact counter.
+/// Returns the tokens of a message by the exact counter.
 pub(crate) fn tokens_of(message: &Message) -> u32 {
     count_message(&COUNTER as &dyn TokenCounter, message).total
 }
 
-/// A message of the full view as the evaluation takes it: summaries and notices of recorded compactions are left out,
-/// and reasoning unless `with_reasoning` is set; `None` where nothing is left.
+/// Returns a message of the full view as the evaluation reads it: summaries and notices of recorded compactions are
+/// left out, and reasoning unless `with_reasoning` is set; `None` where nothing is left.
 pub(crate) fn admitted_message(entry: &Entry, with_reasoning: bool) -> Option<Arc<Message>> {
     let message = &entry.original;
     if matches!(message.origin, Origin::Summary | Origin::Notice | Origin::Answer) {
@@ -34,8 +34,8 @@ pub(crate) fn admitted_message(entry: &Entry, with_reasoning: bool) -> Option<Ar
     (!is_empty).then(|| Arc::new(plain))
 }
 
-/// The number of entries before the cut: the first place where at least `share` of the tokens are spent and every call
-/// of the unit before it is answered. `None` where that leaves nothing behind the cut. Linear.
+/// Returns the number of entries before the cut: the first place where at least `share` of the tokens are spent and
+/// every call of the unit before it is answered. `None` where that leaves nothing behind the cut. Linear.
 pub(crate) fn position(entries: &[Entry], tokens: &[u32], share: f64) -> Option<usize> {
     let total: u64 = tokens.iter().map(|tokens| u64::from(*tokens)).sum();
     let wanted = total as f64 * share;
@@ -50,7 +50,7 @@ pub(crate) fn position(entries: &[Entry], tokens: &[u32], share: f64) -> Option<
     None
 }
 
-/// The least budget that is fair: system prompt, newest typed message, last step and 500 tokens. Linear.
+/// Returns the least budget that is fair: system prompt, newest typed message, last step and 500 tokens. Linear.
 pub(crate) fn floor(entries: &[Entry], tokens: &[u32]) -> u32 {
     const ROOM: u32 = 500;
     let units = units(entries);

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::text::leaves;
 
-/// Characters that a line has at least to be worth matching.
+/// The fewest characters of a line that is worth matching.
 const LEAST_LINE_CHARACTERS: usize = 12;
 
 /// Names of the arguments that an edit must match earlier text with, lower case, without `_`.
@@ -40,8 +40,8 @@ fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase()
 }
 
-/// The lines that the edits of a message must find in the files: of old strings, and of the kept and removed lines of
-/// patches. Lines of fewer than 12 characters are left out; white space at the end is.
+/// Returns the lines that the edits of a message must find in the files: of old strings, and of the kept and removed
+/// lines of patches. Lines of fewer than 12 characters are left out, and so is white space at the end.
 pub(crate) fn quoted_lines(message: &Message, lines: &mut Vec<String>) {
     each_call(message, &mut |_, value, text| match value {
         Some(value) => leaves(value, "", &mut |key, leaf| {
@@ -55,7 +55,7 @@ pub(crate) fn quoted_lines(message: &Message, lines: &mut Vec<String>) {
     });
 }
 
-/// Whether the arguments hold a new text beside the old one: a search has an old text only.
+/// Whether the arguments have a new text beside the old one: a search has an old text only.
 fn is_edit(value: &Value) -> bool {
     let mut found = false;
     leaves(value, "", &mut |key, _| {
@@ -70,7 +70,7 @@ fn add_lines<'a>(found: impl Iterator<Item = &'a str>, lines: &mut Vec<String>) 
     lines.extend(found.map(str::trim_end).filter(long).map(str::to_owned));
 }
 
-/// The context and the removed lines of every patch and every search-and-replace block in `text`.
+/// Returns the context and the removed lines of every patch and every search-and-replace block in `text`.
 fn patch_lines(text: &str) -> impl Iterator<Item = &str> {
     #[derive(Clone, Copy, PartialEq)]
     enum DiffState {
@@ -102,7 +102,7 @@ fn patch_lines(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The files that a message's calls write or change, as they are named there.
+/// Returns the files that a message's calls write or change, as they are named there.
 pub(crate) fn written_files(message: &Message, files: &mut Vec<String>) {
     each_call(message, &mut |tool, value, text| {
         let tool = plain(tool);
@@ -133,7 +133,7 @@ fn patched_files(text: &str, files: &mut Vec<String>) {
     files.extend(names.map(|name| name.trim().to_owned()));
 }
 
-/// Files that a shell command writes: behind `>`, `>>` and `tee`, and the last word of `sed -i`.
+/// Returns the files that a shell command writes: behind `>`, `>>` and `tee`, and the last word of `sed -i`.
 fn redirected_files(command: &str, files: &mut Vec<String>) {
     // The body of a here-document is content.
     let head = command
@@ -165,7 +165,7 @@ fn redirected_files(command: &str, files: &mut Vec<String>) {
     }
 }
 
-/// What must stand in a result for it to name a file: its last two parts, or its name where it has one part.
+/// Returns the text by which a result names a file: its last two parts, or its name where it has one part.
 pub(crate) fn short_name(file: &str) -> String {
     let file = file.trim_end_matches(['/', '\\']);
     let separators: Vec<usize> = file.rmatch_indices(['/', '\\']).map(|(at, _)| at).collect();
@@ -174,7 +174,7 @@ pub(crate) fn short_name(file: &str) -> String {
     name.trim_start_matches(['/', '\\']).trim_start_matches("./").to_owned()
 }
 
-/// `items` without repetitions, in order.
+/// Returns `items` without repetitions, in order.
 pub(crate) fn unique(items: Vec<String>) -> Vec<String> {
     let mut seen = HashSet::new();
     items.into_iter().filter(|item| !item.is_empty() && seen.insert(item.clone())).collect()

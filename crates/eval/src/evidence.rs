@@ -47,7 +47,7 @@ pub(crate) fn chats(loaded: &LoadedFile) -> Vec<(String, Chat)> {
     }
 }
 
-/// The chat without the messages that are no turns of it: a question that the set itself puts at the end.
+/// The chat without the messages that are not turns of it: a question that the set itself puts at the end.
 fn chat(session: &Session, questions: Vec<Question>, is_turn: impl Fn(&str) -> bool) -> Chat {
     let mut plain = Session::new();
     plain.id.clone_from(&session.id);

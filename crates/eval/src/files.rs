@@ -1,19 +1,19 @@
-//! Which files are read.
+//! The files of a run.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::EvalError;
 
-/// A file and what it is called.
+/// A file and its name in reports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
 
-/// Every file that `paths` name, in order of their names; names are relative to the folder that was named. A file that is
-/// named in several ways counts once, under the first of them.
+/// Returns every file that `paths` name, in order of their names; names are relative to the given folder. A file that
+/// is named in several ways counts once, under the first of them.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
     let (mut files, mut seen) = (Vec::new(), HashSet::new());
     for path in paths {
@@ -25,9 +25,9 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
                 path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
             found.push(File { name, path: path.clone() });
         }
-        // Which of two links to one file counts does not hang on the order in which a folder lists them.
+        // The order in which a folder lists two links to one file does not decide which one counts.
         found.sort();
-        // What cannot be resolved fails where it is read.
+        // A path that cannot be resolved fails where it is read.
         found.retain(|file| seen.insert(std::fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone())));
         files.extend(found);
     }

@@ -1,4 +1,4 @@
-//! Compaction again and again: what is left after several compactions to the same final budget, beside one.
+//! Repeated compaction: what is left after several compactions to the same final budget, beside one.
 
 use std::fmt;
 
@@ -45,7 +45,7 @@ impl Generations {
         }
     }
 
-    /// The name of `method` compacted so: `default ×3`, `default ×3 piped`.
+    /// Returns the name of `method` with several compactions: `default ×3`, `default ×3 piped`.
     pub fn name(&self, method: &str) -> String {
         format!("{method} {self}")
     }
@@ -77,7 +77,7 @@ impl fmt::Display for Generations {
     }
 }
 
-/// A view written as OpenAI chat and read back. The error says what is wrong with the text.
+/// Returns a view written as OpenAI chat and read back. The error says what is wrong with the text.
 pub(crate) fn session_from_chat(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
     let rendered = render(view, Profile::OpenaiChat, tools, None);
     let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
@@ -85,7 +85,7 @@ pub(crate) fn session_from_chat(view: &[Entry], tools: Option<&str>) -> Result<S
     loaded.sessions.into_iter().next().map(|named| named.session).ok_or_else(|| "is read back as nothing".to_owned())
 }
 
-/// A view as a session without anything behind it.
+/// Returns a view as a session without an earlier log.
 pub(crate) fn session_of(view: &[Entry], tools: Option<&str>) -> Session {
     let mut session = Session::new();
     session.tools = tools.map(Into::into);
@@ -113,7 +113,7 @@ pub struct Generation {
 /// A figure after that many compactions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GenerationFigure {
-    /// How many, as it stands in the method's name: `×3`, `×3 piped`.
+    /// How many, as in the method's name: `×3`, `×3 piped`.
     pub generations: String,
     /// The macro average.
     pub mean: f64,

@@ -10,7 +10,7 @@ use crate::paired::{Difference, differences_of};
 use crate::row::Row;
 use crate::summary::{Summary, summaries_of};
 
-/// What cases are grouped by.
+/// The property by which cases are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grouping {
     /// The kind of task.
@@ -24,7 +24,7 @@ pub enum Grouping {
 /// The figures of some of the cases.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Group {
-    /// What these cases have in common.
+    /// The common property of these cases.
     pub name: String,
     /// Questions about these cases that were asked one by one.
     pub questions: u32,
@@ -40,8 +40,9 @@ pub struct Group {
 }
 
 impl Group {
-    /// The figures of all of `rows`, with the differences of each pair of methods in `pairs`; intervals under `seed`.
-    pub fn of(name: &str, rows: &[Row], pairs: &[(String, String)], seed: u64) -> Self {
+    /// Returns the figures of all of `rows`, with the differences of each pair of methods in `pairs`; intervals under
+    /// `seed`.
+    pub fn new(name: &str, rows: &[Row], pairs: &[(String, String)], seed: u64) -> Self {
         Self::of_rows(name, &rows.iter().collect::<Vec<_>>(), pairs, seed)
     }
 
@@ -64,18 +65,18 @@ impl Group {
         }
     }
 
-    /// Cases in it; what is asked about one is no case of its own.
+    /// Returns how many cases it has; a question about a case is not a case of its own.
     pub fn cases(&self) -> u32 {
         self.cases
     }
 
-    /// Sessions that they were made of.
+    /// Returns how many sessions they were made of.
     pub fn sessions(&self) -> u32 {
         self.summaries.iter().map(|summary| summary.sessions).max().unwrap_or(0)
     }
 }
 
-/// The figures of each group of `rows`, in order of the groups' names.
+/// Returns the figures of each group of `rows`, in order of the groups' names.
 pub fn groups(rows: &[Row], by: Grouping, pairs: &[(String, String)], seed: u64) -> Vec<Group> {
     let unknown = "unknown".to_owned();
     let mut members: BTreeMap<&str, Vec<&Row>> = BTreeMap::new();

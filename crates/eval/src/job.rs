@@ -1,11 +1,11 @@
-//! What every case of a run is measured with.
+//! The settings that all cases of a run share.
 
 use std::sync::atomic::AtomicUsize;
 
 use crate::plan::{Plan, Progress};
 use crate::resume::EarlierRows;
 
-/// What every file of a run is worked on with.
+/// The settings that all files of a run share.
 pub(crate) struct Job<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) known: EarlierRows<'a>,

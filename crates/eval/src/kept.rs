@@ -1,18 +1,18 @@
-//! Shares: how many of how many.
+//! Shares: a part of a number.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of how many.
+/// A part of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KeptCount {
-    /// Those that are still there.
+    /// How many are left.
     pub kept: u32,
-    /// All of them.
+    /// How many there were.
     pub of: u32,
 }
 
 impl KeptCount {
-    /// The share from 0 to 1; `None` where there is nothing to keep.
+    /// Returns the share from 0 to 1; `None` where there was nothing to keep.
     pub fn share(self) -> Option<f64> {
         (self.of > 0).then(|| f64::from(self.kept) / f64::from(self.of))
     }

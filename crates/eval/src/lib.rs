@@ -1,8 +1,8 @@
 //! Compaction measured on recorded sessions, without a model.
 //!
-//! A session is cut where half of its tokens are spent. What stands before the cut is compacted by each [`Method`] to
-//! each budget; what the agent really did behind the cut shows what it needed. `docs/evaluation.md` defines every figure.
-//! A survival figure is an upper bound on what a model will remember, never an accuracy.
+//! A session is cut where half of its tokens are spent. Each [`Method`] compacts the part before the cut to each
+//! budget; the agent's real actions behind the cut show what it needed. `docs/evaluation.md` defines every figure. A
+//! survival figure is an upper bound on what a model will remember, never an accuracy.
 //!
 //! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
 //!
@@ -23,6 +23,7 @@ mod instructions;
 mod job;
 mod kept;
 mod labels;
+pub mod lake;
 mod markdown;
 mod meaning;
 mod measure;
@@ -42,6 +43,7 @@ mod row;
 mod run;
 mod score;
 mod select;
+mod session_rows;
 mod sheet;
 mod summary;
 mod text;
@@ -70,24 +72,25 @@ pub use row::Row;
 pub use run::Run;
 pub use score::Scores;
 pub use select::Filter;
+pub use session_rows::shown_probes;
 pub use sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured_metrics, signed};
 pub use summary::{Average, MisplacedLines, Summary, summaries};
 
 use thiserror::Error;
 
-/// Why an evaluation cannot go on.
+/// Why an evaluation cannot continue.
 #[derive(Debug, Error)]
 pub enum EvalError {
     /// A file or folder cannot be read.
     #[error("cannot read {file}: {error}")]
     Read {
-        /// Which one.
+        /// The file or folder.
         file: String,
-        /// Why.
+        /// The reason.
         #[source]
         error: std::io::Error,
     },
-    /// A method is not what can be run.
+    /// The method's specification is not valid.
     #[error("{0}")]
     Method(String),
     /// A configuration cannot be used.
@@ -96,20 +99,28 @@ pub enum EvalError {
     /// A price table cannot be used.
     #[error("{file}: {problem}")]
     Prices {
-        /// Which one.
+        /// The file.
         file: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A folder of probes cannot be used.
     #[error("{file}: {problem}")]
     Probes {
-        /// Which file or folder.
+        /// The file or folder.
         file: String,
-        /// What is wrong, and what to do.
+        /// The problem, and what to do.
         problem: String,
     },
-    /// The needed strings of a case are too many to be sought.
+    /// A table of sessions cannot be used.
+    #[error("{file} {problem}")]
+    Lake {
+        /// The file.
+        file: String,
+        /// The problem, and what to do.
+        problem: String,
+    },
+    /// The needed strings of a case are too many for a search.
     #[error("the strings of a case cannot be sought: {0}")]
     Patterns(String),
 }

@@ -18,17 +18,17 @@ use crate::resume::Basis;
 use crate::row::Row;
 use crate::score::Scores;
 
-/// The name of what the agent itself left, among the methods.
+/// The name of the agent's own view, among the methods.
 const RECORDED: &str = "recorded";
-/// The name of a budget that is the size of what the agent itself left.
+/// The name of a budget of the size of the agent's own view.
 const OWN_SIZE: &str = "own size";
 /// The name of the hand-off summary of a probed session, alone, among the methods.
 pub const HANDOFF: &str = "hand-off";
 
-/// The name of what a search shows for each question of a probed session, alone, among the methods.
+/// The name of a search's results for each question of a probed session, alone, among the methods.
 pub const SEARCH: &str = "search";
 
-/// The name of a method's context with what a search shows beside it, among the methods.
+/// The name of a method's context with a search's results beside it, among the methods.
 pub fn with_search(method: &str) -> String {
     format!("{method} +search")
 }
@@ -37,13 +37,13 @@ pub fn with_search(method: &str) -> String {
 pub(crate) struct Measure<'a> {
     pub(crate) job: &'a Job<'a>,
     pub(crate) case: &'a Case,
-    /// The digest of the file that it stands in.
+    /// The digest of its file.
     pub(crate) file: &'a str,
-    /// How the case was made.
+    /// How the case is made.
     pub(crate) how: &'a str,
 }
 
-/// From what a case shrinks to what.
+/// The sizes before and after.
 struct BudgetStep<'a> {
     /// Tokens before.
     prefix: u32,
@@ -53,9 +53,9 @@ struct BudgetStep<'a> {
     tokens: u32,
 }
 
-/// Which row of a case.
+/// The identity of a row within a case.
 struct RowIdentity<'a> {
-    /// Which of several rows of the same method and budget.
+    /// The number among several rows of the same method and budget.
     part: Option<&'a str>,
     budget: &'a str,
     tokens: u32,
@@ -64,13 +64,13 @@ struct RowIdentity<'a> {
 }
 
 impl Measure<'_> {
-    /// Every method at every budget.
+    /// Measures every method at every budget.
     pub(crate) fn at_budgets(&self) -> Vec<Row> {
         let budgets = self.job.plan.budgets.iter();
         budgets.flat_map(|budget| self.at(&budget.to_string(), self.case.budget_tokens(*budget))).collect()
     }
 
-    /// The agent's own view, and every method at its size.
+    /// Measures the agent's own view, and every method at its size.
     pub(crate) fn beside(&self, own: &[Entry]) -> Vec<Row> {
         let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
         let recorded = || MethodOutcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
@@ -82,15 +82,15 @@ impl Measure<'_> {
         rows
     }
 
-    /// A probed session: the hand-off summary alone, where there is one, and every method, at every budget. What is over
-    /// its budget or invalid shows nothing.
+    /// Measures a probed session: the hand-off summary alone, where there is one, and every method, at every budget. A
+    /// result that is over its budget or invalid counts as showing nothing.
     pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
         let (case, plan, folder) = (self.case, self.job.plan, &probed.folder);
         let tools = case.prefix.tools.as_deref();
         let probes = &folder.set.probes;
         let answered = |entries: &[Entry]| match messages_of(entries, tools) {
             Ok(messages) => ProbeScores::count(probes, &recall(probes, &context_text(&messages))),
-            // What cannot be rendered is invalid, and shows nothing.
+            // A result that cannot be rendered is invalid, and shows nothing.
             Err(_) => ProbeScores::count(probes, &vec![false; probes.len()]),
         };
         let mut rows = Vec::new();
@@ -102,7 +102,7 @@ impl Measure<'_> {
                 let entries = handoff.view().to_vec();
                 let which = RowIdentity { part: None, budget: &name, tokens, method: HANDOFF, method_digest: HANDOFF };
                 let outcome = || MethodOutcome { entries: Some(entries.clone()), problem: None, micros: 0 };
-                // It stands alone: it is no session that could be valid or keep a system prompt.
+                // It is alone: it is not a session that could be valid or keep a system prompt.
                 let score = |entries: &[Entry]| Scores {
                     probes: answered(entries),
                     tokens: entries.iter().map(|entry| tokens_of(&entry.message)).sum(),
@@ -126,7 +126,7 @@ impl Measure<'_> {
             if let Some(passages) = plan.search {
                 rows.extend(self.search_rows(
                     probed,
-                    &ProbeHits::of(&case.prefix, probes, passages),
+                    &ProbeHits::search(&case.prefix, probes, passages),
                     passages,
                     *budget,
                 ));
@@ -136,8 +136,8 @@ impl Measure<'_> {
         rows
     }
 
-    /// What a search shows for each question of a probed session, alone and beside the context of every method. A result
-    /// that is over its budget or invalid shows nothing, and a search beside it counts for nothing either.
+    /// Measures a search's results for each question of a probed session, alone and beside the context of every method.
+    /// A result that is over its budget or invalid counts as showing nothing, also with a search beside it.
     fn search_rows(&self, probed: &ProbedCase, found: &ProbeHits, passages: usize, budget: BudgetSpec) -> Vec<Row> {
         let (case, probes) = (self.case, &probed.folder.set.probes);
         let (name, tokens) = (budget.to_string(), probed.budget(budget));
@@ -173,7 +173,8 @@ impl Measure<'_> {
         rows
     }
 
-    /// A view that holds a summary which the agent recorded, compacted by every method; nothing where it holds none.
+    /// Measures a view with a summary that the agent recorded, compacted by every method; none where there is no
+    /// summary.
     pub(crate) fn own_summary(&self) -> Vec<Row> {
         if !self.case.truth.meaning.has_own_summary() {
             return Vec::new();
@@ -188,7 +189,7 @@ impl Measure<'_> {
         self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
     }
 
-    /// A method at a budget: once, and as often as the plan says. Baselines would only take time again.
+    /// Measures a method at a budget: once, and as often as the plan says. Repeating baselines would be useless.
     fn of_method(&self, method: &Method, way: &BudgetStep<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
         let once = self.which(way.budget, way.tokens, method);
         let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
@@ -204,8 +205,8 @@ impl Measure<'_> {
         rows
     }
 
-    /// A chat: each method once without a question, scored by all of them; and those that take a focus once for each
-    /// question that is drawn, `most` of them.
+    /// Measures a chat: each method once without a question, scored by all of them; and those that take a focus once
+    /// for each question that is drawn, `most` of them.
     pub(crate) fn chat(&self, chat: &Chat, most: usize) -> Vec<Row> {
         let (case, plan) = (self.case, self.job.plan);
         let all: Vec<&Question> = chat.questions.iter().collect();
@@ -240,7 +241,7 @@ impl Measure<'_> {
         RowIdentity { part, budget, tokens, method: method.name(), method_digest: method.digest() }
     }
 
-    /// A row: taken from the earlier run, or measured.
+    /// Returns a row, of the earlier run or measured now.
     fn row(
         &self,
         which: &RowIdentity<'_>,
@@ -262,12 +263,12 @@ impl Measure<'_> {
             version: Basis::version(),
         };
         if let Some(known) = self.job.known.row(&empty.case, which.budget, which.method, &basis) {
-            // Labels are no part of what was computed: those of this run count.
+            // Labels are not inputs of the figures: those of this run count.
             return Row { task: empty.task, ..known.clone() };
         }
         let outcome = compact();
         let row = Row {
-            // A method that failed keeps nothing of what its result would have been asked for.
+            // A method that failed keeps nothing.
             scores: outcome.entries.as_deref().map_or_else(|| score(&[]).lost(), score),
             problem: outcome.problem,
             micros: outcome.micros,

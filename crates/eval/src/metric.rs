@@ -1,5 +1,6 @@
-//! The figures that tables show, by what they are about.
+//! The figures that tables show, by subject.
 
+use epitome::strategy::named;
 use serde::Serialize;
 
 use crate::kept::KeptCount;
@@ -30,7 +31,7 @@ pub enum Metric {
     Probes,
     /// Of these, names and numbers to the letter.
     Exact,
-    /// Of these, how something stands.
+    /// Of these, the state of something.
     State,
     /// Of these, reasons.
     Why,
@@ -52,43 +53,44 @@ pub enum Metric {
     Fill,
 }
 
-/// What a metric is about: tables show one of these at a time.
+/// The subject of a metric: tables show one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Exact strings, files, sentences, evidence.
     Strings,
     /// Probes.
     Probes,
-    /// What was said, in its order and under who said it.
+    /// What was said, with its order and its speakers.
     Meaning,
 }
 
-impl Metric {
-    /// Every metric, the first one that tables show first.
-    pub const ALL: [Self; 20] = [
-        Self::BoundFrr,
-        Self::Frr,
-        Self::Quotes,
-        Self::Files,
-        Self::Rules,
-        Self::Evidence,
-        Self::Answers,
-        Self::Blind,
-        Self::Probes,
-        Self::Exact,
-        Self::State,
-        Self::Why,
-        Self::User,
-        Self::Content,
-        Self::Typed,
-        Self::Finals,
-        Self::Speakers,
-        Self::Sources,
-        Self::OwnSummary,
-        Self::Fill,
-    ];
+named! {
+    Metric {
+        BoundFrr = "bound",
+        Frr = "FRR",
+        Quotes = "quotes",
+        Files = "files",
+        Rules = "rules",
+        Evidence = "evidence",
+        Answers = "answers",
+        Blind = "blind",
+        Probes = "probes",
+        Exact = "exact",
+        State = "state",
+        Why = "why",
+        User = "user",
+        Content = "content",
+        Typed = "typed",
+        Finals = "final",
+        Speakers = "speakers",
+        Sources = "source",
+        OwnSummary = "summary",
+        Fill = "fill",
+    }
+}
 
-    /// What it is about.
+impl Metric {
+    /// Returns its subject.
     pub fn family(self) -> Family {
         match self {
             Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules | Self::Evidence | Self::Answers => {
@@ -103,33 +105,7 @@ impl Metric {
         }
     }
 
-    /// Its name in tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BoundFrr => "bound",
-            Self::Frr => "FRR",
-            Self::Quotes => "quotes",
-            Self::Files => "files",
-            Self::Rules => "rules",
-            Self::Evidence => "evidence",
-            Self::Answers => "answers",
-            Self::Blind => "blind",
-            Self::Probes => "probes",
-            Self::Exact => "exact",
-            Self::State => "state",
-            Self::Why => "why",
-            Self::User => "user",
-            Self::Content => "content",
-            Self::Typed => "typed",
-            Self::Finals => "final",
-            Self::Speakers => "speakers",
-            Self::Sources => "source",
-            Self::OwnSummary => "summary",
-            Self::Fill => "fill",
-        }
-    }
-
-    /// The figure of a row.
+    /// Returns the figure of a row.
     pub fn of(self, row: &Row) -> KeptCount {
         match self {
             Self::BoundFrr => row.scores.bound_frr,

@@ -1,4 +1,4 @@
-//! Future-reference recall: the exact strings that later calls needed, and which of them a result still holds.
+//! Future-reference recall: the exact strings that later calls needed, and which of them a result still contains.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,16 +10,16 @@ use crate::atoms::atoms;
 use crate::patterns::Patterns;
 use crate::text::{Word, append, leaves, words};
 
-/// Characters that an argument string has at most to be looked at: longer ones are content that the agent wrote.
+/// The most characters of an argument string that is read: a longer one is content that the agent wrote.
 const MOST_ARGUMENT_CHARACTERS: usize = 300;
 /// Words on each side of an occurrence that bind it.
 const WORDS_EACH_SIDE: usize = 3;
-/// How many of these must stand near the string in the result.
+/// How many of these must be near the string in the result.
 const WORDS_NEEDED: usize = 2;
-/// Characters from the string within which they must stand.
+/// The most characters between the string and these words.
 const NEAR_CHARACTERS: usize = 120;
 
-/// Parameters that say how a tool is to be run, not on what.
+/// Parameters that say how a tool runs, not on what.
 const PLUMBING: &[&str] = &[
     "timeout",
     "timeoutms",
@@ -72,7 +72,7 @@ const PLUMBING: &[&str] = &[
     "height",
 ];
 
-/// Strings that are no information: what a recorder put in place of secrets.
+/// Strings without information, which a recorder put in place of secrets.
 const VOID: &[&str] = &["REDACTED"];
 
 /// An exact string that the agent needed after the cut.
@@ -80,18 +80,18 @@ const VOID: &[&str] = &["REDACTED"];
 pub struct NeededAtom {
     /// The string.
     pub atom: String,
-    /// The message of the future that used it first, from 0.
+    /// The first message of the future that used it, counted from 0.
     pub first_use: usize,
 }
 
-/// The needed strings of a case, and everything to score a text by them.
+/// The needed strings of a case, and the tables to score a text.
 #[derive(Debug)]
 pub(crate) struct NeededAtoms {
     pub(crate) atoms: Vec<NeededAtom>,
     patterns: Patterns,
-    /// Numbers of the words that bind a string somewhere.
+    /// Numbers of the words that bind any string.
     vocabulary: HashMap<String, u32>,
-    /// For each string: the sets of words around its occurrences, and how many of a set must stand near it.
+    /// For each string: the sets of words around its occurrences, and how many of a set must be near it.
     bindings: Vec<Bindings>,
 }
 
@@ -101,13 +101,14 @@ struct Bindings {
     least: usize,
 }
 
-/// The strings in the arguments of a message's calls, each once; none of plumbing parameters and none of long arguments.
+/// Returns the strings in the arguments of a message's calls, each once; without plumbing parameters and long
+/// arguments.
 pub(crate) fn used_atoms(message: &Message) -> Vec<String> {
     let mut seen = HashSet::new();
     call_atoms(message).into_iter().flatten().filter(|atom| seen.insert(atom.clone())).collect()
 }
 
-/// The same for each call by itself, those in plain text behind the others.
+/// Returns the same for each call by itself, those in plain text behind the others.
 pub(crate) fn call_atoms(message: &Message) -> Vec<Vec<String>> {
     let mut of_calls = Vec::new();
     let add = |text: &str, used: &mut Vec<String>| {
@@ -142,21 +143,21 @@ pub(crate) fn call_atoms(message: &Message) -> Vec<Vec<String>> {
     of_calls
 }
 
-/// Whether a parameter says how a tool is to be run, not on what.
+/// Whether a parameter says how a tool runs, not on what.
 pub(crate) fn is_plumbing(key: &str) -> bool {
     let plain: String = key.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
     PLUMBING.contains(&plain.to_ascii_lowercase().as_str())
 }
 
-/// How many calls a message makes, those written in plain text included.
+/// Returns how many calls a message makes, those written in plain text included.
 pub(crate) fn calls(message: &Message) -> usize {
     message.calls().count() + message.text_calls.len()
 }
 
 impl NeededAtoms {
-    /// The strings of `prefix`, the conversation before the cut as one text, that the calls in `future` needed: they
-    /// stand in `prefix` on token boundaries, not in `system`, and no message of the user's side and no result shows
-    /// them between the cut and their first use. Linear in the texts.
+    /// Returns the strings of `prefix`, the conversation before the cut as one text, that the calls in `future` needed:
+    /// they occur in `prefix` on token boundaries, not in `system`, and no message of the user's side and no result
+    /// shows them between the cut and their first use. Linear in the texts.
     pub(crate) fn find(prefix: &str, system: &str, future: &[&Message]) -> Result<Self, EvalError> {
         let mut first_uses: Vec<NeededAtom> = Vec::new();
         let mut known = HashSet::new();
@@ -179,11 +180,11 @@ impl NeededAtoms {
             number += 1;
             is_needed
         });
-        Self::of(first_uses, prefix)
+        Self::from_atoms(first_uses, prefix)
     }
 
-    /// The needed strings with the words that bind them in `prefix`.
-    fn of(atoms: Vec<NeededAtom>, prefix: &str) -> Result<Self, EvalError> {
+    /// Returns the needed strings with the words that bind them in `prefix`.
+    fn from_atoms(atoms: Vec<NeededAtom>, prefix: &str) -> Result<Self, EvalError> {
         let strings: Vec<&str> = atoms.iter().map(|used| used.atom.as_str()).collect();
         let patterns = Patterns::new(&strings, true)?;
         let words = words(prefix);
@@ -200,7 +201,8 @@ impl NeededAtoms {
         Ok(Self { atoms, patterns, vocabulary, bindings })
     }
 
-    /// Which strings stand in `text`, and which of them with what bound them. Linear in the text and the occurrences.
+    /// Returns which strings occur in `text`, and which of them with their bound words. Linear in the text and the
+    /// occurrences.
     pub(crate) fn survive(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let mut present = vec![false; self.atoms.len()];
         let mut bound = vec![false; self.atoms.len()];
@@ -214,7 +216,7 @@ impl NeededAtoms {
         (present, bound)
     }
 
-    /// The binding words that stand within reach of a range of `text`, whole, and not in the range itself.
+    /// Returns the binding words within reach of a range of `text`, whole, and not in the range itself.
     fn binding_words_near(&self, text: &str, words: &[Word], start: usize, end: usize) -> HashSet<u32> {
         let from = text[..start].char_indices().rev().take(NEAR_CHARACTERS).last().map_or(start, |(at, _)| at);
         let to = text[end..].char_indices().nth(NEAR_CHARACTERS).map_or(text.len(), |(at, _)| end + at);
@@ -226,7 +228,7 @@ impl NeededAtoms {
 }
 
 impl Bindings {
-    /// An occurrence that fewer than two words surround binds by those it has, unless another has two.
+    /// An occurrence with fewer than two words around it is bound by those it has, unless another has two.
     fn new(sets: HashSet<Vec<u32>>) -> Self {
         let most = sets.iter().map(Vec::len).max().unwrap_or(0);
         let least = most.min(WORDS_NEEDED);
@@ -242,7 +244,7 @@ impl Bindings {
     }
 }
 
-/// Up to three words in front of a range and up to three behind it, outside of it.
+/// Returns up to three words in front of a range and up to three behind it, outside of it.
 fn words_around(words: &[Word], start: usize, end: usize) -> impl Iterator<Item = &Word> {
     let before = words.partition_point(|word| word.end <= start);
     let after = words.partition_point(|word| word.start < end);
@@ -260,7 +262,8 @@ fn intern(vocabulary: &mut HashMap<String, u32>, word: &str) -> u32 {
     *vocabulary.entry(lower(word)).or_insert(next)
 }
 
-/// For each string the first message of the future that shows it to the agent: the user's side or a tool's result.
+/// Returns for each string the first message of the future that shows it to the agent: the user's side or a tool's
+/// result.
 fn first_shown(patterns: &Patterns, count: usize, future: &[&Message]) -> Vec<Option<usize>> {
     let mut shown = vec![None; count];
     let mut text = String::new();

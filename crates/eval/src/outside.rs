@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 
-/// Runs `command` in a shell with `{"messages": […], "budget_tokens": N}`, messages as OpenAI chat takes them, on standard
-/// input; takes `{"messages": […]}` from its standard output. A command that fails, writes something else or takes longer
-/// than `timeout` is stopped and told as a problem.
+/// Runs `command` in a shell with `{"messages": […], "budget_tokens": N}`, messages in the form of OpenAI chat, on
+/// standard input; reads `{"messages": […]}` from its standard output and returns them. A command that fails, writes
+/// something else or takes longer than `timeout` is stopped and reported as a problem.
 pub(crate) fn compact(command: &str, timeout: Duration, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
     let rendered = render(case.prefix.view(), Profile::OpenaiChat, case.prefix.tools.as_deref(), None);
     let request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
     let input = json!({ "messages": request["messages"], "budget_tokens": budget }).to_string();
     let output = run(command, timeout, input)?;
-    let answer: Value = serde_json::from_slice(&output).map_err(|error| format!("its output is no JSON: {error}"))?;
+    let answer: Value = serde_json::from_slice(&output).map_err(|error| format!("its output is not JSON: {error}"))?;
     let messages = answer.get("messages").filter(|messages| messages.is_array());
     let messages = messages.ok_or("its output has no list `messages`")?;
     let bytes = json!({ "messages": messages }).to_string().into_bytes();
@@ -33,13 +33,13 @@ pub(crate) fn compact(command: &str, timeout: Duration, case: &Case, budget: u32
 fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, String> {
     let mut shell = Command::new("sh");
     shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // A group of its own: what the shell starts ends with it.
+    // A group of its own: processes that the shell starts end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);
     let mut child = shell.spawn().map_err(|error| format!("it cannot be started: {error}"))?;
     let deadline = Instant::now() + timeout;
     let stdin = child.stdin.take();
-    // A command that closes its input early is judged by what it writes.
+    // A command that closes its input early is judged by its output.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(input.as_bytes())));
     let stdout = collect_output(child.stdout.take());
     let stderr = collect_output(child.stderr.take());
@@ -69,9 +69,9 @@ fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, Strin
     Err(format!("it failed with {status}: {last}"))
 }
 
-/// Ends a command that was not waited for yet, and what it started.
+/// Ends a command that was not waited for yet, and the processes that it started.
 fn stop(child: &mut Child) {
-    // It may have ended by itself in the meantime; then there is nothing to end.
+    // It may have ended by itself in the meantime; then nothing has to be ended.
     #[cfg(unix)]
     if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
         let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
@@ -80,13 +80,13 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// Reads a pipe to its end on a thread of its own: a full pipe must not stop the command.
+/// Reads a pipe to its end on a thread of its own, because a full pipe would stop the command.
 fn collect_output(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What came before an error is all that there is.
+            // After an error only the output before it is there.
             let _ = pipe.read_to_end(&mut bytes);
         }
         let _ = sender.send(bytes);

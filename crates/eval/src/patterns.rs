@@ -1,11 +1,11 @@
-//! Many strings sought in one pass.
+//! Searches for many strings in one pass.
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use crate::EvalError;
 use crate::atoms::is_word_char;
 
-/// Strings to be found in texts, all in one pass.
+/// Strings that are searched for in texts, all in one pass.
 #[derive(Debug)]
 pub(crate) struct Patterns {
     automaton: AhoCorasick,
@@ -24,7 +24,8 @@ impl Patterns {
         Ok(Self { automaton, count: strings.len(), on_boundaries })
     }
 
-    /// Every match, overlapping ones too, as the string's number and the byte range. Linear in the text and the matches.
+    /// Returns every match, overlapping ones too, as the string's number and the byte range. Linear in the text and the
+    /// matches.
     pub(crate) fn each(&self, text: &str, mut visit: impl FnMut(usize, usize, usize)) {
         if self.count == 0 {
             return;
@@ -37,7 +38,7 @@ impl Patterns {
         }
     }
 
-    /// Which of the strings stand in `text`.
+    /// Returns which of the strings occur in `text`.
     pub(crate) fn present(&self, text: &str) -> Vec<bool> {
         let mut present = vec![false; self.count];
         self.each(text, |number, _, _| present[number] = true);

@@ -1,4 +1,4 @@
-//! What is measured, and with what.
+//! The plan of a run: its cases, methods and settings.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::method::Method;
 use crate::row::Row;
 use crate::select::Filter;
 
-/// What a run measures.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Subject {
-    /// What the agent did behind the cut shows what it needed.
+    /// The agent's actions behind the cut show what it needed.
     #[default]
     Future,
     /// Sessions cut where the agent itself compacted: its own summary beside the methods at the same size.
@@ -28,36 +28,39 @@ pub enum Subject {
     },
 }
 
-/// What is measured.
+/// The plan of a run.
 #[derive(Debug)]
 pub struct Plan {
-    /// What the run measures.
+    /// The kind of the run.
     pub subject: Subject,
-    /// Files and folders; a folder stands for every file in it.
+    /// Files and folders; a folder means every file in it.
     pub paths: Vec<PathBuf>,
+    /// In Parquet files, which builds with the feature `parquet` read: the column of the sessions; without it `messages`,
+    /// or the only one that can be it.
+    pub column: Option<String>,
     /// The methods, in the order of the tables.
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// How often each budget is come to besides once.
+    /// In how many compactions each budget is also reached, beside one.
     pub generations: Vec<Generations>,
     /// For probes: passages that a search may show for each question, alone and beside every method's context.
     pub search: Option<usize>,
-    /// The cuts and what is part of a session.
+    /// The cuts, and which parts of a session count.
     pub cuts: Vec<CaseOptions>,
-    /// Which cases count.
+    /// The filter for cases.
     pub filter: Filter,
     /// Kinds of task by file.
     pub labels: Labels,
     /// Repositories by file, for probes.
     pub repositories: Labels,
-    /// How many sessions to draw; all of them without it.
+    /// How many sessions are drawn; all of them without it.
     pub sample: Option<usize>,
-    /// The seed of what is drawn.
+    /// The seed of the draws.
     pub seed: u64,
-    /// Rows of an earlier run: those that were computed from the same are not measured again.
+    /// Rows of an earlier run: those with the same inputs are not measured again.
     pub known: Vec<Row>,
 }
 
-/// Hears how far a run is: files done, of how many, and the rows that are new since.
+/// Receives the progress of a run: files done, of how many, and the new rows.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize, &[Row]) + Sync);

@@ -53,7 +53,7 @@ pub(crate) fn cases(
             continue;
         }
         let part = Some(format!("compaction {}", found.len() + 1));
-        let case = Case::of(CaseId { part, cut_permille: 0, ..id.clone() }, format, prefix, &future)?;
+        let case = Case::from_prefix(CaseId { part, cut_permille: 0, ..id.clone() }, format, prefix, &future)?;
         let own = replayed.view().iter().filter_map(|entry| without_reasoning(entry, options.with_reasoning)).collect();
         found.push(RecordedCase { case, own });
     }

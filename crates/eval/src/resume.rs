@@ -1,52 +1,53 @@
-//! Going on where an earlier run stopped: what a row was computed from, and which rows can be taken as they are.
+//! Continues an earlier run: the inputs of each row, and which rows can be reused.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use epitome::strategy::lock;
 use serde::{Deserialize, Serialize};
 
 use crate::case::CaseId;
 use crate::row::Row;
 
-/// The version of the figures. It is raised with every change of what a figure is, so that rows of an earlier run are
-/// measured again.
+/// The version of the figures. It is raised with every change of a figure's definition, so that rows of an earlier run
+/// are measured again.
 const METRICS: u32 = 3;
 
-/// What a row was computed from. A row is taken from an earlier run only where all of it is the same.
+/// The inputs of a row. A row of an earlier run is reused only where all of them are equal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
     /// A digest of the session file's bytes.
     pub file: String,
-    /// A digest of the method: what it was named by, the configuration that it comes to with the bytes of its file, the
-    /// time that an outside one has.
+    /// A digest of the method: its name, its effective configuration with the bytes of its file, the time of an outside
+    /// one.
     pub method: String,
-    /// How the case was made: what is measured, the cut, reasoning, the budget in tokens.
+    /// How the case was made: the kind of measurement, the cut, reasoning, the budget in tokens.
     pub case: String,
     /// The version of the figures, and of the engine.
     pub version: String,
 }
 
 impl Basis {
-    /// The version that rows of this build have.
+    /// Returns the version of this build's rows.
     pub(crate) fn version() -> String {
         format!("{METRICS}/{}", env!("CARGO_PKG_VERSION"))
     }
 }
 
-/// The first 64 bits of a content hash: enough to tell that something changed.
+/// Returns the first 64 bits of a content hash: enough to notice a change.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
-/// How many rows were taken from the earlier run, and how many were not, by the first reason that holds.
+/// How many rows of the earlier run were reused, and how many were not, by the first reason that holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct RowReuse {
-    /// Taken as they are.
+    /// Reused as they are.
     pub reused: u32,
     /// Not among the earlier rows.
     pub missing: u32,
-    /// Earlier rows that do not tell what they were computed from.
+    /// Earlier rows without a record of their inputs.
     pub untold: u32,
     /// Earlier rows of another version of the figures or of the engine.
     pub version: u32,
@@ -54,12 +55,12 @@ pub struct RowReuse {
     pub file: u32,
     /// Earlier rows of a case that was made in another way.
     pub case: u32,
-    /// Earlier rows of a method that was something else.
+    /// Earlier rows of a method with another definition.
     pub method: u32,
 }
 
 impl RowReuse {
-    /// Rows that the earlier run held and that were measured again all the same.
+    /// Rows of the earlier run that were measured again.
     pub fn changed(&self) -> u32 {
         self.untold + self.version + self.file + self.case + self.method
     }
@@ -102,7 +103,7 @@ impl fmt::Display for RowReuse {
 /// What identifies a row.
 type Key<'a> = (&'a CaseId, &'a str, &'a str);
 
-/// The rows of an earlier run, and what became of them.
+/// The rows of an earlier run, with the count of their reuse.
 #[derive(Debug, Default)]
 pub(crate) struct EarlierRows<'a> {
     rows: HashMap<Key<'a>, &'a Row>,
@@ -116,9 +117,9 @@ impl<'a> EarlierRows<'a> {
         Self { rows: rows.collect(), resumed: Mutex::default() }
     }
 
-    /// The row of an earlier run, where it was computed from the same as `basis`.
+    /// Returns the row of an earlier run, where its inputs equal `basis`.
     pub(crate) fn row(&self, case: &CaseId, budget: &str, method: &str, basis: &Basis) -> Option<&'a Row> {
-        let mut resumed = self.resumed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resumed = lock(&self.resumed);
         let Some(row) = self.rows.get(&(case, budget, method)) else {
             resumed.missing += 1;
             return None;
@@ -126,7 +127,7 @@ impl<'a> EarlierRows<'a> {
         resumed.count(row, basis).then_some(*row)
     }
 
-    /// What became of them.
+    /// Returns the count of their reuse.
     pub(crate) fn resumed(self) -> RowReuse {
         self.resumed.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

@@ -36,13 +36,13 @@ pub struct Row {
     pub problem: Option<String>,
     /// How long the compaction took.
     pub micros: u64,
-    /// What it was computed from; rows of versions that did not tell have none.
+    /// Its inputs; rows of versions that did not record these have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
 }
 
 impl Row {
-    /// Whether the result can be used at all.
+    /// Whether the result is usable at all.
     pub fn is_usable(&self) -> bool {
         self.problem.is_none() && self.scores.is_usable()
     }

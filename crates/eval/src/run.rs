@@ -1,4 +1,4 @@
-//! A run of a plan, and what it found: files in parallel, cases in a fixed order.
+//! A run of a plan, and its result: files in parallel, cases in a fixed order.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::resume::{EarlierRows, RowReuse};
 use crate::row::Row;
 use crate::walk::FileRows;
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Run {
     /// Every case under every method at every budget: by file, session, cut, budget, method.
@@ -25,9 +25,9 @@ pub struct Run {
     pub cases: usize,
     /// Sessions that were read.
     pub sessions: usize,
-    /// Files that are no session, or could not be read, and why.
+    /// Files, and rows of tables, that are not sessions or could not be read, and why.
     pub skipped: Vec<(String, String)>,
-    /// What became of the rows of the earlier run.
+    /// How many rows of the earlier run were reused.
     pub resumed: RowReuse,
 }
 
@@ -52,7 +52,7 @@ impl Plan {
             run.rows.extend(result.rows);
             run.cases += result.cases;
             run.sessions += result.sessions;
-            run.skipped.extend(result.problem.map(|problem| (file.name.clone(), problem)));
+            run.skipped.extend(result.problems.into_iter().map(|problem| (file.name.clone(), problem)));
         }
         run.resumed = job.known.resumed();
         Ok(run)

@@ -1,4 +1,4 @@
-//! A result measured.
+//! The figures of a result.
 
 use epitome::formats::{Profile, render, validate};
 use epitome::session::{Entry, Role};
@@ -36,10 +36,10 @@ pub struct Scores {
     /// Questions whose facts the result shows.
     #[serde(default, skip_serializing_if = "ProbeScores::is_none")]
     pub probes: ProbeScores,
-    /// What was said, in its order and under who said it.
+    /// What was said, with its order and its speakers.
     #[serde(default, skip_serializing_if = "MeaningScores::is_none")]
     pub meaning: MeaningScores,
-    /// Tokens of the result of those of its budget, where there was more than the budget.
+    /// Tokens of the result and those of its budget, where the prefix had more than the budget.
     #[serde(default, skip_serializing_if = "KeptCount::is_none")]
     pub fill: KeptCount,
     /// Tokens of the result by the exact counter.
@@ -57,12 +57,12 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// Whether the result can be used: within the budget, valid, the system prompt intact.
+    /// Whether the result is usable: within the budget, valid, the system prompt intact.
     pub fn is_usable(&self) -> bool {
         !self.over_budget && self.violation.is_none() && self.system_intact
     }
 
-    /// The same with nothing kept of what there is: the scores of a method that failed.
+    /// Returns the scores with nothing kept: those of a method that failed.
     pub(crate) fn lost(self) -> Self {
         let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self {
@@ -83,7 +83,7 @@ impl Scores {
 }
 
 impl Case {
-    /// Measures a result, a view in order. Linear in it.
+    /// Measures a result, a view in order, and returns its figures. Linear in it.
     pub fn score(&self, result: &[Entry], budget: u32) -> Scores {
         let text = conversation(shown_messages(result));
         let (present, bound) = self.truth.needed.survive(&text);
@@ -117,7 +117,7 @@ impl Case {
     }
 }
 
-/// Whether two messages are the same to a model. An outside method gives them back without what a format adds.
+/// Whether two messages are equal to a model. An outside method returns them without the additions of a format.
 fn reads_the_same(old: &Entry, new: &Entry) -> bool {
     let text = |entry: &Entry| {
         let mut text = String::new();
@@ -127,7 +127,8 @@ fn reads_the_same(old: &Entry, new: &Entry) -> bool {
     old.message.role == new.message.role && text(old) == text(new)
 }
 
-/// The first rule that a view breaks: as it stands, before rendering mends anything, and as Anthropic is sent it.
+/// Returns the first rule that a view breaks: unchanged, before rendering repairs anything, and as it is sent to
+/// Anthropic.
 fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
     let as_it_stands = broken_pair(entries).or_else(|| wrong_start(entries));
     as_it_stands.or_else(|| {
@@ -136,7 +137,7 @@ fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
     })
 }
 
-/// A call whose results do not follow directly, or a result whose call does not stand directly before.
+/// Returns what is wrong where a call's results do not directly follow it, or a result not its call.
 fn broken_pair(entries: &[Entry]) -> Option<String> {
     let mut open: Vec<&str> = Vec::new();
     for entry in entries {
@@ -158,7 +159,7 @@ fn broken_pair(entries: &[Entry]) -> Option<String> {
     None
 }
 
-/// A conversation that does not start with the user's side.
+/// Returns what is wrong where the conversation does not start with the user's side.
 fn wrong_start(entries: &[Entry]) -> Option<String> {
     let first = entries.iter().find(|entry| entry.message.role != Role::System)?;
     (first.message.role != Role::User).then(|| format!("the first message is the {}'s", first.message.role.as_str()))

@@ -1,22 +1,22 @@
-//! Which cases count.
+//! The filter for cases.
 
 use crate::case::{Case, CaseId};
 
-/// Which cases count. The default takes long sessions with something to measure, as the tables of
+/// The filter for cases. The default takes long sessions with something to measure, as the tables of
 /// `docs/evaluation.md` do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filter {
-    /// Tokens that a session has at least.
+    /// The fewest tokens of a session.
     pub min_tokens: u32,
-    /// Tool calls behind the cut, at least.
+    /// The fewest tool calls behind the cut.
     pub min_calls: u32,
-    /// Needed strings, at least.
+    /// The fewest needed strings.
     pub min_needed: u32,
     /// The kind of task.
     pub task: Option<String>,
     /// The format.
     pub format: Option<String>,
-    /// A pattern with `*` and `?` that the file's name, the session's, or `file/session` fits.
+    /// A pattern with `*` and `?` for the file's name, the session's, or `file/session`.
     pub only: Option<String>,
 }
 
@@ -45,7 +45,7 @@ impl Filter {
     }
 }
 
-/// Whether `name` fits a pattern in which `*` stands for any text and `?` for any character.
+/// Whether `name` fits a pattern in which `*` matches any text and `?` any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);

@@ -1,4 +1,4 @@
-//! Tables of a group as cells, for whatever shows them: figures with intervals, and differences.
+//! Tables of a group as cells, for every form of output: figures with intervals, and differences.
 
 use std::fmt;
 
@@ -8,13 +8,13 @@ use crate::metric::{Family, Metric};
 use crate::paired::Difference;
 use crate::summary::{MisplacedLines, Summary};
 
-/// Sessions from which on an interval says something: fewer have too few resamples that differ.
+/// The fewest sessions with an informative interval: fewer have too few resamples that differ.
 pub(crate) const ENOUGH: u32 = 5;
 
-/// What a difference says.
+/// The meaning of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Verdict {
-    /// Nothing: it is no difference, its interval holds zero, or it is over fewer than five sessions.
+    /// None: it is not a difference, its interval contains zero, or it is over fewer than five sessions.
     #[default]
     Open,
     /// More, outside the interval.
@@ -26,14 +26,14 @@ pub enum Verdict {
 /// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetCell {
-    /// What it says.
+    /// Its text.
     pub text: String,
-    /// What that means.
+    /// Its meaning.
     pub verdict: Verdict,
 }
 
 impl Difference {
-    /// What it says.
+    /// Returns its text.
     pub fn verdict(&self) -> Verdict {
         let is_enough = self.sessions >= ENOUGH;
         match (self.low > 0.0, self.high < 0.0) {
@@ -55,22 +55,22 @@ impl From<String> for SheetCell {
 pub struct Sheet {
     /// The columns' headings.
     pub headings: Vec<String>,
-    /// The metrics of the columns behind the first two; other figures stand behind these.
+    /// The metrics of the columns behind the first two; other figures follow these.
     pub metrics: Vec<Metric>,
     /// The rows, each as long as the headings.
     pub rows: Vec<Vec<SheetCell>>,
 }
 
-/// A share with three digits, as the tables write it: `.933`, `1.000`, `–` where there is none.
+/// Returns a share with three digits, as the tables write it: `.933`, `1.000`, `–` where there is none.
 pub fn figure(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
 }
 
-/// The heading of the lines that stand in front of a question though they came after it.
+/// The heading for lines that are in front of a question though they came after it.
 pub const ORDER: &str = "out of place";
 
 impl fmt::Display for MisplacedLines {
-    /// `0`, or `12 in 3 of 40`: lines, cases with any, cases that tell; `–` where no case does.
+    /// Returns `0`, or `12 in 3 of 40`: lines, cases with any, cases that can tell; `–` where no case can.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.of, self.lines) {
             (0, _) => formatter.write_str("–"),
@@ -80,21 +80,21 @@ impl fmt::Display for MisplacedLines {
     }
 }
 
-/// A difference with its sign: `+.056`, `−.001`.
+/// Returns a difference with its sign: `+.056`, `−.001`.
 pub fn signed(difference: f64) -> String {
     let digits = format!("{:.3}", difference.abs());
-    // What rounds to nothing has no sign of its own.
+    // A value that rounds to zero has no sign.
     let sign = if difference < 0.0 && digits != "0.000" { '−' } else { '+' };
     format!("{sign}{}", digits.trim_start_matches('0'))
 }
 
-/// The metrics that there is something of.
+/// Returns the metrics with any figures.
 pub fn measured_metrics(summaries: &[Summary]) -> Vec<Metric> {
     let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
     Metric::ALL.into_iter().filter(has).collect()
 }
 
-/// `metrics` in the tables that show them, one for each family: probes first where there are any.
+/// Returns `metrics` in the tables that show them, one for each family: probes first where there are any.
 pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
     let of = |family: Family| metrics.iter().copied().filter(|metric| metric.family() == family).collect::<Vec<_>>();
     [Family::Probes, Family::Strings, Family::Meaning]
@@ -105,15 +105,15 @@ pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
 }
 
 impl Group {
-    /// The averages, a table for each family of metrics; then, where there are any, figures after several compactions
-    /// beside one. What every table of results must tell beside them, tokens kept,
-    /// usable results and so on, stands in the first one.
+    /// Returns the averages, a table for each family of metrics; then, where there are any, figures after several
+    /// compactions beside one. The first table also has what belongs to all results: tokens kept, usable results and so
+    /// on.
     pub fn figures(&self) -> Vec<Sheet> {
         let families = by_family(&measured_metrics(&self.summaries));
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
-        // Grades are read back without the results that they are of.
+        // Grades are read back without the results that they belong to.
         let has_results = self.summaries.iter().any(|summary| summary.tokens > 0.0);
         let of_families = families.into_iter().enumerate();
         let mut sheets: Vec<Sheet> =
@@ -122,9 +122,9 @@ impl Group {
         sheets
     }
 
-    /// Macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every table shows: tokens kept, usable results, those over
-    /// the budget, invalid, with a changed system prompt and failed, the unchanged share, milliseconds. Behind a metric's
-    /// name stand the cases that it is over.
+    /// Returns macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every
+    /// table shows: tokens kept, usable results, those over the budget, invalid, with a changed system prompt and
+    /// failed, the unchanged share, milliseconds. A metric's name is followed by its number of cases.
     fn figures_of(&self, metrics: Vec<Metric>, is_first: bool) -> Sheet {
         let of = |metric: &Metric| {
             let cases = self.summaries.iter().map(|summary| summary.average(*metric).cases).filter(|cases| *cases > 0);
@@ -175,9 +175,9 @@ impl Group {
         Sheet { headings, metrics, rows }
     }
 
-    /// The paired differences: a table for each method that is held against others, or one table where several are held
-    /// against one. Behind a metric's name stand the sessions that the differences are over; those with five sessions or
-    /// more whose interval does not hold zero are marked.
+    /// Returns the paired differences: a table for each method that is compared with others, or one table where several
+    /// are compared with one. A metric's name is followed by the number of its sessions; differences over five sessions
+    /// or more whose interval does not contain zero are marked.
     pub fn against(&self) -> Vec<Sheet> {
         let Some(first) = self.differences.first() else { return Vec::new() };
         let is_one = self.differences.iter().all(|it| it.baseline == first.baseline);
@@ -194,14 +194,14 @@ impl Group {
     }
 }
 
-/// Tables of differences, one for each family of metrics.
+/// Returns tables of differences, one for each family of metrics.
 fn against(differences: &[Difference], heading: &str, other: fn(&Difference) -> &str) -> Vec<Sheet> {
     let metrics: Vec<Metric> =
         Metric::ALL.into_iter().filter(|metric| differences.iter().any(|it| it.metric == *metric)).collect();
     by_family(&metrics).into_iter().map(|metrics| differing(differences, metrics, heading, other)).collect()
 }
 
-/// A table of differences with a row for each budget and each `other`, the side that is not always the same.
+/// Returns a table of differences with a row for each budget and each `other`, the side that is not always the same.
 fn differing(differences: &[Difference], metrics: Vec<Metric>, heading: &str, other: fn(&Difference) -> &str) -> Sheet {
     let sessions =
         |metric: &Metric| differences.iter().filter(|it| it.metric == *metric).map(|it| it.sessions).max().unwrap_or(0);

@@ -26,54 +26,54 @@ pub struct Average {
     pub cases: u32,
 }
 
-/// Lines said only after the newest typed message that stand in front of it: there should be none.
+/// Lines said only after the newest typed message that are in front of it: there should be none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MisplacedLines {
     /// Such lines of all cases.
     pub lines: u32,
     /// Cases with any.
     pub cases: u32,
-    /// Cases where it can be told.
+    /// How many cases can tell.
     pub of: u32,
 }
 
 impl MisplacedLines {
-    /// The lines of a case in the mean; `None` where no case tells.
+    /// Returns the mean number of lines of a case; `None` where no case can tell.
     pub fn share(self) -> Option<f64> {
         (self.of > 0).then(|| f64::from(self.lines) / f64::from(self.of))
     }
 }
 
-/// What a method did at a budget.
+/// The averages of a method at a budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// The method.
     pub method: String,
     /// The budget.
     pub budget: String,
-    /// Cases.
+    /// How many cases.
     pub cases: u32,
-    /// Sessions that they were made of: what intervals are over.
+    /// How many sessions they were made of; the intervals are over these.
     pub sessions: u32,
     /// The averages in the order of [`Metric::ALL`].
     pub averages: [Average; Metric::ALL.len()],
-    /// Lines that stand in front of the newest typed message though they came after it.
+    /// Lines that are in front of the newest typed message though they came after it.
     pub misplaced: MisplacedLines,
-    /// The mean share of the prefix's tokens that the result has; of cases with a result.
+    /// The mean share of the prefix's tokens in the result, over cases with a result.
     pub kept_share: f64,
-    /// The mean of a result's tokens; of cases with a result.
+    /// The mean of a result's tokens, over cases with a result.
     pub tokens: f64,
     /// The mean of the tokens in front of the first changed message, which a provider may still hold in its cache.
     pub unchanged_tokens: f64,
-    /// Cases whose result can be used: within the budget, valid, the system prompt intact.
+    /// How many cases have a usable result: within the budget, valid, the system prompt intact.
     pub usable: u32,
-    /// Cases over the budget.
+    /// How many cases are over the budget.
     pub over_budget: u32,
-    /// Cases that a provider would refuse.
+    /// How many cases a provider would refuse.
     pub invalid: u32,
-    /// Cases whose system prompt was changed.
+    /// How many cases have a changed system prompt.
     pub system_changed: u32,
-    /// Cases without a result.
+    /// How many cases have no result.
     pub failed: u32,
     /// The mean share of the prefix's tokens in front of the first changed message.
     pub unchanged_share: f64,
@@ -84,13 +84,13 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The average of a metric.
+    /// Returns the average of a metric.
     pub fn average(&self, metric: Metric) -> Average {
         Metric::ALL.iter().position(|known| *known == metric).map_or_else(Average::default, |at| self.averages[at])
     }
 }
 
-/// The summaries of `rows`: budgets in the order in which they come, methods within; intervals under `seed`.
+/// Returns the summaries of `rows`: budgets in the order of the rows, methods within; intervals under `seed`.
 pub fn summaries(rows: &[Row], seed: u64) -> Vec<Summary> {
     summaries_of(&rows.iter().collect::<Vec<_>>(), seed)
 }

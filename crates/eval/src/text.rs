@@ -3,7 +3,7 @@
 use epitome::session::{Arguments, Block, Content, Entry, Message};
 use serde_json::Value;
 
-/// The text of `messages` that are no system prompt, one after the other, a line break between two. Linear.
+/// Returns the text of `messages` that are not system prompts, one after the other, a line break between two. Linear.
 pub(crate) fn conversation<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut text = String::new();
     for message in messages.into_iter().filter(|message| !message.is_system_prompt()) {
@@ -12,7 +12,7 @@ pub(crate) fn conversation<'a>(messages: impl IntoIterator<Item = &'a Message>) 
     text
 }
 
-/// The text of the system messages.
+/// Returns the text of the system messages.
 pub(crate) fn system<'a>(messages: impl IntoIterator<Item = &'a Message>) -> String {
     let mut text = String::new();
     for message in messages.into_iter().filter(|message| message.is_system_prompt()) {
@@ -21,12 +21,12 @@ pub(crate) fn system<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Str
     text
 }
 
-/// The messages of a view as they are shown.
+/// Returns the messages of a view as they are shown.
 pub(crate) fn shown_messages(entries: &[Entry]) -> impl Iterator<Item = &Message> {
     entries.iter().map(|entry| &*entry.message)
 }
 
-/// Adds what a model reads of `message`, with a line break behind each block.
+/// Adds the text of `message` for a model, with a line break behind each block.
 pub(crate) fn append(message: &Message, text: &mut String) {
     for block in &message.blocks {
         append_block(block, text);
@@ -51,7 +51,7 @@ fn append_block(block: &Block, text: &mut String) {
     }
 }
 
-/// Arguments decoded, `name: value` on a line of its own for each value: escapes of JSON would glue themselves to the
+/// Returns arguments decoded, `name: value` on a line of its own for each value: escapes of JSON would stick to the
 /// strings behind them.
 pub(crate) fn append_arguments(arguments: &Arguments, text: &mut String) {
     let parsed = match arguments {
@@ -71,7 +71,7 @@ pub(crate) fn append_arguments(arguments: &Arguments, text: &mut String) {
     }
 }
 
-/// Every string and number in `value` with the name of the nearest field that holds it.
+/// Calls back with every string and number in `value`, with the name of the nearest field that contains it.
 pub(crate) fn leaves(value: &Value, key: &str, visit: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => visit(key, text),
@@ -95,10 +95,10 @@ pub(crate) struct Word {
     pub(crate) end: usize,
 }
 
-/// Letters that a word has at least.
+/// The fewest letters of a word.
 const LEAST_LETTERS: usize = 3;
 
-/// The words of `text`, in order. Linear.
+/// Returns the words of `text`, in order. Linear.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     #[derive(PartialEq, Clone, Copy)]
     enum Kind {

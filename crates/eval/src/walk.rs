@@ -1,5 +1,8 @@
 //! From files to cases: one file in memory at a time for each thread.
 
+use std::io::Read as _;
+use std::path::Path;
+
 use epitome::Session;
 use epitome::formats::{ReadOptions, read};
 use epitome::session::Entry;
@@ -10,6 +13,9 @@ use crate::case::{Case, CaseId};
 use crate::evidence::{Chat, chats};
 use crate::files::File;
 use crate::job::Job;
+use crate::lake::PARQUET;
+#[cfg(feature = "parquet")]
+use crate::lake::{LakeRow, each_block};
 use crate::meaning::{OWN_SUMMARY, last_own_view};
 use crate::measure::Measure;
 use crate::plan::Subject;
@@ -24,17 +30,39 @@ pub(crate) struct FileRows {
     pub(crate) rows: Vec<Row>,
     pub(crate) cases: usize,
     pub(crate) sessions: usize,
-    pub(crate) problem: Option<String>,
+    /// Why the file, or each of these rows of it, is not a session.
+    pub(crate) problems: Vec<String>,
+}
+
+#[cfg(feature = "parquet")]
+impl FileRows {
+    fn add(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.cases += other.cases;
+        self.sessions += other.sessions;
+        self.problems.extend(other.problems);
+    }
+}
+
+/// Rows of a table in memory at a time.
+#[cfg(feature = "parquet")]
+const ROWS_AT_ONCE: usize = 256;
+
+/// Whether a file begins with these bytes.
+fn begins_with(path: &Path, magic: &[u8]) -> std::io::Result<bool> {
+    let mut first = Vec::new();
+    std::fs::File::open(path)?.take(magic.len() as u64).read_to_end(&mut first)?;
+    Ok(first == magic)
 }
 
 /// Which sessions are worked on.
 type CaseSelector<'a> = &'a (dyn Fn(&CaseId) -> bool + Sync);
 
-/// The file that a session stands in.
+/// The file of a session.
 #[derive(Clone, Copy)]
-struct SourceFile<'a> {
-    format: &'a str,
-    digest: &'a str,
+pub(crate) struct SourceFile<'a> {
+    pub(crate) format: &'a str,
+    pub(crate) digest: &'a str,
 }
 
 impl Job<'_> {
@@ -43,12 +71,63 @@ impl Job<'_> {
         if self.plan.subject == Subject::Probes {
             return self.of_probes(file, wanted, measure);
         }
-        let bytes = std::fs::read(&file.path)
-            .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+        let unreadable = |error| EvalError::Read { file: file.path.display().to_string(), error };
+        if begins_with(&file.path, PARQUET).map_err(unreadable)? {
+            return self.of_parquet(file, wanted, measure);
+        }
+        let bytes = std::fs::read(&file.path).map_err(unreadable)?;
+        self.of_bytes(file, None, bytes, wanted, measure)
+    }
+
+    /// The cases of the rows of a Parquet file, each read like a file of its own.
+    #[cfg(feature = "parquet")]
+    fn of_parquet(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<FileRows, EvalError> {
+        let mut found = FileRows::default();
+        let of_row = |row: LakeRow| match row.session {
+            Some(session) => self.of_bytes(file, Some(&row.name), session.into_bytes(), wanted, measure),
+            None => Ok(FileRows::default()),
+        };
+        each_block(&file.path, self.plan.column.as_deref(), ROWS_AT_ONCE, &mut |block| {
+            let of_rows: Vec<Result<FileRows, EvalError>> = block.into_par_iter().map(of_row).collect();
+            of_rows.into_iter().try_for_each(|rows| {
+                found.add(rows?);
+                Ok(())
+            })
+        })?;
+        Ok(found)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    fn of_parquet(&self, file: &File, _: CaseSelector<'_>, _: bool) -> Result<FileRows, EvalError> {
+        let problem = "is a Parquet file, which this build does not read: build with the feature `parquet`".to_owned();
+        // One that lies in a folder among sessions is like any other file that is none.
+        if self.plan.paths.contains(&file.path) {
+            return Err(EvalError::Lake { file: file.path.display().to_string(), problem });
+        }
+        Ok(FileRows { problems: vec![problem], ..FileRows::default() })
+    }
+
+    /// The cases of the bytes of a file, or of the row `row` of one.
+    fn of_bytes(
+        &self,
+        file: &File,
+        row: Option<&str>,
+        bytes: Vec<u8>,
+        wanted: CaseSelector<'_>,
+        measure: bool,
+    ) -> Result<FileRows, EvalError> {
         let digest = digest(&bytes);
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
-            Err(error) => return Ok(FileRows { problem: Some(error.to_string()), ..FileRows::default() }),
+            Err(error) => {
+                let row = row.map_or_else(String::new, |row| format!("row {row}: "));
+                return Ok(FileRows { problems: vec![format!("{row}{error}")], ..FileRows::default() });
+            }
+        };
+        let name_of = |session: &str| match row {
+            Some(row) if loaded.sessions.len() == 1 => row.to_owned(),
+            Some(row) => format!("{row}/{session}"),
+            None => session.to_owned(),
         };
         let mut found = FileRows { sessions: loaded.sessions.len(), ..FileRows::default() };
         if !self.plan.filter.admits_format(loaded.format.as_str()) {
@@ -57,7 +136,7 @@ impl Job<'_> {
         let source = SourceFile { format: loaded.format.as_str(), digest: &digest };
         if let Subject::Evidence { questions } = self.plan.subject {
             for (session, chat) in chats(&loaded) {
-                let id = CaseId { file: file.name.clone(), session, cut_permille: 1000, part: None };
+                let id = CaseId { file: file.name.clone(), session: name_of(&session), cut_permille: 1000, part: None };
                 if self.plan.filter.admits_session(&id) && wanted(&id) && !chat.questions.is_empty() {
                     found.rows.extend(self.of_chat(id, source, &chat, questions, measure)?);
                     found.cases += 1;
@@ -69,7 +148,8 @@ impl Job<'_> {
             .sessions
             .par_iter()
             .map(|session| {
-                let id = CaseId { file: file.name.clone(), session: session.name.clone(), cut_permille: 0, part: None };
+                let session_name = name_of(&session.name);
+                let id = CaseId { file: file.name.clone(), session: session_name, cut_permille: 0, part: None };
                 if !self.plan.filter.admits_session(&id) || !wanted(&id) {
                     return Ok((0, Vec::new()));
                 }
@@ -84,7 +164,7 @@ impl Job<'_> {
         Ok(found)
     }
 
-    /// The probed session of a folder: one case, its prefix as it stands.
+    /// Returns the probed session of a folder: one case, with its prefix unchanged.
     fn of_probes(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<FileRows, EvalError> {
         let mut found = FileRows { sessions: 1, ..FileRows::default() };
         let Some(probed) = ProbedCase::read(file, self.plan)?.filter(|probed| wanted(&probed.case.id)) else {
@@ -100,7 +180,7 @@ impl Job<'_> {
         Ok(found)
     }
 
-    fn of_session(
+    pub(crate) fn of_session(
         &self,
         id: &CaseId,
         source: SourceFile<'_>,
@@ -138,7 +218,8 @@ impl Job<'_> {
         // What an agent's own summary comes to is measured once for each session that counts.
         if let Some(own) = own.filter(|_| cases > 0 && measure) {
             let part = Some(OWN_SUMMARY.to_owned());
-            let mut case = Case::of(CaseId { cut_permille: 1000, part, ..id.clone() }, source.format, own, &[])?;
+            let mut case =
+                Case::from_prefix(CaseId { cut_permille: 1000, part, ..id.clone() }, source.format, own, &[])?;
             case.task = self.plan.labels.of(&id.file).map(str::to_owned);
             rows.extend(Measure { job: self, case: &case, file: source.digest, how: OWN_SUMMARY }.own_summary());
         }
@@ -153,7 +234,7 @@ impl Job<'_> {
         most: usize,
         measure: bool,
     ) -> Result<Vec<Row>, EvalError> {
-        let mut case = Case::of(id, source.format, chat.session.clone(), &[])?;
+        let mut case = Case::from_prefix(id, source.format, chat.session.clone(), &[])?;
         case.task = self.plan.labels.of(&case.id.file).map(str::to_owned);
         if !measure {
             return Ok(vec![Row::empty(&case)]);

@@ -85,5 +85,5 @@ fn wrong_sheets_are_told() {
     let twice = format!("{head}001\tq1\t1\tAnn\n1\tq1\t0\tAnn");
     check(&twice, "line 3: `Ann` graded this answer before: keep one of the lines");
     let no_key = read_key("{}", "k.json").unwrap_err().to_string();
-    assert!(no_key.starts_with("k.json: is no key of a blind reading"), "{no_key}");
+    assert!(no_key.starts_with("k.json: is not the key of a blind reading"), "{no_key}");
 }

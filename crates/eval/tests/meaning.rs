@@ -156,7 +156,7 @@ fn speakers_and_sources() {
     let told = ["M We read the parser and its tests.", "U Go on."];
     check("a recorded summary has no speaker", &told, &told, kept(0, 0), kept(0, 0));
     let nameless = [r#"C status {}"#, "R all units are built and linked", "U Go on."];
-    check("a call without a name is no source", &nameless, &nameless, kept(1, 1), kept(0, 0));
+    check("a call without a name is not a source", &nameless, &nameless, kept(1, 1), kept(0, 0));
     let cut = [r#"C read {"path":"…"}"#, &format!("R {LINE}")];
     check("under a call that lost its file", &prefix, &cut, kept(1, 1), kept(0, 1));
     let turned = ["U The failure comes from the empty input."];

@@ -21,7 +21,7 @@ fn what_is_needed() {
     let prefix = ["U fix the parser", r#"C ls {"path":"src"}"#, "R src/parser_old.rs and src/lexer.rs"];
     check("it stands in the prefix", &prefix, &[CALL, "R text"], &["src/parser_old.rs"]);
     check("it does not", &["U fix the parser"], &[CALL, "R text"], &[]);
-    check("a part of another string is no occurrence", &["U see xsrc/parser_old.rs"], &[CALL, "R text"], &[]);
+    check("a part of another string is not an occurrence", &["U see xsrc/parser_old.rs"], &[CALL, "R text"], &[]);
     check(
         "the system prompt says it",
         &["S The code is in src/parser_old.rs.", prefix[0], prefix[1], prefix[2]],
@@ -72,7 +72,7 @@ fn recall_loose_and_bound() {
     check("a word out of reach", &far, (0, 1, 1));
     let near = format!("U customer{} 48213 Bergen", ".".repeat(100));
     check("a word just in reach", &near, (1, 1, 1));
-    check("the system prompt is no part of the result", "S customer 48213 Bergen invoice", (0, 0, 1));
+    check("the system prompt is not part of the result", "S customer 48213 Bergen invoice", (0, 0, 1));
 }
 
 #[test]
@@ -242,6 +242,6 @@ fn outside_methods_may_fail() {
     let problem = |command: &str| run(command).problem.unwrap_or_default();
     assert!(problem("false").contains("failed"), "{}", problem("false"));
     assert!(problem("echo {}").contains("no list"), "{}", problem("echo {}"));
-    assert!(problem("echo nonsense").contains("no JSON"), "{}", problem("echo nonsense"));
+    assert!(problem("echo nonsense").contains("not JSON"), "{}", problem("echo nonsense"));
     assert!(!problem("/no/such/command").is_empty());
 }

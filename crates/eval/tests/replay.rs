@@ -7,7 +7,7 @@ use epitome::session::{Arguments, Block, Content, Epoch, Message, Origin, Role, 
 use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
 use epitome_eval::Filter;
 use epitome_eval::replay::{
-    Model, NEVER, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
+    Model, NEVER, Policy, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
 };
 
 /// A price whose parts can be told apart in a sum.
@@ -52,8 +52,16 @@ const TWELVE: &str = "one two three four five six seven eight nine ten eleven tw
 
 fn under(session: &Session, policy: &str, model: &Model) -> ReplayedSession {
     let all = policies(&[policy.to_owned()], Some(model.budget.window), &epitome::registry()).unwrap();
-    let rows = replay_session("a.json", "a", "openai-chat", session, &all, model).unwrap();
+    row(session, policy, plan(all, model.clone(), false))
+}
+
+fn row(session: &Session, policy: &str, plan: ReplayPlan) -> ReplayedSession {
+    let rows = replay_session("a.json", "a", "openai-chat", session, &plan).unwrap();
     rows.into_iter().find(|row| row.policy == policy).unwrap()
+}
+
+fn plan(policies: Vec<Policy>, model: Model, refetches: bool) -> ReplayPlan {
+    ReplayPlan { paths: Vec::new(), policies, model, refetches, filter: Filter::default() }
 }
 
 fn session_of(messages: Vec<Message>) -> Session {
@@ -118,7 +126,8 @@ fn never_is_a_plain_sum_and_the_rest_adds_up() {
     }
     let model = model(1_200);
     let all = policies(&["default".to_owned(), "classic".to_owned()], Some(1_200), &epitome::registry()).unwrap();
-    let rows = replay_session("a.json", "a", "openai-chat", &session, &all, &model).unwrap();
+    let plan = plan(all, model.clone(), false);
+    let rows = replay_session("a.json", "a", "openai-chat", &session, &plan).unwrap();
     let totals = totals(&rows, &model.price);
     let of = |policy: &str| totals.iter().find(|total| total.policy == policy).unwrap();
     assert_eq!((of(NEVER).spent.input, of(NEVER).spent.output), plain);
@@ -222,10 +231,44 @@ fn files_are_replayed_in_order_whatever_else_lies_there() {
         paths: vec![folder.path().to_owned()],
         policies: policies(&[], None, &epitome::registry()).unwrap(),
         model: model(1_000),
+        refetches: false,
         filter: Filter { min_tokens: 0, ..Filter::default() },
     };
     let run = plan.run(&|_, _| {}).unwrap();
     let rows: Vec<(&str, &str)> = run.rows.iter().map(|row| (row.file.as_str(), row.policy.as_str())).collect();
     assert_eq!(rows, [("a.json", NEVER), ("a.json", RECORDED), ("b.json", NEVER), ("b.json", RECORDED)]);
     assert_eq!((run.sessions, run.skipped.len()), (2, 1));
+}
+
+#[test]
+fn what_a_call_needs_is_fetched_again() {
+    // A long loop of a tool behind a result, and a name of the model's own, that only the last calls refer to.
+    let mut messages = vec![said(Role::User, "Set the port.", 0), call("first", "notes.md")];
+    messages.push(result("first", &format!("The port stands in conf/port_4711.toml. {}", TWELVE.repeat(5))));
+    for number in 0..40 {
+        if number == 5 {
+            messages.push(said(Role::Assistant, "I call it name_77.", 1));
+        }
+        let id = format!("c{number}");
+        messages.extend([call(&id, "src"), result(&id, &format!("{number}: {}", TWELVE.repeat(4)))]);
+    }
+    messages.extend([call("last", "conf/port_4711.toml"), result("last", "port = 1"), call("own", "name_77")]);
+    let session = session_of(messages);
+    let under = |policy: &str, refetches: bool| {
+        let all = policies(&[policy.to_owned()], Some(1_200), &epitome::registry()).unwrap();
+        row(&session, policy, plan(all, model(1_200), refetches))
+    };
+    let extra = |row: &ReplayedSession| {
+        let extra = &row.extra;
+        (extra.extra_calls, extra.lost_calls, extra.crowded_calls, row.refetches.needed)
+    };
+    let plain = under("chain:sliding-window", false);
+    assert_eq!(extra(&plain), (0, 0, 0, 2));
+    let made = under("chain:sliding-window", true);
+    // The name was no tool's: only a search of the log gives it back.
+    assert_eq!(extra(&made), (1, 1, 0, 1));
+    assert_eq!(made.turns.len(), plain.turns.len() + 1, "the agent asks for it in a turn of its own");
+    assert!(made.extra.extra_tokens > 60, "{:?}", made.extra);
+    assert!(made.turns.iter().all(|turn| !turn.impossible));
+    assert_eq!(extra(&under(NEVER, true)), (0, 0, 0, 0));
 }

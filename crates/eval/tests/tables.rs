@@ -153,7 +153,7 @@ fn intervals_are_over_sessions_not_cases() {
         row
     };
     let rows = [cut("a", 300, 4), cut("a", 500, 4), cut("a", 700, 4), cut("b", 500, 0)];
-    let group = Group::of("all", &rows, &[], 1);
+    let group = Group::new("all", &rows, &[], 1);
     let average = group.summaries[0].average(Metric::BoundFrr);
     assert_eq!((group.cases(), group.sessions(), average.cases), (4, 2, 4));
     assert_eq!(average.macro_average, Some(0.75));
@@ -168,7 +168,7 @@ fn differences_are_marked_from_five_sessions_on() {
                 [("ours", 3), ("theirs", 1)].map(|(method, kept)| row(&number.to_string(), method, kept, 4))
             })
             .collect();
-        markdown(&[Group::of("all", &rows, &pair(), 1)])
+        markdown(&[Group::new("all", &rows, &pair(), 1)])
     };
     assert!(text(4).contains("| `theirs` | +.500 [+.500, +.500] |"), "{}", text(4));
     assert!(text(5).contains("| `theirs` | **+.500 [+.500, +.500]** |"), "{}", text(5));
@@ -178,7 +178,7 @@ fn differences_are_marked_from_five_sessions_on() {
 fn several_methods_against_one_are_one_table() {
     let rows = [row("a", "ours", 3, 4), row("a", "mine", 2, 4), row("a", "theirs", 1, 4)];
     let pairs = ["ours", "mine"].map(|method| (method.to_owned(), "theirs".to_owned()));
-    let sheets = Group::of("all", &rows, &pairs, 1).against();
+    let sheets = Group::new("all", &rows, &pairs, 1).against();
     let cells =
         |sheet: &Sheet| sheet.rows.iter().map(|row| [row[1].text.clone(), row[2].text.clone()]).collect::<Vec<_>>();
     assert_eq!(sheets.iter().map(|sheet| sheet.headings[1].as_str()).collect::<Vec<_>>(), ["… less theirs"]);
@@ -189,7 +189,7 @@ fn several_methods_against_one_are_one_table() {
 #[test]
 fn names_do_not_break_tables() {
     let rows = [row("a", "command:a | b `c`\nd", 1, 2)];
-    let text = markdown(&[Group::of("all", &rows, &[], 1)]);
+    let text = markdown(&[Group::new("all", &rows, &[], 1)]);
     assert!(text.contains("| `command:a \\| b 'c' d` |"), "{text}");
-    assert_eq!(Group::of("all", &rows, &[], 1).figures()[0].rows[0][2].verdict, Verdict::Open);
+    assert_eq!(Group::new("all", &rows, &[], 1).figures()[0].rows[0][2].verdict, Verdict::Open);
 }

@@ -10,21 +10,21 @@ use crate::metric::Metric;
 use crate::row::Row;
 use crate::summary::Summary;
 
-/// Marks in charts: shapes tell methods apart where colours do not.
+/// Marks in charts: shapes distinguish methods where colours do not.
 const SHAPES: [&str; 6] = ["circle", "square", "diamond", "triangle", "cross", "ring"];
-/// Colours in `page.css`. Shapes and colours together tell 24 apart.
+/// Colours in `page.css`. Shapes and colours together distinguish 24 methods.
 const COLOURS: usize = 8;
-/// Most points of a scatter that are drawn.
+/// The most points of a scatter.
 const MOST_POINTS: usize = 2_000;
-/// Characters of a name that are shown beside bars.
+/// The most characters of a name beside bars.
 const NAME: usize = 27;
 
-/// What a mark or a bar stands for, by its place in a list.
+/// Returns the number of a method's mark or bar: its place in a list.
 fn number(names: &[&str], name: &str) -> usize {
     names.iter().position(|known| *known == name).unwrap_or(0)
 }
 
-/// A mark at a point, with what it says on hovering.
+/// Returns a mark at a point, with its text on hovering.
 fn mark(number: usize, x: f64, y: f64, title: &str) -> String {
     let shape = SHAPES[number % SHAPES.len()];
     let (tag, drawn) = match shape {
@@ -39,7 +39,7 @@ fn mark(number: usize, x: f64, y: f64, title: &str) -> String {
     format!("<g class='m{colour}'><{tag} {drawn}><title>{}</title></{tag}></g>", escape_html(title))
 }
 
-/// The marks of `names` with the names.
+/// Returns the marks of `names` with the names.
 pub(super) fn legend(names: &[&str]) -> String {
     let item = |(number, name): (usize, &&str)| {
         let shape = mark(number, 7.0, 7.0, name);

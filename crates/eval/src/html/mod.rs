@@ -13,10 +13,10 @@ use crate::run::Run;
 use crate::summary::Summary;
 use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
 
-/// The page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the first of which
-/// is the scatter's; intervals are under `seed`. Linear in the rows.
+/// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
+/// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
 pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
-    let all = Group::of("all", &run.rows, pairs, seed);
+    let all = Group::new("all", &run.rows, pairs, seed);
     let mut methods: Vec<&str> = Vec::new();
     for summary in &all.summaries {
         if !methods.contains(&summary.method.as_str()) {
@@ -84,7 +84,7 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
     );
 }
 
-/// Every definition, for reading on and for paper; and each once more for the button that opens it.
+/// Returns every definition in a list, for reading and for paper, and once more for the buttons that open it.
 fn definitions(page: &mut String) {
     let terms: Vec<Term> = Metric::ALL.into_iter().map(term).chain(OTHERS).collect();
     heading(page, "What each figure means");
@@ -103,7 +103,7 @@ fn definitions(page: &mut String) {
     }
 }
 
-/// A term's name, with the one that tables use where that is another.
+/// Returns a term's name, with the one in tables where that is another.
 fn named(term: Term) -> String {
     let short = term.short.to_lowercase();
     if term.name.to_lowercase().starts_with(&short) || term.name.to_lowercase().contains(&short) {
@@ -113,24 +113,24 @@ fn named(term: Term) -> String {
     }
 }
 
-/// The first metric that there is anything of; what questions are answered by comes before strings.
+/// Returns the first metric with any figures; metrics of questions precede those of strings.
 fn main_metric(summaries: &[Summary]) -> Metric {
     let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
     let asked = [Metric::Evidence, Metric::Probes];
     asked.into_iter().chain(Metric::ALL).find(has).unwrap_or(Metric::BoundFrr)
 }
 
-/// A heading; `title` is HTML.
+/// Returns a heading; `title` is HTML.
 fn heading(page: &mut String, title: &str) {
     let _ = write!(page, "\n<h2>{title}</h2>");
 }
 
-/// A word that opens the definition of a term.
+/// Returns a word that opens the definition of a term.
 fn button(term: Term, word: &str) -> String {
     format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escape_html(word))
 }
 
-/// A text as HTML.
+/// Returns a text as HTML.
 fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for char in text.chars() {

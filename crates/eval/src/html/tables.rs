@@ -67,7 +67,7 @@ fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
     out
 }
 
-/// The paired differences of a group, a table for each method that is held against others.
+/// Returns the paired differences of a group, a table for each method that is compared with others.
 pub(super) fn differences(group: &Group) -> String {
     group.against().iter().map(table).collect()
 }

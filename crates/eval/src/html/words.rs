@@ -1,4 +1,4 @@
-//! What figures are called and what they mean.
+//! The names and definitions of figures.
 
 use crate::metric::Metric;
 
@@ -11,7 +11,7 @@ pub(super) struct Term {
     pub(super) short: &'static str,
     /// Its name in a text.
     pub(super) name: &'static str,
-    /// What it is.
+    /// Its definition.
     pub(super) definition: &'static str,
 }
 
@@ -111,7 +111,7 @@ pub(super) const DIFFERENCE: Term = Term {
                  sessions or more have an interval that does not hold zero.",
 };
 
-/// What is explained beside the metrics.
+/// The definitions beside those of the metrics.
 pub(super) const OTHERS: [Term; 13] = [
     AVERAGES,
     DIFFERENCE,
@@ -128,7 +128,7 @@ pub(super) const OTHERS: [Term; 13] = [
     TIME,
 ];
 
-/// The words for a metric.
+/// Returns the words for a metric.
 pub(super) fn term(metric: Metric) -> Term {
     let (name, definition) = match metric {
         Metric::BoundFrr => (

@@ -22,7 +22,7 @@ impl Speakers {
     pub(super) const MODEL: Self = Self(2);
     /// A tool.
     pub(super) const TOOL: Self = Self(4);
-    /// All of them: a summary tells what anybody said, so its lines have no speaker to stand under.
+    /// All of them: a summary covers the text of every speaker, so its lines have no speaker as a label.
     pub(super) const ANY: Self = Self(7);
 
     pub(super) fn with(self, other: Self) -> Self {
@@ -101,7 +101,7 @@ impl Vocabulary {
                 name(Speakers::TOOL);
             }
         }
-        // A file or a command stands for what was printed of it.
+        // A file or a command means its output.
         if !label.calls.is_empty() {
             label.speakers = label.speakers.with(Speakers::TOOL);
         }

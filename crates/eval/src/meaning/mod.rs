@@ -1,7 +1,7 @@
-//! Meaning, not strings: whether what was said is still there, in its order, under who said it.
+//! Meaning, not strings: whether what was said is still there, in its order, under its speaker.
 //!
-//! All of it is worked out from the session before the compaction and the result alone. The code shares nothing with what
-//! the strategies hold for said, labelled or ordered.
+//! All figures are computed from the session before the compaction and the result alone. The code shares nothing with
+//! the strategies' notions of speaker, label and order.
 
 mod label;
 mod line;
@@ -56,7 +56,7 @@ impl MeaningScores {
     }
 }
 
-/// What a session meant, worked out once for all results.
+/// The meaning of a session, computed once for all results.
 #[derive(Debug)]
 pub(crate) struct Meaning {
     said: StatedContent,
@@ -66,8 +66,8 @@ pub(crate) struct Meaning {
 
 impl Meaning {
     /// Linear in the view.
-    pub(crate) fn of(before: &[Entry]) -> Result<Self, EvalError> {
-        Ok(Self { said: StatedContent::of(before)?, order: Order::of(before)?, origins: Origins::of(before)? })
+    pub(crate) fn new(before: &[Entry]) -> Result<Self, EvalError> {
+        Ok(Self { said: StatedContent::new(before)?, order: Order::new(before)?, origins: Origins::new(before)? })
     }
 
     /// Measures a result, a view in order. Linear in it.

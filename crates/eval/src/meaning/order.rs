@@ -1,4 +1,4 @@
-//! Whether what came after the newest typed message stands behind it.
+//! Whether text from after the newest typed message is behind it in the result.
 
 use epitome::session::{Entry, Message, Role};
 
@@ -7,7 +7,7 @@ use crate::EvalError;
 use crate::patterns::Patterns;
 use crate::text::{append, conversation, shown_messages};
 
-/// Characters by which a cut message is known again.
+/// The characters that identify a cut message.
 const HEAD: usize = 100;
 
 /// The newest typed message, and the lines that were said only after it.
@@ -20,7 +20,7 @@ pub(super) struct Order {
 
 impl Order {
     /// Linear in the view.
-    pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+    pub(super) fn new(before: &[Entry]) -> Result<Self, EvalError> {
         let Some(at) = before.iter().rposition(|entry| entry.message.is_typed()) else {
             return Ok(Self { typed: String::new(), later: Patterns::new::<&str>(&[], false)?, lines: 0 });
         };
@@ -47,7 +47,7 @@ impl Order {
         let head: String = self.typed.chars().take(HEAD).collect();
         let is_user = |at: &usize| result[*at].message.role == Role::User;
         let newest = |wanted: &dyn Fn(&usize) -> bool| (0..texts.len()).rev().find(wanted);
-        // A short message may stand by chance in what a tool printed: its own place counts first.
+        // A short message may occur by chance in a tool's output: its own place is searched first.
         let entry = newest(&|at| is_user(at) && texts[*at] == self.typed)
             .or_else(|| newest(&|at| is_user(at) && texts[*at].contains(&self.typed)))
             .or_else(|| newest(&|at| is_user(at) && texts[*at].contains(&head)))
@@ -60,7 +60,7 @@ impl Order {
     }
 }
 
-/// What a message that is no system prompt says, calls included.
+/// What a message that is not a system prompt says, calls included.
 fn text_of(message: &Message) -> String {
     if message.is_system_prompt() {
         return String::new();

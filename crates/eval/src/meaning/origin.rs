@@ -1,4 +1,4 @@
-//! Who said each line of a session, and which calls printed it.
+//! The speaker of each line of a session, and the calls that printed it.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use super::names::calls_of;
 
 use crate::EvalError;
 
-/// Where a line comes from.
+/// The origin of a line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LineOrigin {
-    /// Who said it.
+    /// Its speakers.
     pub(super) said: Speakers,
     /// Whether the model wrote it into the arguments of a call: it may stand under the model and under the tool.
     pub(super) in_call: bool,
@@ -43,7 +43,7 @@ pub(super) struct Origins {
 
 impl Origins {
     /// Linear in the view.
-    pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+    pub(super) fn new(before: &[Entry]) -> Result<Self, EvalError> {
         let mut reading = OriginReader::default();
         for message in before.iter().map(|entry| &*entry.message).filter(|message| !message.is_system_prompt()) {
             reading.take(message);

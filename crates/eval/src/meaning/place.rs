@@ -1,4 +1,4 @@
-//! Under whom and what the kept lines of a result stand.
+//! Which labels the kept lines of a result are under.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::origin::{LineOrigin, Origins};
 use crate::kept::KeptCount;
 use crate::text::append_arguments;
 
-/// What parts a label from what it is about, within a line.
+/// The separators of a label and its text within a line.
 const PARTS: [&str; 6] = ["] ", ": ", "：", "→ ", "=> ", "— "];
 
 /// Kept lines by where they stand.
@@ -21,7 +21,7 @@ struct Tally {
 }
 
 impl Origins {
-    /// Kept lines that stand under who said them, and under what printed them. Linear in the result.
+    /// Returns how many kept lines are under their speakers, and under what printed them. Linear in the result.
     pub(super) fn places(&self, result: &[Entry]) -> (KeptCount, KeptCount) {
         let mut tally = Tally::default();
         let mut calls: HashMap<&str, String> = HashMap::new();
@@ -94,7 +94,7 @@ impl Origins {
         }
     }
 
-    /// Where a line comes from, also where it stands behind the mark of a list, a quote or a change.
+    /// Where a line comes from, also behind the mark of a list, a quote or a change.
     fn origin_of(&self, line: &str) -> Option<&LineOrigin> {
         self.source(line).or_else(|| self.source(bare(line)))
     }

@@ -7,15 +7,15 @@ use crate::EvalError;
 use crate::kept::KeptCount;
 use crate::patterns::Patterns;
 
-/// Characters of typed messages that are counted: shorter ones stand anywhere, longer ones may be cut.
+/// The lengths of typed messages that count, in characters: shorter ones occur anywhere, longer ones may be cut.
 const TYPED: std::ops::RangeInclusive<usize> = 10..=400;
-/// Characters of a typed message that must stand in one piece.
+/// The characters of a typed message that a result must contain in one piece.
 const PIECE: usize = 30;
-/// Characters between the beginnings of pieces that are looked for.
+/// Characters between the beginnings of pieces that are searched for.
 const STEP: usize = 5;
-/// How a text begins that an agent puts in front of a session that goes on.
+/// The beginning of a text that an agent puts in front of a session that continues.
 const CONTINUED: &str = "This session is being continued";
-/// Characters of sentences that are counted: shorter ones say little, longer ones are lists and code.
+/// The lengths of sentences that count, in characters: shorter ones say little, longer ones are lists and code.
 const SENTENCE: std::ops::RangeInclusive<usize> = 40..=300;
 
 /// What was said that should stay.
@@ -31,11 +31,11 @@ pub(super) struct StatedContent {
 }
 
 impl StatedContent {
-    pub(super) fn of(before: &[Entry]) -> Result<Self, EvalError> {
+    pub(super) fn new(before: &[Entry]) -> Result<Self, EvalError> {
         let (mut pieces, mut typed, mut finals, mut lines) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut answer = None;
         for message in before.iter().map(|entry| &*entry.message) {
-            // Where only the text is left, an agent's own summary is what a person seems to have typed.
+            // Where only the text is left, an agent's own summary looks like typed text.
             let continues = || message.plain_text().trim_start().starts_with(CONTINUED);
             match message.origin {
                 Origin::Typed if continues() => lines.extend(summary_lines(&message.plain_text())),
@@ -103,7 +103,7 @@ fn texts(entries: &[Entry]) -> String {
     out
 }
 
-/// Whether a typed text is one that should stay: what agents put into a person's mouth begins with a tag or a bracket.
+/// Whether a typed text is one that should stay: a text that an agent adds begins with a tag or a bracket.
 fn is_counted(text: &str) -> bool {
     TYPED.contains(&text.chars().count()) && !text.starts_with(['<', '['])
 }

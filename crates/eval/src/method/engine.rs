@@ -38,7 +38,7 @@ impl EngineMethod {
         last.map(|()| session.view().to_vec())
     }
 
-    /// One compaction of `session`; the error says why there was none.
+    /// Makes one compaction of `session`; the error says why there was none.
     fn compact_once(
         &self,
         session: &mut Session,

@@ -1,4 +1,4 @@
-//! What is measured: chains, presets and configurations of this engine, and baselines.
+//! The methods that are measured: chains, presets and configurations of this engine, and baselines.
 
 mod engine;
 mod spec;
@@ -6,7 +6,6 @@ mod spec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use epitome::config::Preset;
 use epitome::engine::Mode;
 use epitome::session::Entry;
 use epitome::{Config, Registry};
@@ -21,10 +20,10 @@ use spec::{bare, effective_values, fixed_chain, named_chain, of_config, parse_co
 
 pub(crate) use spec::{build, read_config};
 
-/// What methods are held to.
+/// The conditions for methods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MethodOptions {
-    /// How long an outside method may take for one case at one budget.
+    /// The most time of an outside method for one case at one budget.
     pub command_timeout: Duration,
 }
 
@@ -48,7 +47,7 @@ enum MethodKind {
     Baseline(Baseline),
     Outside { command: String, timeout: Duration },
 }
-/// What a method made of a case.
+/// The result of a method for a case.
 #[derive(Debug)]
 pub struct MethodOutcome {
     /// The compacted view; `None` where there is none.
@@ -60,17 +59,17 @@ pub struct MethodOutcome {
 }
 
 impl Method {
-    /// The method that `spec` names: `default`, `tournament`, a preset, a chain of the default configuration, a strategy,
-    /// `chain:a+b+c`, `set:KEY=VALUE+KEY=VALUE` for the default with other settings, `config:FILE`, `baseline:newest|tail|cleared|identifiers`, or `command:…` for an outside one. The
-    /// error says what would be right.
+    /// Returns the method that `spec` names: `default`, `tournament`, a preset, a chain of the default configuration, a
+    /// strategy, `chain:a+b+c`, `set:KEY=VALUE+KEY=VALUE` for the default with other settings, `config:FILE`,
+    /// `baseline:newest|tail|cleared|identifiers`, or `command:…` for an outside one. The error says what would be
+    /// right.
     pub fn parse(spec: &str, options: &MethodOptions, registry: &Registry) -> Result<Self, EvalError> {
-        // What a name stands for besides the name itself.
+        // The definition behind the name.
         let mut meant = String::new();
         let how = match spec.split_once(':') {
-            Some(("baseline", name)) => MethodKind::Baseline(Baseline::by_name(name).ok_or_else(|| {
-                let known: Vec<&str> = Baseline::ALL.iter().map(|baseline| baseline.as_str()).collect();
-                EvalError::Method(format!("`{name}` is no baseline; there are {}", known.join(", ")))
-            })?),
+            Some(("baseline", name)) => {
+                MethodKind::Baseline(name.parse().map_err(|error| EvalError::Method(format!("`{spec}`: {error}")))?)
+            }
             Some(("command", command)) => {
                 meant = format!("{:?}", options.command_timeout);
                 MethodKind::Outside { command: command.to_owned(), timeout: options.command_timeout }
@@ -89,19 +88,19 @@ impl Method {
             }
             Some((kind, _)) => {
                 let known = "chain:a+b+c, set:KEY=VALUE+KEY=VALUE, config:FILE, command:…, baseline:NAME";
-                return Err(EvalError::Method(format!("`{kind}:` is no kind of method; there are {known}")));
+                return Err(EvalError::Method(format!("`{kind}:` is not a kind of method; there are {known}")));
             }
             None => bare(spec, registry)?,
         };
         if meant.is_empty() && matches!(how, MethodKind::Engine(_)) {
-            let preset = Preset::by_name(spec).map(Config::with_preset);
+            let preset = spec.parse().ok().map(Config::with_preset);
             meant = effective_values(&preset.unwrap_or_default(), registry);
         }
         let digest = digest(format!("{spec}\0{meant}").as_bytes());
         Ok(Self { name: spec.to_owned(), digest, how })
     }
 
-    /// A configuration as a method, with a chain of its own where one is given.
+    /// Returns a configuration as a method, with a chain of its own where one is given.
     pub(crate) fn configured(
         name: &str,
         config: &Config,
@@ -120,13 +119,13 @@ impl Method {
         })
     }
 
-    /// Its name in tables: what it was named by.
+    /// Returns its name in tables: the one that it was chosen by.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A digest of what it is: its name, every setting that its configuration comes to, the bytes of that configuration's
-    /// file, the time that an outside one has. What a command runs is not looked at.
+    /// Returns a digest of its definition: its name, every effective setting of its configuration, the bytes of that
+    /// configuration's file, the time of an outside one. The program that a command runs is not part of it.
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -136,10 +135,10 @@ impl Method {
         self.compact_for(case, budget, None)
     }
 
-    /// Compacts the prefix of a case again and again, each time to the next of `budgets`, and gives what the last
-    /// compaction left. This engine works on one session with its log, unless a text lies between (`is_piped`); other
-    /// methods get what the last one left as a session of its own. A compaction on the way that gives no result leaves
-    /// what is there. The time is that of all.
+    /// Compacts the prefix of a case repeatedly, each time to the next of `budgets`, and returns the last result. This
+    /// engine works on one session with its log, unless a text is between compactions (`is_piped`); other methods get
+    /// each result as a session of its own. A compaction without a result leaves its input as it is. The time is that
+    /// of all.
     pub fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> MethodOutcome {
         let started = Instant::now();
         let result = match &self.how {
@@ -161,24 +160,25 @@ impl Method {
             let now = left.as_ref().unwrap_or(case);
             let Some(entries) = self.compact(now, *budget).entries else { continue };
             let session = if is_piped { session_from_chat(&entries, tools)? } else { session_of(&entries, tools) };
-            let next = Case::of(case.id.clone(), &case.format, session, &[]).map_err(|error| error.to_string())?;
+            let next =
+                Case::from_prefix(case.id.clone(), &case.format, session, &[]).map_err(|error| error.to_string())?;
             left = Some(next);
         }
         let outcome = self.compact(left.as_ref().unwrap_or(case), *last);
         outcome.entries.ok_or_else(|| outcome.problem.unwrap_or_default())
     }
 
-    /// Whether it is a free baseline, which keeps the same however often it is asked.
+    /// Whether it is a free baseline, whose result is the same however often it is asked.
     pub fn is_baseline(&self) -> bool {
         matches!(self.how, MethodKind::Baseline(_))
     }
 
-    /// Whether it can be told what to keep in focus.
+    /// Whether it takes a focus.
     pub fn takes_focus(&self) -> bool {
         matches!(self.how, MethodKind::Engine(_))
     }
 
-    /// The same with `focus` as what to keep in focus, where the method takes one.
+    /// Returns the method with `focus`, where it takes one.
     pub fn compact_for(&self, case: &Case, budget: u32, focus: Option<&str>) -> MethodOutcome {
         let started = Instant::now();
         let result = match &self.how {
@@ -194,8 +194,8 @@ impl Method {
     }
 }
 
-/// The methods that `specs` name, and the free baselines behind them where they are not named: they are part of every
-/// comparison.
+/// Returns the methods that `specs` name, and the free baselines behind them where they are not named: they are part of
+/// every comparison.
 pub fn methods(specs: &[String], options: &MethodOptions, registry: &Registry) -> Result<Vec<Arc<Method>>, EvalError> {
     let mut all: Vec<String> = Vec::new();
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));

@@ -1,6 +1,5 @@
-//! What a method's name stands for.
+//! The meaning of a method's name.
 
-use epitome::config::Preset;
 use epitome::engine::{Chain, Mode};
 use epitome::{Config, Registry, Runtime};
 
@@ -19,9 +18,9 @@ pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalEr
         method.mode = if spec == "adaptive" { Mode::Adaptive } else { Mode::Tournament };
         return Ok(MethodKind::Engine(method));
     }
-    match Preset::by_name(spec) {
-        Some(preset) => of_config(&Config::with_preset(preset), registry),
-        None => named_chain(&[spec], registry),
+    match spec.parse() {
+        Ok(preset) => of_config(&Config::with_preset(preset), registry),
+        Err(_) => named_chain(&[spec], registry),
     }
 }
 
@@ -37,26 +36,26 @@ pub(super) fn parse_config(text: &str, file: &str, registry: &Registry) -> Resul
     Config::parse(text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
-/// The default configuration with settings such as `transcript.tail_share=0.2` or `select.mode=tournament`.
+/// Returns the default configuration with settings such as `transcript.tail_share=0.2` or `select.mode=tournament`.
 pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
     let mut config = Config::default();
     for setting in settings.split('+') {
         let wrong = |problem: String| EvalError::Method(format!("set: `{setting}` {problem}"));
         let (key, value) = setting.split_once('=').ok_or_else(|| wrong("is not KEY=VALUE".to_owned()))?;
         let (key, value) = (key.trim(), value.trim());
-        // `summary` is a strategy and a section: it is the strategy where that has the setting.
+        // `summary` is a strategy and a section: the strategy is meant where it has the setting.
         let is_strategy = key.split_once('.').is_some_and(|(strategy, name)| {
             registry.get(strategy).is_ok_and(|known| known.fields.iter().any(|field| field.name == name))
         });
         let key = if is_strategy { format!("strategies.{key}") } else { key.to_owned() };
-        // What is no number, flag or list is a text.
+        // A value that is not a number, flag or list is a text.
         let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         config.set(&key, &value).map_err(wrong)?;
     }
     Ok(config)
 }
 
-/// Every key of a configuration with the value that it comes to, defaults included: these change between builds.
+/// Returns every key of a configuration with its effective value, defaults included: these change between builds.
 pub(super) fn effective_values(config: &Config, registry: &Registry) -> String {
     let effective = config.effective(registry);
     effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()

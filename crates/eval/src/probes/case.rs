@@ -10,14 +10,14 @@ use crate::files::File;
 use crate::plan::Plan;
 use crate::resume::digest;
 
-/// A session up to its cut, and what is asked about it.
+/// A session up to its cut, and the questions about it.
 #[derive(Debug)]
 pub(crate) struct ProbedCase {
     pub(crate) case: Case,
     pub(crate) folder: ProbeFolder,
     /// A digest of all files of the folder.
     pub(crate) digest: String,
-    /// Tokens as a provider is sent them.
+    /// Tokens as they are sent to a provider.
     pub(crate) tokens: u32,
     /// The least budget that is fair.
     pub(crate) floor: u32,
@@ -39,7 +39,7 @@ impl ProbedCase {
         }
         let format = loaded.format;
         let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
-        let mut case = Case::of(id, format.as_str(), session, &[])?;
+        let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
         case.task = plan.labels.of(&folder.name).map(str::to_owned);
         let told = plan.repositories.of(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
         case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
@@ -51,7 +51,7 @@ impl ProbedCase {
         Ok(Some(Self { case, folder, digest, tokens, floor }))
     }
 
-    /// The tokens of a budget, never less than the floor.
+    /// Returns the tokens of a budget, never less than the floor.
     pub(crate) fn budget(&self, budget: BudgetSpec) -> u32 {
         budget.of(self.tokens).max(self.floor)
     }

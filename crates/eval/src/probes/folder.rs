@@ -1,4 +1,4 @@
-//! Where probes are found: folders with a session, its probes and perhaps a hand-off summary.
+//! Finds probes: folders with a session, its probes and perhaps a hand-off summary.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use super::probe::ProbeSet;
 use crate::EvalError;
 use crate::files::File;
 
-/// The file that makes a folder one of probes.
+/// The file that marks a folder of probes.
 const PROBES: &str = "probes.json";
-/// What the session up to the cut is called, the first one that is there.
+/// The possible names of the session up to the cut; the first that exists is read.
 const PREFIXES: [&str; 2] = ["prefix.json.gz", "prefix.json"];
-/// What the hand-off summary is called.
+/// The name of the hand-off summary.
 const HANDOFF: &str = "handoff.md";
 
-/// What stands beside a probed session.
+/// The files beside a probed session.
 #[derive(Debug)]
 pub(crate) struct ProbeFolder {
     /// The folder's name.
@@ -25,7 +25,7 @@ pub(crate) struct ProbeFolder {
 }
 
 impl ProbeFolder {
-    /// Reads what stands beside `prefix`. Linear.
+    /// Reads the files beside `prefix`. Linear.
     pub(crate) fn beside(prefix: &Path) -> Result<Self, EvalError> {
         let folder = prefix.parent().unwrap_or(Path::new(""));
         let read = |path: &Path| std::fs::read(path).map_err(|error| unreadable(path, error));
@@ -43,8 +43,8 @@ impl ProbeFolder {
     }
 }
 
-/// The probed sessions in `paths`: each is a folder with `probes.json`, or one that holds such folders, at any depth.
-/// The files are those of the sessions, named `FOLDER/prefix.json`.
+/// Returns the probed sessions in `paths`: each is a folder with `probes.json`, or one that contains such folders, at
+/// any depth. The files are those of the sessions, named `FOLDER/prefix.json`.
 pub(crate) fn folders(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
     let mut found: Vec<File> = Vec::new();
     for path in paths {
@@ -79,7 +79,7 @@ fn collect(folder: &Path, found: &mut Vec<File>) -> Result<(), EvalError> {
     Ok(())
 }
 
-/// The folder's own name, also where it was named as `.`.
+/// Returns the folder's own name, also where it was given as `.`.
 fn name_of(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     whole.file_name().map_or_else(|| whole.display().to_string(), |name| name.to_string_lossy().into_owned())

@@ -1,6 +1,6 @@
 //! Probes: questions that a continuation needed answered, and whether a context can still answer them.
 //!
-//! A folder holds a session up to a cut, questions with mechanical facts, and where there is one a hand-off summary to
+//! A folder contains a session up to a cut, questions with mechanical facts, and optionally a hand-off summary to
 //! compare with. `docs/evaluation.md` says how users write probes for sessions of their own.
 
 mod blind;

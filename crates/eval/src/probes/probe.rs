@@ -1,58 +1,41 @@
-//! What a probe is, and reading `probes.json` with errors that say what to do.
+//! Probes, and reading `probes.json` with errors that say what to do.
 
+use epitome::strategy::{UnknownName, named};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::EvalError;
 
-/// What a question is about.
+/// The kind of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProbeKind {
-    /// A name, a number, an id: to the letter.
+    /// A name, a number, an id: exact to the letter.
     Exact,
-    /// How something stands: a build, a branch, a plan.
+    /// The state of something: a build, a branch, a plan.
     State,
     /// A reason or a conclusion.
     Why,
-    /// What a person demanded or told.
+    /// A demand of a person, or a fact from one.
     User,
-    /// What a document or code that was read says.
+    /// The content of a document or of code that was read.
     Content,
 }
 
-impl ProbeKind {
-    /// Every kind, in the order of the tables.
-    pub const ALL: [Self; 5] = [Self::Exact, Self::State, Self::Why, Self::User, Self::Content];
-
-    /// Its name in files and tables.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Exact => "exact",
-            Self::State => "state",
-            Self::Why => "why",
-            Self::User => "user",
-            Self::Content => "content",
-        }
-    }
-
-    fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
-    }
-}
+named! { ProbeKind { Exact = "exact", State = "state", Why = "why", User = "user", Content = "content" } }
 
 /// A question that the continuation needed answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// Its name in its file.
     pub id: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: ProbeKind,
     /// The question.
     pub question: String,
     /// The right answer.
     pub answer: String,
-    /// Groups of wordings: a context can answer where one of each group stands in it, all near each other.
+    /// Groups of wordings: a context can answer where it has one of each group, all near each other.
     pub facts: Vec<Vec<String>>,
 }
 
@@ -77,7 +60,7 @@ impl ProbeSet {
                 let repository = match fields.get("repo") {
                     None => None,
                     Some(Value::String(name)) if !name.trim().is_empty() => Some(name.clone()),
-                    Some(_) => return Err(wrong("`repo` is no name: write the repository as a text".to_owned())),
+                    Some(_) => return Err(wrong("`repo` is not a name: write the repository as a text".to_owned())),
                 };
                 match fields.get("probes") {
                     Some(Value::Array(list)) => (repository, list),
@@ -104,7 +87,7 @@ impl ProbeSet {
     }
 }
 
-/// How an error calls a probe: by its place, counted from 1, and its id where it has one.
+/// Returns the name of a probe in errors: its place, counted from 1, and its id where it has one.
 fn named(number: usize, value: &Value) -> String {
     let id = value.get("id").and_then(Value::as_str).map_or_else(String::new, |id| format!(" (`{id}`)"));
     format!("probe {}{id}", number + 1)
@@ -113,13 +96,12 @@ fn named(number: usize, value: &Value) -> String {
 fn parse_probe(value: &Value) -> Result<Probe, String> {
     let text = |key: &str| match value.get(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text.clone()),
-        Some(_) => Err(format!("`{key}` is no text: write it as one")),
+        Some(_) => Err(format!("`{key}` is not text: write it as one")),
         None => Err(format!("`{key}` is missing: add it")),
     };
     let kind = text("kind")?;
-    let known = ProbeKind::ALL.map(ProbeKind::as_str).join(", ");
-    let kind = ProbeKind::by_name(&kind).ok_or_else(|| format!("`kind` is `{kind}`: use one of {known}"))?;
-    let shape = "`facts` is no list of groups: write [[\"a wording\", \"another\"], [\"a second fact\"]]";
+    let kind = kind.parse::<ProbeKind>().map_err(|error: UnknownName| format!("`kind`: {error}"))?;
+    let shape = "`facts` is not a list of groups: write [[\"a wording\", \"another\"], [\"a second fact\"]]";
     let groups = match value.get("facts") {
         Some(Value::Array(groups)) if !groups.is_empty() => groups,
         Some(_) => return Err(shape.to_owned()),
@@ -129,7 +111,7 @@ fn parse_probe(value: &Value) -> Result<Probe, String> {
         let wordings = group.as_array().filter(|wordings| !wordings.is_empty()).ok_or(shape)?;
         let wording = |wording: &Value| match wording.as_str() {
             Some(text) if !text.trim().is_empty() => Ok(text.to_owned()),
-            _ => Err(format!("group {} of `facts` holds a wording that is no text: write it as one", number + 1)),
+            _ => Err(format!("group {} of `facts` holds a wording that is not text: write it as one", number + 1)),
         };
         wordings.iter().map(wording).collect()
     };
@@ -171,17 +153,17 @@ mod tests {
         check("[]", "has no probe: write at least one");
         check(
             &without("\"why\"", "\"reason\""),
-            "probe 1 (`q1`): `kind` is `reason`: use one of exact, state, why, user, content",
+            "probe 1 (`q1`): `kind`: `reason` is not one of exact, state, why, user, content",
         );
         check(&without("\"question\":\"Why two?\",", ""), "probe 1 (`q1`): `question` is missing: add it");
-        check(&without("\"One fails.\"", "3"), "probe 1 (`q1`): `answer` is no text: write it as one");
+        check(&without("\"One fails.\"", "3"), "probe 1 (`q1`): `answer` is not text: write it as one");
         check(
             &without("[\"fails\"]", "\"fails\""),
-            "probe 1 (`q1`): `facts` is no list of groups: write [[\"a wording\", \"another\"], [\"a second fact\"]]",
+            "probe 1 (`q1`): `facts` is not a list of groups: write [[\"a wording\", \"another\"], [\"a second fact\"]]",
         );
         check(
             &without("\"fails\"", "\" \""),
-            "probe 1 (`q1`): group 2 of `facts` holds a wording that is no text: write it as one",
+            "probe 1 (`q1`): group 2 of `facts` holds a wording that is not text: write it as one",
         );
         check(&without("\"id\":\"q1\",", ""), "probe 1: `id` is missing: add it");
         check(&format!("[{GOOD},{GOOD}]"), "probe 2 (`q1`): `id` is another probe's: give it one of its own");

@@ -1,8 +1,8 @@
 //! Which repository a probed session worked in.
 
-/// The repository in the name of a probed session such as `claude_code-my-stamp-shop-11-0a1b2c3d4e-0`: without the agent in
-/// front of the first `-` and without the parts at the end that are hexadecimal numbers. The whole name where nothing
-/// else is in it.
+/// Returns the repository in the name of a probed session such as `claude_code-my-stamp-shop-11-0a1b2c3d4e-0`: without
+/// the agent in front of the first `-` and without the parts at the end that are hexadecimal numbers. The whole name
+/// where nothing else is in it.
 pub(crate) fn repository(name: &str) -> String {
     let parts: Vec<&str> = name.split('-').collect();
     let is_number = |part: &&str| !part.is_empty() && part.chars().all(|char| char.is_ascii_hexdigit());

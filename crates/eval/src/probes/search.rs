@@ -1,4 +1,4 @@
-//! Probes with the search allowed: what it finds for each question as it is asked.
+//! Probes with a search allowed: its results for each question word for word.
 
 use epitome::Session;
 use epitome::recall::{Index, Query};
@@ -8,18 +8,19 @@ use super::probe::Probe;
 use super::shown::{ProbeScores, recall};
 use crate::cut::COUNTER;
 
-/// Characters of each passage, at most. Source: what a search gives by default.
+/// The most characters of each passage. Source: the default of a search.
 const CHARACTERS: usize = 1_500;
 
-/// What a search finds for each probe of a session.
+/// The results of a search for each probe of a session.
 #[derive(Debug)]
 pub(crate) struct ProbeHits {
     texts: Vec<String>,
 }
 
 impl ProbeHits {
-    /// Searches a session's log once for each probe, for its question word for word; the first page of so many passages.
-    pub(crate) fn of(session: &Session, probes: &[Probe], passages: usize) -> Self {
+    /// Searches a session's log once for each probe, for its question word for word; the first page of this many
+    /// passages.
+    pub(crate) fn search(session: &Session, probes: &[Probe], passages: usize) -> Self {
         let index = Index::build(session);
         let limits = Query { limit: passages, characters: passages.saturating_mul(CHARACTERS), ..Query::default() };
         let text = |probe: &Probe| {
@@ -31,7 +32,7 @@ impl ProbeHits {
         Self { texts: probes.iter().map(text).collect() }
     }
 
-    /// The probes that `context` and what was found for each can answer together.
+    /// Returns how many probes `context` and the results for each can answer together.
     pub(crate) fn score_probes(&self, probes: &[Probe], context: &str) -> ProbeScores {
         let with = |(probe, found): (&Probe, &String)| {
             recall(std::slice::from_ref(probe), &[context, found].join("\n")).contains(&true)
@@ -40,7 +41,7 @@ impl ProbeHits {
         ProbeScores::count(probes, &shown)
     }
 
-    /// Tokens of what one search finds, on the average.
+    /// Returns the mean tokens of one search's result.
     pub(crate) fn tokens(&self) -> u32 {
         let all: u32 = self.texts.iter().map(|text| COUNTER.count(text)).sum();
         all / self.texts.len().max(1) as u32

@@ -1,4 +1,4 @@
-//! Probe recall: whether the facts of a probe stand in a context, near each other.
+//! Probe recall: whether the facts of a probe are in a context, near each other.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct ProbeScores {
 }
 
 impl ProbeScores {
-    /// Those of one kind.
+    /// Returns the count of one kind.
     pub fn of(&self, kind: ProbeKind) -> KeptCount {
         self.by_kind[kind as usize]
     }
@@ -27,13 +27,14 @@ impl ProbeScores {
         self.all.of == 0
     }
 
-    /// The same with none answered.
+    /// Returns the counts with none answered.
     pub(crate) fn lost(self) -> Self {
         let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self { all: none(self.all), by_kind: self.by_kind.map(none) }
     }
 
-    pub(crate) fn count(probes: &[Probe], shown: &[bool]) -> Self {
+    /// Returns the counts of probes of which it is known whether each is shown.
+    pub fn count(probes: &[Probe], shown: &[bool]) -> Self {
         let mut scores = Self::default();
         for (probe, shown) in probes.iter().zip(shown) {
             scores.add(probe.kind, *shown);
@@ -50,17 +51,18 @@ impl ProbeScores {
     }
 }
 
-/// Which of `probes` the context `text` can answer: one wording of each group of facts stands in it, all beginnings
-/// within 600 characters; white space runs as one, case ignored. Linear in the text for each wording.
+/// Returns for each of `probes` whether the context `text` can answer it: it has one wording of each group of facts,
+/// all beginnings within 600 characters; white space counts as one blank, case is ignored. Linear in the text for each
+/// wording.
 pub fn recall(probes: &[Probe], text: &str) -> Vec<bool> {
     let text = Text::new(text);
     probes.iter().map(|probe| text.shows(&probe.facts)).collect()
 }
 
-/// A context with white space as one and without case, and where each of its characters stands.
+/// A context with single blanks and without case, and the position of each of its characters.
 struct Text {
     plain: String,
-    /// The number of the character that begins at or before each byte.
+    /// Returns the number of the character that begins at or before each byte.
     characters: Vec<u32>,
 }
 
@@ -116,7 +118,7 @@ impl Text {
     }
 }
 
-/// Each run of white space as one blank, in lower case. The separators of ASCII count as white space.
+/// Returns each run of white space as one blank, in lower case. The separators of ASCII count as white space.
 fn normal(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut is_blank = false;
@@ -138,7 +140,7 @@ fn normal(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Whether `text` shows groups of wordings: groups parted by `;`, wordings by `|`.
+    /// Returns whether `text` shows groups of wordings: groups separated by `;`, wordings by `|`.
     fn check(why: &str, facts: &str, text: &str, expect: bool) {
         let facts = facts.split(';').map(|group| group.split('|').map(str::to_owned).collect()).collect();
         let probe = Probe { id: "q".into(), kind: ProbeKind::Exact, question: "?".into(), answer: "!".into(), facts };

@@ -1,4 +1,4 @@
-//! A view as a provider is sent it, and as one text: what probes are looked for in.
+//! A view as it is sent to a provider, and as one text in which probes are searched for.
 
 use epitome::formats::{Profile, render};
 use epitome::session::{Entry, Message, Origin, Role};
@@ -9,10 +9,10 @@ use crate::cut::COUNTER;
 
 /// Tokens of a message beside its texts.
 const FRAME: u32 = 4;
-/// Tokens of room that a budget has at least beside what must stay.
+/// The least room of a budget beside what must stay, in tokens.
 const ROOM: u32 = 500;
 
-/// The messages of a view as OpenAI chat takes them; the error says what is wrong with the rendering.
+/// Returns the messages of a view in the form of OpenAI chat; the error says what is wrong with the rendering.
 pub(crate) fn messages_of(entries: &[Entry], tools: Option<&str>) -> Result<Vec<Value>, String> {
     let rendered = render(entries, Profile::OpenaiChat, tools, None);
     let mut request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
@@ -22,12 +22,12 @@ pub(crate) fn messages_of(entries: &[Entry], tools: Option<&str>) -> Result<Vec<
     }
 }
 
-/// A text as a message of the user's side.
+/// Returns a text as a message of the user's side.
 pub(crate) fn message_of(text: &str) -> Message {
     Message::text("handoff", Role::User, Origin::Typed, text)
 }
 
-/// The text of a message's content: of parts, one line each.
+/// Returns the text of a message's content: of parts, one line each.
 fn content_of(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.clone(),
@@ -39,7 +39,7 @@ fn content_of(message: &Value) -> String {
     }
 }
 
-/// The calls of a message: id, tool, arguments.
+/// Returns the calls of a message: id, tool, arguments.
 fn calls_of(message: &Value) -> impl Iterator<Item = [&str; 3]> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     calls.into_iter().flatten().map(|call| {
@@ -52,8 +52,8 @@ fn role_of(message: &Value) -> &str {
     message.get("role").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The tokens of messages as OpenAI chat takes them, by `o200k_base`: 4 for each, its text, and the name, the arguments
-/// and the id of each call and the id of a result. Linear.
+/// Returns the tokens of messages in the form of OpenAI chat, by `o200k_base`: 4 for each, its text, and the name, the
+/// arguments and the id of each call and the id of a result. Linear.
 pub fn context_tokens(messages: &[Value]) -> u32 {
     let of = |message: &Value| {
         let answered = message.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
@@ -63,8 +63,8 @@ pub fn context_tokens(messages: &[Value]) -> u32 {
     messages.iter().map(of).sum()
 }
 
-/// What a budget must have room for: the system messages, the newest message of the user's side, all from the model's
-/// newest message on, and 500 tokens. Linear.
+/// Returns the tokens that a budget needs at least: the system messages, the newest message of the user's side, all
+/// from the model's newest message on, and 500 tokens. Linear.
 pub(crate) fn budget_floor(messages: &[Value]) -> u32 {
     let of = |messages: &[Value]| context_tokens(messages);
     let system: u32 = messages
@@ -77,7 +77,7 @@ pub(crate) fn budget_floor(messages: &[Value]) -> u32 {
     system + user + of(&messages[newest("assistant").min(messages.len())..]) + ROOM
 }
 
-/// Messages as one text: what each says, and the calls with their arguments decoded, a line each. Linear.
+/// Returns messages as one text: their texts, and the calls with their arguments decoded, a line each. Linear.
 pub fn context_text(messages: &[Value]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for message in messages {
@@ -93,7 +93,7 @@ pub fn context_text(messages: &[Value]) -> String {
     lines.join("\n")
 }
 
-/// Messages as an agent reads them: who speaks, what it says, its calls with their arguments as they are. Linear.
+/// Returns messages as an agent reads them: role, text, and calls with their arguments unchanged. Linear.
 pub(crate) fn read_text(messages: &[Value]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for message in messages {
@@ -107,7 +107,7 @@ pub(crate) fn read_text(messages: &[Value]) -> String {
     lines.join("\n")
 }
 
-/// A value as words: `name: value` for the fields of objects, blanks between.
+/// Returns a value as words: `name: value` for the fields of objects, blanks between.
 fn decode_text(value: &Value) -> String {
     let joined = |words: Vec<String>| words.join(" ");
     match value {

@@ -1,8 +1,8 @@
 //! Replay: a recorded session turn by turn under a policy, with the provider's prompt cache and a price table.
 //!
-//! Before each call of the model the budget is asked, as a runtime would ask it, and a compaction is made where it is
-//! due. The messages are those of the recording whatever the policy took away: what an agent would have done
-//! differently is not known.
+//! Before each call of the model the budget is checked, as a runtime would check it, and a compaction is made where it
+//! is due. The messages are those of the recording whatever the policy removed: how an agent would have acted otherwise
+//! is not known. It may be made to fetch again what its next recorded call needs.
 
 mod policy;
 mod prices;
@@ -10,6 +10,7 @@ mod prompt;
 mod reads;
 mod recording;
 mod references;
+mod refetch;
 mod session;
 mod total;
 
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 pub use policy::{NEVER, Policy, RECORDED, policies};
 pub use prices::{Price, Prices, TokenUsage};
 pub use reads::Refetches;
+pub use refetch::ExtraCalls;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};
 
@@ -33,15 +35,17 @@ use crate::select::Filter;
 use recording::Recording;
 use session::replay;
 
-/// What is replayed.
+/// The settings of a replay.
 #[derive(Debug)]
 pub struct ReplayPlan {
-    /// Files and folders; a folder stands for every file in it.
+    /// Files and folders; a folder means every file in it.
     pub paths: Vec<PathBuf>,
     /// The policies, in the order of the tables.
     pub policies: Vec<Policy>,
     /// The model.
     pub model: Model,
+    /// Whether the agent fetches again what a recorded call needs and a compaction took.
+    pub refetches: bool,
     /// Which sessions count: least tokens, format, pattern.
     pub filter: Filter,
 }
@@ -65,32 +69,35 @@ pub struct ReplayedSession {
     pub recorded_compactions: u32,
     /// Every compaction.
     pub epochs: Vec<ReplayEpoch>,
-    /// What was fetched again.
+    /// The re-fetches.
     #[serde(flatten)]
     pub refetches: Refetches,
+    /// The re-fetches that were made.
+    #[serde(flatten)]
+    pub extra: ExtraCalls,
     /// How long the replay took, in microseconds: appending, checking, compacting.
     pub micros: u64,
     /// Every call of the model.
     pub turns: Vec<Turn>,
 }
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Debug, Default)]
 pub struct ReplayRun {
     /// Every session under every policy: by file, session, policy.
     pub rows: Vec<ReplayedSession>,
     /// Sessions that were read.
     pub sessions: usize,
-    /// Files that are no session, and why.
+    /// Files that are not sessions, and why.
     pub skipped: Vec<(String, String)>,
 }
 
-/// What came of one file: its sessions under each policy, how many were read, or why none was.
+/// The result for one file: its sessions under each policy, how many were read, or why none was.
 type FileReplay = Result<(Vec<ReplayedSession>, usize), String>;
 
 impl ReplayPlan {
-    /// Replays. Files are worked on in parallel; the rows come in the same order whatever the number of threads.
-    /// `progress` hears of files done, and of how many.
+    /// Replays and returns the result. Files are worked on in parallel; the rows have the same order whatever the
+    /// number of threads. `progress` is called with the number of files done and of all.
     pub fn run(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<ReplayRun, EvalError> {
         let files = files(&self.paths)?;
         let done = AtomicUsize::new(0);
@@ -134,7 +141,7 @@ impl ReplayPlan {
                     if !self.filter.admits_session(&id) {
                         return Ok(Vec::new());
                     }
-                    above(self.filter.min_tokens, &id, format, &session.session, &self.policies, &self.model)
+                    above(self.filter.min_tokens, &id, format, &session.session, self)
                 })
                 .collect();
             for found in of_sessions {
@@ -145,22 +152,21 @@ impl ReplayPlan {
     }
 }
 
-/// A session under each policy; none where the model was never asked for anything, or where the session has fewer than
+/// Returns a session under each policy; none where the model was never called, or where the session has fewer than
 /// `least` tokens. Linear in the session for each policy, and in the view for each compaction.
 fn above(
     least: u32,
     id: &CaseId,
     format: &str,
     session: &epitome::Session,
-    policies: &[Policy],
-    model: &Model,
+    ReplayPlan { policies, model, refetches, .. }: &ReplayPlan,
 ) -> Result<Vec<ReplayedSession>, EvalError> {
     let recording = Recording::new(session);
     if recording.total < u64::from(least) {
         return Ok(Vec::new());
     }
     let under = |policy: &Policy| {
-        let outcome = replay(&recording, policy, model)?;
+        let outcome = replay(&recording, policy, model, *refetches)?;
         Ok(ReplayedSession {
             file: id.file.clone(),
             session: id.session.clone(),
@@ -171,6 +177,7 @@ fn above(
             recorded_compactions: recording.compactions() as u32,
             epochs: outcome.epochs,
             refetches: outcome.refetches,
+            extra: outcome.extra,
             micros: outcome.micros,
             turns: outcome.turns,
         })
@@ -179,16 +186,15 @@ fn above(
     Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
 }
 
-/// A session under each policy, in their order; none where the model was never asked for anything. Linear in the session
-/// for each policy, and in the view for each compaction.
+/// Returns a session under each policy of a plan, in their order; none where the model was never called. The plan's paths and
+/// filter do not matter. Linear in the session for each policy, and in the view for each compaction.
 pub fn replay_session(
     file: &str,
     name: &str,
     format: &str,
     session: &epitome::Session,
-    policies: &[Policy],
-    model: &Model,
+    plan: &ReplayPlan,
 ) -> Result<Vec<ReplayedSession>, EvalError> {
     let id = CaseId { file: file.to_owned(), session: name.to_owned(), cut_permille: 0, part: None };
-    above(0, &id, format, session, policies, model)
+    above(0, &id, format, session, plan)
 }

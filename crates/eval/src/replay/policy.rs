@@ -13,14 +13,14 @@ pub const NEVER: &str = "never";
 /// The name of the policy that compacts where the recording did, as it did.
 pub const RECORDED: &str = "recorded";
 
-/// What a runtime does about its context.
+/// A runtime's way of managing its context.
 #[derive(Debug)]
 pub struct Policy {
     name: String,
     pub(crate) how: PolicyKind,
 }
 
-/// How a policy works.
+/// The kind of a policy.
 #[derive(Debug)]
 pub(crate) enum PolicyKind {
     /// Nothing ever leaves.
@@ -42,8 +42,9 @@ pub(crate) struct EngineSetup {
 }
 
 impl Policy {
-    /// The policy that `spec` names: `never`, `recorded`, `default`, `tournament`, a preset, `chain:a+b+c`, or
-    /// `config:FILE`. `window` is the model's window over the configuration's. The error says what would be right.
+    /// Returns the policy that `spec` names: `never`, `recorded`, `default`, `tournament`, a preset, `chain:a+b+c`, or
+    /// `config:FILE`. `window` is the model's window in place of the configuration's. The error says what would be
+    /// right.
     pub fn parse(spec: &str, window: Option<u32>, registry: &Registry) -> Result<Self, EvalError> {
         let (config, chain, mode) = match spec.split_once(':') {
             None if spec == NEVER => return Ok(Self { name: spec.to_owned(), how: PolicyKind::Never }),
@@ -51,7 +52,7 @@ impl Policy {
             None if spec == "default" => (Config::default(), None, None),
             None if spec == "tournament" => (Config::default(), None, Some(Mode::Tournament)),
             None => {
-                let preset = Preset::by_name(spec).ok_or_else(|| unknown(spec))?;
+                let preset = spec.parse().map_err(|_| unknown(spec))?;
                 (Config::with_preset(preset), None, None)
             }
             Some(("chain", names)) => {
@@ -69,7 +70,7 @@ impl Policy {
         let runtime = build(&config, registry)?;
         let chain = chain.map(|names| runtime.chain(&names, registry).map_err(EvalError::Method)).transpose()?;
         let mut engine = epitome::engine_of(&runtime);
-        // Recorded reasoning is no part of a replay: most providers take none back.
+        // Recorded reasoning is not part of a replay: most providers accept none back.
         engine.sent = epitome::engine::ReasoningFilter::matching(|_: &Block| false);
         let runs = EngineSetup {
             engine,
@@ -81,21 +82,21 @@ impl Policy {
         Ok(Self { name: spec.to_owned(), how: PolicyKind::Engine(Box::new(runs)) })
     }
 
-    /// Its name in tables: what it was named by.
+    /// Returns its name in tables: the one that it was chosen by.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
 fn unknown(spec: &str) -> EvalError {
-    let presets: Vec<&str> = Preset::ALL.iter().map(|(_, name, _)| *name).collect();
+    let presets = Preset::ALL.map(Preset::as_str);
     EvalError::Method(format!(
-        "`{spec}` is no policy; there are default, tournament, chain:a+b+c, config:FILE, never, recorded, and the presets {}",
+        "`{spec}` is not a policy; there are default, tournament, chain:a+b+c, config:FILE, never, recorded, and the presets {}",
         presets.join(", ")
     ))
 }
 
-/// The policies that `specs` name, between `never` and `recorded`, which are part of every comparison.
+/// Returns the policies that `specs` name, between `never` and `recorded`, which are part of every comparison.
 pub fn policies(specs: &[String], window: Option<u32>, registry: &Registry) -> Result<Vec<Policy>, EvalError> {
     let mut all = vec![NEVER.to_owned(), RECORDED.to_owned()];
     for spec in specs.iter().map(|spec| spec.trim().to_owned()) {

@@ -1,4 +1,4 @@
-//! What tokens cost: a price table in TOML.
+//! The prices of tokens: a table in TOML.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use crate::EvalError;
 /// The table that ships.
 const SHIPPED: &str = include_str!("prices.toml");
 
-/// Tokens that prices are for.
+/// The number of tokens of a price.
 const PER: f64 = 1_000_000.0;
 
 /// The prices of a model, in US dollars per million tokens, and the rules of its prompt cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Input tokens that have nothing to do with the cache.
+    /// Input tokens without any part in the cache.
     pub input: f64,
     /// Input tokens read from the cache; without it the model has no cache.
     pub cached_input: Option<f64>,
@@ -29,7 +29,7 @@ pub struct Price {
     pub cache_minimum: u32,
     /// Seconds after the last request that the cache lives; for ever without it.
     pub cache_lifetime: Option<u32>,
-    /// Where the figures stand, and when they were read.
+    /// The source of the figures, and the date of reading.
     #[serde(default)]
     pub source: String,
 }
@@ -50,8 +50,8 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
-    /// A request of `input` tokens, of which the first `unchanged` were in the last request. `alive` says whether the
-    /// cache has lived until now. Constant time.
+    /// Returns the tokens of a request of `input` tokens, of which the first `unchanged` were in the last request.
+    /// `alive` says whether the cache has lived until now. Constant time.
     pub fn request(price: &Price, input: u64, unchanged: u64, alive: bool, output: u64) -> Self {
         let has_cache = price.cached_input.is_some();
         let is_long_enough = |tokens: u64| tokens > 0 && tokens >= u64::from(price.cache_minimum);
@@ -62,7 +62,7 @@ impl TokenUsage {
         Self { input, cached, uncached, cache_writes, output }
     }
 
-    /// What the tokens cost, in dollars.
+    /// Returns the price of the tokens, in dollars.
     pub fn money(&self, price: &Price) -> f64 {
         let plain = (self.uncached - self.cache_writes) as f64 * price.input;
         let written = self.cache_writes as f64 * price.cache_write.unwrap_or(price.input);
@@ -88,12 +88,12 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The table that ships.
+    /// Returns the table that ships.
     pub fn shipped() -> Result<Self, EvalError> {
         Self::parse(SHIPPED, "the shipped prices")
     }
 
-    /// The shipped table with the entries of `text` over it; `file` is what errors call it.
+    /// Returns the shipped table with the entries of `text` over it; `file` is its name in errors.
     pub fn with(text: &str, file: &str) -> Result<Self, EvalError> {
         let mut prices = Self::shipped()?;
         prices.models.extend(Self::parse(text, file)?.models);
@@ -112,7 +112,7 @@ impl Prices {
         Ok(prices)
     }
 
-    /// The price of a model; the error names those there are.
+    /// Returns the price of a model; the error names those that exist.
     pub fn of(&self, model: &str) -> Result<&Price, EvalError> {
         self.models.get(model).ok_or_else(|| {
             let known: Vec<&str> = self.models.keys().map(String::as_str).collect();

@@ -1,4 +1,4 @@
-//! The prompt as the provider's cache sees it: how much of the next request stood in the last one.
+//! The prompt as the provider's cache sees it: how much of the next request the last one contained.
 
 use epitome::session::{Entry, EntryKey, Message};
 use std::sync::Arc;
@@ -23,22 +23,22 @@ pub(crate) struct Prompt {
 }
 
 impl Prompt {
-    /// Tokens of all messages.
+    /// Returns the tokens of all messages.
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
 
-    /// Tokens at the beginning that the last request began with.
+    /// Returns the tokens at the beginning that the last request began with.
     pub(crate) fn unchanged(&self) -> u64 {
         self.sent_tokens
     }
 
-    /// Messages at the end that were never sent.
+    /// Returns how many messages at the end were never sent.
     pub(crate) fn unsent(&self) -> usize {
         self.parts.len() - self.sent
     }
 
-    /// Messages.
+    /// Returns the number of messages.
     pub(crate) fn len(&self) -> usize {
         self.parts.len()
     }
@@ -49,7 +49,7 @@ impl Prompt {
         self.total += tokens;
     }
 
-    /// The prompt is this view now. Returns the tokens already sent that are no longer at the beginning. Linear in the
+    /// Sets the prompt to this view. Returns the tokens already sent that are no longer at the beginning. Linear in the
     /// view.
     pub(crate) fn replace(&mut self, view: &[Entry], tokens: impl Fn(&Entry) -> u64) -> u64 {
         let before = self.sent_tokens;
@@ -66,7 +66,7 @@ impl Prompt {
         before - self.sent_tokens
     }
 
-    /// Notes that the prompt was sent as it is. Constant time.
+    /// Records that the prompt was sent as it is. Constant time.
     pub(crate) fn send(&mut self) {
         (self.sent, self.sent_tokens) = (self.parts.len(), self.total);
     }

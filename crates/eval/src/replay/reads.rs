@@ -1,15 +1,15 @@
-//! Re-fetches: what the recording fetched twice, and whether the policy had taken the first answer away by then.
+//! Re-fetches: repeated fetches of the recording, and whether the policy had removed the first answer by then.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use epitome::session::{CallId, Content, Entry, EntryKey, Message};
 use serde::{Deserialize, Serialize};
 
-/// Bytes that an answer has at least to be worth keeping: shorter ones are acknowledgements.
+/// The fewest bytes of an answer that is worth keeping: a shorter one is an acknowledgement.
 const LEAST_BYTES: usize = 200;
 
-/// Fetches of what was fetched before.
+/// Repeated fetches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Refetches {
     /// Calls of a tool with the arguments of an earlier call, answered by the same text of 200 bytes or more: the
@@ -19,7 +19,7 @@ pub struct Refetches {
     pub refetches: u32,
     /// Tokens of the answers of those.
     pub refetched_tokens: u64,
-    /// Calls with an exact string in their arguments that stands in front of them in the context that was never compacted.
+    /// Calls with an exact string in their arguments that precedes them in the context that was never compacted.
     #[serde(default)]
     pub references: u32,
     /// Of these, the calls with one that the compacted view no longer shows: another agent would have had to fetch it.
@@ -30,31 +30,33 @@ pub struct Refetches {
 /// A call by its tool and its arguments.
 type Signature = (Arc<str>, Arc<str>);
 
-/// What has been fetched, and what of it is shown whole.
+/// The fetches so far, and which answers are shown whole.
 #[derive(Debug, Default)]
 pub(crate) struct FetchedOutputs {
     /// Answers by call, the newest last.
     answered: HashMap<Signature, Vec<(EntryKey, Arc<str>)>>,
     /// Calls without an answer yet, and the answers to the same call that were whole when it was made.
-    open: HashMap<CallId, (Signature, HashSet<EntryKey>)>,
+    /// Ids may repeat, and results come in the order of their calls.
+    open: HashMap<CallId, VecDeque<(Signature, HashSet<EntryKey>)>>,
     /// Results of the log that are whole in the view.
     whole: HashSet<EntryKey>,
     pub(crate) found: Refetches,
 }
 
 impl FetchedOutputs {
-    /// Takes a message that was just added to the log under `key`, of that many tokens. Linear in the message and in the
+    /// Reads a message of that many tokens that was just added to the log under `key`. Linear in the message and in the
     /// earlier answers to its calls.
     pub(crate) fn push(&mut self, key: EntryKey, message: &Message, tokens: u64) {
         for (_, call) in message.calls() {
             let signature = (Arc::clone(&call.name), Arc::clone(call.arguments.text()));
             let earlier = self.answered.get(&signature).into_iter().flatten().map(|(key, _)| *key);
             let whole = earlier.filter(|key| self.whole.contains(key)).collect();
-            self.open.insert(Arc::clone(&call.id), (signature, whole));
+            self.open.entry(Arc::clone(&call.id)).or_default().push_back((signature, whole));
         }
         for block in &message.blocks {
             let Content::ToolResult(result) = &block.content else { continue };
-            let Some((signature, whole)) = self.open.remove(&result.call_id) else { continue };
+            let call = self.open.get_mut(&result.call_id).and_then(VecDeque::pop_front);
+            let Some((signature, whole)) = call else { continue };
             if result.text.len() < LEAST_BYTES {
                 continue;
             }
@@ -72,7 +74,7 @@ impl FetchedOutputs {
         }
     }
 
-    /// Notes what a compaction left whole. Linear in the view.
+    /// Records which answers a compaction left whole. Linear in the view.
     pub(crate) fn compacted(&mut self, view: &[Entry]) {
         let shown: HashSet<EntryKey> = view.iter().filter(|entry| is_whole(entry)).map(|entry| entry.key).collect();
         self.whole.retain(|key| shown.contains(key));

@@ -1,11 +1,11 @@
-//! A recorded session made ready for replays.
+//! A recorded session prepared for replays.
 
 use epitome::session::{Content, EpochOrigin, Message, Origin, Session};
 use epitome::strategy::TokenCounter;
 
 use crate::cut::{COUNTER, tokens_of};
 
-/// A recorded session made ready: read and counted once for all policies.
+/// A recorded session that is read and counted once for all policies.
 #[derive(Debug)]
 pub(crate) struct Recording<'a> {
     pub(crate) session: &'a Session,
@@ -13,9 +13,9 @@ pub(crate) struct Recording<'a> {
     pub(crate) messages: Vec<Message>,
     /// Tokens of each message.
     pub(crate) tokens: Vec<u64>,
-    /// Tokens of the tool definitions, which stand in front of every request.
+    /// Tokens of the tool definitions, which precede every request.
     pub(crate) tools: u64,
-    /// Tokens of the messages that were really said.
+    /// Tokens of the messages of the conversation itself.
     pub(crate) total: u64,
 }
 
@@ -45,7 +45,7 @@ fn without_reasoning(message: &Message) -> Message {
     plain
 }
 
-/// Whether a message holds nothing but what was taken out of it.
+/// Whether a message is empty after what was taken out of it.
 pub(crate) fn is_empty(message: &Message) -> bool {
     message.blocks.iter().all(|block| matches!(block.content, Content::Gone))
 }

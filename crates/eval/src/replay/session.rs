@@ -1,5 +1,6 @@
 //! One session under one policy, turn by turn.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use epitome::engine::{Ledger, Status, Watch, block_on};
@@ -13,8 +14,12 @@ use super::prompt::Prompt;
 use super::reads::{FetchedOutputs, Refetches};
 use super::recording::{Recording, is_empty, is_said};
 use super::references::{ReferenceCounts, References};
+use super::refetch::{ExtraCalls, Fetches};
 use crate::EvalError;
 use crate::cut::tokens_of;
+
+/// Fetches for one message at most: an agent that has looked so often goes on without.
+const MOST_FETCHES: usize = 10;
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,16 +29,16 @@ pub struct Turn {
     pub spent: TokenUsage,
     /// Its price in dollars.
     pub money: f64,
-    /// Whether the request is larger than the window less the answer's reserve: no provider would have taken it.
+    /// Whether the request is larger than the window less the answer's reserve: no provider would have accepted it.
     pub impossible: bool,
 }
 
-/// One compaction, or an attempt that came to nothing.
+/// One compaction, or an attempt without a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplayEpoch {
     /// The number of the turn before which it was made, from 0.
     pub turn: u32,
-    /// What started it.
+    /// Its trigger.
     pub trigger: Trigger,
     /// How it ended.
     pub status: Status,
@@ -45,43 +50,44 @@ pub struct ReplayEpoch {
     pub tokens_after: u64,
     /// Tokens already sent that are no longer at the beginning of the prompt.
     pub cache_loss_tokens: u64,
-    /// What a model read and wrote for its summary.
+    /// The tokens that a model read and wrote for its summary.
     pub summary: TokenUsage,
-    /// What that cost, in dollars.
+    /// The price of these, in dollars.
     pub summary_money: f64,
-    /// How long it took, in microseconds: whoever talks to the agent waits so long where it is made when it is suggested; 0
-    /// for one of the recording.
+    /// How long it took, in microseconds: a person waits this long where it is made when it is suggested; 0 for one of
+    /// the recording.
     pub micros: u64,
-    /// How long they wait where it is prepared from then on and made when there is no room left, in microseconds: what is
-    /// left of it by the recording's own times. `None` where the recording has no times.
+    /// How long a person waits where it is prepared from then on and made when there is no room left, in microseconds:
+    /// the rest of its time by the recording's own times. `None` where the recording has no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub micros_ahead: Option<u64>,
 }
 
 impl ReplayEpoch {
-    /// Tokens after as a share of those before.
+    /// Returns the tokens after as a share of those before.
     pub fn kept_share(&self) -> f64 {
         self.tokens_after as f64 / self.tokens_before.max(1) as f64
     }
 }
 
-/// What is the same for every policy: the model.
+/// The model, which all policies share.
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Its name in the price table.
     pub name: String,
     /// Its prices.
     pub price: Price,
-    /// Its window and the answer's reserve, by which requests are impossible.
+    /// Its window and the answer's reserve, which make requests impossible.
     pub budget: Budget,
 }
 
-/// What a session under a policy came to.
+/// The result of a session under a policy.
 #[derive(Debug, Default)]
 pub(crate) struct ReplayOutcome {
     pub(crate) turns: Vec<Turn>,
     pub(crate) epochs: Vec<ReplayEpoch>,
     pub(crate) refetches: Refetches,
+    pub(crate) extra: ExtraCalls,
     pub(crate) micros: u64,
 }
 
@@ -90,17 +96,19 @@ struct Replay<'a> {
     recording: &'a Recording<'a>,
     model: &'a Model,
     session: Session,
-    /// The number in the recording of each message of the log.
-    numbers: Vec<usize>,
+    /// Tokens of each message of the log.
+    tokens: Vec<u64>,
     prompt: Prompt,
     reads: FetchedOutputs,
     references: References,
+    /// The calls that are made again; `None` where none is.
+    fetches: Option<Fetches>,
     outcome: ReplayOutcome,
     last_request: Option<i64>,
     by_engine: Option<EngineReplay<'a>>,
 }
 
-/// What only a policy of this engine has.
+/// The state of a policy with this engine.
 struct EngineReplay<'a> {
     runs: &'a EngineSetup,
     budget: Budget,
@@ -109,9 +117,15 @@ struct EngineReplay<'a> {
     watch: Watch,
 }
 
-/// Replays a recording under a policy. The cost of a turn is proportional to its new messages; that of a compaction to
+/// Replays a recording under a policy. With `refetches`, the agent calls a tool again where a recorded call needs a string
+/// that a compaction of this engine took. The cost of a turn is proportional to its new messages; that of a compaction to
 /// the view.
-pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) -> Result<ReplayOutcome, EvalError> {
+pub(crate) fn replay(
+    recording: &Recording<'_>,
+    policy: &Policy,
+    model: &Model,
+    refetches: bool,
+) -> Result<ReplayOutcome, EvalError> {
     let started = Instant::now();
     let mut session = Session::new();
     session.id.clone_from(&recording.session.id);
@@ -130,10 +144,11 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         recording,
         model,
         session,
-        numbers: Vec::new(),
+        tokens: Vec::new(),
         prompt: Prompt::default(),
         reads: FetchedOutputs::default(),
         references: References::new(recording.messages.iter())?,
+        fetches: (refetches && by_engine.is_some()).then(Fetches::default),
         outcome: ReplayOutcome::default(),
         last_request: None,
         by_engine,
@@ -151,6 +166,7 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
         let is_answer = message.role == Role::Assistant && !is_empty(message) && is_said(message);
         if is_answer && !answering && replay.prompt.len() > 0 {
             replay.compact_if_due(number)?;
+            replay.fetch_again(number, message)?;
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
@@ -159,41 +175,85 @@ pub(crate) fn replay(recording: &Recording<'_>, policy: &Policy, model: &Model) 
     let mut outcome = replay.outcome;
     let ReferenceCounts { references, needed } = replay.references.found;
     outcome.refetches = Refetches { references, needed, ..replay.reads.found };
+    outcome.extra = replay.fetches.map(|fetches| fetches.made).unwrap_or_default();
     outcome.micros = started.elapsed().as_micros() as u64;
     Ok(outcome)
 }
 
 impl Replay<'_> {
     fn push(&mut self, number: usize, message: &Message, is_answer: bool) {
-        self.references.push(message);
-        let key = self.session.push(message.clone());
-        self.numbers.push(number);
-        if let Some(engine) = &mut self.by_engine {
-            engine.ledger.push(&self.session, key);
-            engine.watch.push(message);
+        self.references.push(number, message);
+        if let Some(fetches) = &mut self.fetches {
+            fetches.push(number, message);
         }
         let tokens = self.recording.tokens[number];
-        match self.session.view().last() {
-            Some(entry) if entry.key == key && self.session.view().len() == self.prompt.len() + 1 => {
-                self.prompt.append(entry, tokens);
-            }
-            // A result that came late changes the middle of the view.
-            _ => {
-                self.changed();
-            }
-        }
+        let key = self.append(message, tokens);
         self.reads.push(key, message, tokens);
-        if let Some(turn) = self.outcome.turns.last_mut().filter(|_| is_answer) {
+        if is_answer {
+            self.add_output(tokens);
+        }
+    }
+
+    fn add_output(&mut self, tokens: u64) {
+        if let Some(turn) = self.outcome.turns.last_mut() {
             turn.spent.output += tokens;
             turn.money = turn.spent.money(&self.model.price);
         }
     }
 
-    /// Takes over a view that changed within; returns the tokens that the cache lost.
+    /// Makes calls again that showed what the calls of `message`, the recording's next one, need: each is a turn of its
+    /// own, and may make a compaction due.
+    fn fetch_again(&mut self, number: usize, message: &Message) -> Result<(), EvalError> {
+        let mut fetched = HashSet::new();
+        loop {
+            let Some(fetches) = &mut self.fetches else { return Ok(()) };
+            let missing = self.references.missing(message);
+            let next = fetches.next(&missing, &fetched);
+            let Some(source) = next.filter(|_| fetched.len() < MOST_FETCHES) else {
+                fetches.note_missing(&missing);
+                return Ok(());
+            };
+            fetched.insert(source);
+            let Some([call, result]) = fetches.repeat(source, &self.recording.messages[source]) else { continue };
+            self.request(message.timestamp);
+            let tokens = [u64::from(tokens_of(&call)), self.recording.tokens[source]];
+            self.add_output(tokens[0]);
+            for (message, tokens) in [&call, &result].into_iter().zip(tokens) {
+                self.references.show(message);
+                self.append(message, tokens);
+                if let Some(fetches) = &mut self.fetches {
+                    fetches.made.extra_tokens += tokens;
+                }
+            }
+            self.compact_if_due(number)?;
+        }
+    }
+
+    /// Adds a message to the session and to the prompt.
+    fn append(&mut self, message: &Message, tokens: u64) -> EntryKey {
+        let key = self.session.push(message.clone());
+        self.tokens.push(tokens);
+        if let Some(engine) = &mut self.by_engine {
+            engine.ledger.push(&self.session, key);
+            engine.watch.push(message);
+        }
+        match self.session.view().last() {
+            Some(entry) if entry.key == key && self.session.view().len() == self.prompt.len() + 1 => {
+                self.prompt.append(entry, tokens);
+            }
+            // A late result changes the middle of the view.
+            _ => {
+                self.changed();
+            }
+        }
+        key
+    }
+
+    /// Replaces a view that changed in its middle; returns the tokens that the cache lost.
     fn changed(&mut self) -> u64 {
-        let (recording, numbers) = (self.recording, &self.numbers);
+        let of_log = &self.tokens;
         let tokens = |entry: &Entry| match entry.key {
-            EntryKey::Log(index) if !entry.is_edited() => recording.tokens[numbers[index as usize]],
+            EntryKey::Log(index) if !entry.is_edited() => of_log[index as usize],
             _ if is_empty(&entry.message) => 0,
             _ => u64::from(tokens_of(&entry.message)),
         };
@@ -203,7 +263,7 @@ impl Replay<'_> {
     fn request(&mut self, at: Option<i64>) {
         let lifetime = self.model.price.cache_lifetime.map(|seconds| i64::from(seconds) * 1_000);
         let pause = at.zip(self.last_request).map(|(now, last)| now - last);
-        // Where the recording has no times, agents are taken to go on at once.
+        // Where the recording has no times, agents are assumed to continue at once.
         let alive = pause.zip(lifetime).is_none_or(|(pause, lifetime)| pause <= lifetime);
         let tools = if self.outcome.turns.is_empty() { 0 } else { self.recording.tools };
         let input = self.prompt.total() + self.recording.tools;
@@ -215,7 +275,7 @@ impl Replay<'_> {
         self.last_request = at.or(self.last_request);
     }
 
-    /// A compaction of the recording. A model read the view and wrote the summary, where there is one.
+    /// Makes a compaction of the recording. A model read the view and wrote the summary, where there is one.
     fn apply_recorded(&mut self, epoch: &Epoch) {
         let before = (self.prompt.total(), self.prompt.unchanged());
         self.session.commit(epoch.clone());
@@ -244,7 +304,7 @@ impl Replay<'_> {
         });
     }
 
-    /// Asks the budget, and compacts where it says so. Constant time where it does not.
+    /// Checks the budget, and compacts where it is due. Constant time where it is not.
     fn compact_if_due(&mut self, number: usize) -> Result<(), EvalError> {
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
@@ -296,8 +356,9 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Microseconds by the recording's times from the message `number` on until `room` tokens more have arrived; the largest
-    /// number where the session ends before that, `None` where the recording has no times. Linear in these messages.
+    /// Returns the microseconds by the recording's times from the message `number` on until `room` tokens more have
+    /// arrived; the largest number where the session ends before that, `None` where the recording has no times. Linear
+    /// in these messages.
     fn until_full(&self, number: usize, mut room: u64) -> Option<u64> {
         let messages = &self.recording.messages[number..];
         let started = messages.iter().find_map(|message| message.timestamp)?;

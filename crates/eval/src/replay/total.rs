@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::prices::{Price, TokenUsage};
 use super::reads::Refetches;
+use super::refetch::ExtraCalls;
 use super::{NEVER, ReplayedSession};
 
-/// What a policy came to, over one session or many.
+/// The totals of a policy, over one session or many.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Total {
     /// The policy.
@@ -15,7 +16,7 @@ pub struct Total {
     pub sessions: u32,
     /// Calls of the model.
     pub turns: u32,
-    /// Calls that no provider would have taken: over the window.
+    /// Calls that no provider would have accepted: over the window.
     pub impossible_turns: u32,
     /// What these would cost, in dollars; part of [`money`](Self::money).
     pub impossible_money: f64,
@@ -32,25 +33,28 @@ pub struct Total {
     pub spent: TokenUsage,
     /// The tokens of the models that wrote summaries.
     pub summary: TokenUsage,
-    /// What summaries cost, in dollars; part of [`money`](Self::money).
+    /// The price of the summaries, in dollars; part of [`money`](Self::money).
     pub summary_money: f64,
-    /// What all of it costs, in dollars.
+    /// The price of everything, in dollars.
     pub money: f64,
-    /// The same as a share of what never compacting costs, where that was replayed too.
+    /// That price as a share of the price of never compacting, where that was replayed too.
     pub against_never: Option<f64>,
-    /// What was fetched again.
+    /// The re-fetches.
     #[serde(flatten)]
     pub refetches: Refetches,
+    /// The re-fetches that were made.
+    #[serde(flatten)]
+    pub extra: ExtraCalls,
     /// How long the replays took for each turn, in microseconds.
     pub micros_per_turn: f64,
-    /// How long somebody waited for compactions, in microseconds, where each is made when it is suggested.
+    /// How long a person waited for compactions, in microseconds, where each is made when it is suggested.
     pub waited_micros: u64,
     /// The same where each is prepared from then on, and made when there is no room left; `None` where there was no
     /// compaction, or where a recording has no times to tell it by.
     pub waited_micros_ahead: Option<u64>,
 }
 
-/// The total of each policy, in the order in which they come.
+/// Returns the total of each policy, in the order of the sessions' policies.
 pub fn totals(rows: &[ReplayedSession], price: &Price) -> Vec<Total> {
     let mut policies: Vec<&str> = Vec::new();
     for row in rows {
@@ -60,7 +64,7 @@ pub fn totals(rows: &[ReplayedSession], price: &Price) -> Vec<Total> {
     }
     let mut all: Vec<Total> = policies
         .iter()
-        .map(|policy| Total::of(policy, rows.iter().filter(|row| row.policy == *policy), price))
+        .map(|policy| Total::new(policy, rows.iter().filter(|row| row.policy == *policy), price))
         .collect();
     let never = all.iter().find(|total| total.policy == NEVER).map(|total| total.money).filter(|money| *money > 0.0);
     for total in &mut all {
@@ -70,7 +74,7 @@ pub fn totals(rows: &[ReplayedSession], price: &Price) -> Vec<Total> {
 }
 
 impl Total {
-    fn of<'a>(policy: &str, rows: impl Iterator<Item = &'a ReplayedSession>, price: &Price) -> Self {
+    fn new<'a>(policy: &str, rows: impl Iterator<Item = &'a ReplayedSession>, price: &Price) -> Self {
         let mut total = Self { policy: policy.to_owned(), ..Self::default() };
         let (mut kept, mut micros) = (0.0, 0.0);
         let mut ahead: Option<u64> = Some(0);
@@ -97,6 +101,7 @@ impl Total {
                     total.failed_epochs += 1;
                 }
             }
+            total.extra.add(&row.extra);
             total.refetches.references += row.refetches.references;
             total.refetches.needed += row.refetches.needed;
             total.refetches.repeats += row.refetches.repeats;

@@ -1,4 +1,4 @@
-//! What a search recommends, as a configuration with the evidence in its comments.
+//! The recommendation of a search, as a configuration with the evidence in its comments.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,33 +9,33 @@ use serde::Serialize;
 use super::search::TuneOptions;
 use crate::sheet::ENOUGH;
 
-/// What speaks for something, and against it.
+/// The evidence for and against a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Evidence {
-    /// The mean objective on the sessions that were searched on.
+    /// The mean objective on the sessions of the search.
     pub train: f64,
-    /// That of the default on them.
+    /// The default's mean objective on them.
     pub train_default: f64,
-    /// The mean objective on the sessions that were kept for verifying.
+    /// The mean objective on the sessions of the verification.
     pub verify: f64,
-    /// That of the default on them.
+    /// The default's mean objective on them.
     pub verify_default: f64,
-    /// The mean paired difference on the sessions kept for verifying.
+    /// The mean paired difference on the sessions of the verification.
     pub difference: f64,
     /// The lower end of its 95 % interval.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// Sessions that were compared.
+    /// How many sessions were compared.
     pub sessions: usize,
-    /// Sessions on which it is better.
+    /// On how many sessions it is better.
     pub wins: usize,
-    /// Sessions on which it is worse.
+    /// On how many sessions it is worse.
     pub losses: usize,
 }
 
 impl Evidence {
-    /// Whether the difference is above zero outside an interval over sessions enough to have one.
+    /// Whether the difference is above zero, outside an interval over enough sessions.
     pub fn is_better(&self) -> bool {
         self.low > 0.0 && self.sessions >= ENOUGH as usize
     }
@@ -46,15 +46,15 @@ impl Evidence {
 pub struct ChainAdvice {
     /// The kind.
     pub kind: String,
-    /// Sessions of the kind to search on.
+    /// How many sessions of the kind there are to search on.
     pub train_cases: usize,
-    /// Sessions of the kind to verify on.
+    /// How many sessions of the kind there are to verify on.
     pub verify_cases: usize,
-    /// The chain; empty where none was sought.
+    /// The chain; empty where none was searched for.
     pub chain: Vec<String>,
-    /// Whether it is the default chain: nothing that was tried did better where the search was made.
+    /// Whether it is the default chain, because no other one was better on the sessions of the search.
     pub is_default: bool,
-    /// What the measurements say of it; `None` where there are too few sessions.
+    /// The evidence; `None` where there are too few sessions.
     pub evidence: Option<Evidence>,
 }
 
@@ -63,14 +63,14 @@ pub struct ChainAdvice {
 pub struct SettingsAdvice {
     /// Values by `STRATEGY.KEY`; empty where none helped.
     pub settings: BTreeMap<String, Value>,
-    /// What the measurements say of them, against the same chains without them.
+    /// The evidence against the same chains without these settings.
     pub evidence: Option<Evidence>,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// How it went.
+    /// Its settings.
     pub options: TuneOptions,
     /// By kind of task.
     pub chains: Vec<ChainAdvice>,
@@ -79,12 +79,12 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// The chains that are better than the default.
+    /// Returns the chains that are better than the default.
     pub fn recommended(&self) -> impl Iterator<Item = &ChainAdvice> {
         self.chains.iter().filter(|chain| chain.evidence.is_some_and(|evidence| evidence.is_better()))
     }
 
-    /// The settings that are better than the default.
+    /// Returns the settings that are better than the default.
     pub fn recommended_settings(&self) -> Option<&SettingsAdvice> {
         self.settings.as_ref().filter(|settings| settings.evidence.is_some_and(|evidence| evidence.is_better()))
     }
@@ -94,7 +94,8 @@ impl Advice {
         self.recommended().next().is_some() || self.recommended_settings().is_some()
     }
 
-    /// A configuration of what is recommended; what is not stands in comments. The same advice gives the same text.
+    /// Returns the recommendations as a configuration; everything else is in comments. The same advice gives the same
+    /// text.
     pub fn toml(&self) -> String {
         let options = &self.options;
         let mut out = format!(
@@ -148,7 +149,7 @@ impl ChainAdvice {
 }
 
 impl Evidence {
-    /// Why it is not recommended.
+    /// Returns why it is not recommended.
     fn why_not(&self) -> &'static str {
         if self.sessions < ENOUGH as usize {
             "not recommended: too few sessions to verify on"

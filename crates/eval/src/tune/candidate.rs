@@ -6,12 +6,12 @@ use epitome::strategy::{Field, FieldKind, Value};
 
 use crate::random::Random;
 
-/// Strategies that a drawn chain has at most.
+/// The most strategies of a drawn chain.
 const LONGEST_DRAWN: usize = 4;
-/// Strategies that a changed chain has at most: the default chains have up to five.
+/// The most strategies of a changed chain: the default chains have up to five.
 const LONGEST: usize = 6;
 
-/// What is tried: a chain, and settings of strategies over their defaults.
+/// A candidate: a chain, and settings of strategies over their defaults.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Candidate {
     /// The strategies in order; `None` is the default chain of the kind of task.
@@ -21,12 +21,12 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// A chain with the strategies' own settings.
+    /// Returns a chain with the strategies' own settings.
     pub fn of_chain(chain: &[String]) -> Self {
         Self { chain: Some(chain.to_vec()), settings: BTreeMap::new() }
     }
 
-    /// A text that tells it from any other.
+    /// Returns a text that identifies it.
     pub fn key(&self) -> String {
         let chain = self.chain.as_ref().map_or_else(|| "default".to_owned(), |chain| chain.join("+"));
         let settings = self.settings.iter().map(|(name, value)| format!(" {name}={value}"));
@@ -34,14 +34,15 @@ impl Candidate {
     }
 }
 
-/// A chain of one to four different strategies.
+/// Returns a chain of one to four different strategies.
 pub(crate) fn drawn(strategies: &[String], random: &mut Random) -> Vec<String> {
     let length = 1 + random.below(LONGEST_DRAWN.min(strategies.len()));
     let mut left: Vec<&String> = strategies.iter().collect();
     (0..length).map(|_| left.remove(random.below(left.len())).clone()).collect()
 }
 
-/// The chains that differ from `chain` in one place: a strategy left out, put in, exchanged, or moved to the front.
+/// Returns the chains that differ from `chain` in one place: a strategy left out, put in, exchanged, or moved to the
+/// front.
 pub(crate) fn neighbours(chain: &[String], strategies: &[String]) -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
     let mut add = |chain: Vec<String>| {
@@ -73,8 +74,8 @@ pub(crate) fn neighbours(chain: &[String], strategies: &[String]) -> Vec<Vec<Str
     found
 }
 
-/// The values that are tried beside `value`: half and double, a fifth less and more of a share, the other of a flag;
-/// within the bounds. Texts and lists have none.
+/// Returns the values that are tried beside `value`: half and double, a fifth less and more of a share, the other of a
+/// flag; within the bounds. Texts and lists have none.
 pub(crate) fn values(field: &Field, value: &Value) -> Vec<Value> {
     let within = |number: f64| field.bounds.is_none_or(|bounds| number >= bounds.least && number <= bounds.most);
     let tried: Vec<Value> = match field.kind {

@@ -1,4 +1,4 @@
-//! What was measured already: the state of a search, and what makes it resumable.
+//! Earlier measurements: the state of a search, which makes it resumable.
 
 use std::collections::HashMap;
 
@@ -18,32 +18,32 @@ pub struct Measurement {
     pub case: String,
     /// The budgets as they were asked for.
     pub budgets: String,
-    /// What else the figures were computed from: see [`Bench::basis`]. Lines of versions that did not tell have none.
+    /// The other inputs of the figures: see [`Bench::basis`]. Lines of versions that did not record it have none.
     #[serde(default)]
     pub basis: String,
     /// The figures, one for each budget.
     pub figures: Vec<Figures>,
 }
 
-/// What became of an earlier run's measurements that this search asked for.
+/// How many of the requested measurements of an earlier run were reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MeasurementReuse {
-    /// Taken as they are.
+    /// Reused as they are.
     pub reused: usize,
-    /// Made again: the candidate comes to something else now, or the version is another one.
+    /// Repeated, because the candidate's settings or the version have changed.
     pub changed: usize,
 }
 
-/// Hears of what was measured, as soon as it is.
+/// Receives each measurement as soon as it is made.
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(&[Measurement]);
 
-/// Measurements, looked up before they are made.
+/// Measurements, looked up before new ones are made.
 pub(crate) struct Memory<'a> {
     bench: &'a dyn Bench,
     cases: Vec<TuneCase>,
     budgets: String,
     weights: Weights,
-    /// By candidate and case; with the basis where an earlier run made it and nothing of this one looked at it yet.
+    /// By candidate and case; with the basis for a measurement of an earlier run that this one has not used yet.
     known: HashMap<(String, String), (Option<String>, Vec<Figures>)>,
     recalled: MeasurementReuse,
     listener: Listener<'a>,
@@ -67,7 +67,7 @@ impl<'a> Memory<'a> {
         &self.cases
     }
 
-    /// The figures of a candidate on cases; only what is not known is measured.
+    /// Returns the figures of a candidate on cases; only unknown ones are measured.
     pub(crate) fn figures(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
         let name = candidate.key();
         let cases = &self.cases;
@@ -106,7 +106,7 @@ impl<'a> Memory<'a> {
         Ok(numbers.iter().map(figures).collect())
     }
 
-    /// The objective of a candidate on each of the cases: the mean over budgets; `None` where nothing counts.
+    /// Returns the objective of a candidate on each of the cases: the mean over budgets; `None` where no figure counts.
     pub(crate) fn objectives(
         &mut self,
         candidate: &Candidate,
@@ -121,13 +121,13 @@ impl<'a> Memory<'a> {
         Ok(figures.iter().map(of_case).collect())
     }
 
-    /// The mean objective over cases; 0 without any.
+    /// Returns the mean objective over cases; 0 without any.
     pub(crate) fn mean(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
         let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
         Ok(mean(&found).unwrap_or(0.0))
     }
 
-    /// What became of the earlier run's measurements.
+    /// Returns how many measurements of the earlier run were reused.
     pub(crate) fn recalled(&self) -> MeasurementReuse {
         self.recalled
     }

@@ -1,7 +1,7 @@
 //! Tuning: chains by kind of task and settings, searched on one set of sessions and verified on another.
 //!
 //! The search is random chains under successive halving, then single changes of the best chain while one helps; then
-//! settings, one at a time. What is found is recommended only where it is better than the default on sessions that the
+//! settings, one at a time. A result is recommended only where it is better than the default on sessions that the
 //! search has not seen, outside the bootstrap interval.
 
 mod advice;

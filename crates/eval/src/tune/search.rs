@@ -12,34 +12,34 @@ use crate::paired::bootstrap;
 use crate::random::{Random, hash};
 use crate::sheet::ENOUGH;
 
-/// Sessions of a kind of task that each set has at least: fewer say nothing.
+/// The fewest sessions of a kind of task in each set: fewer say little.
 const LEAST_CASES: usize = ENOUGH as usize;
-/// Of how many parts of the sessions the rounds of a halving take one.
+/// The parts of the sessions, as one in so many, for the rounds of a halving.
 const ROUNDS: [usize; 3] = [4, 2, 1];
-/// How often chains are drawn for one that is new.
+/// How often a chain is drawn in search of a new one.
 const DRAWS: usize = 20;
 
-/// How a search goes.
+/// The settings of a search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TuneOptions {
-    /// Strategies that chains are made of.
+    /// The strategies of drawn chains.
     pub strategies: Vec<String>,
     /// Settings that are tried, as `STRATEGY.KEY`.
     pub settings: Vec<String>,
-    /// The budgets as they were asked for: measurements of others are not taken over.
+    /// The budgets as they were asked for: measurements with other budgets are not reused.
     pub budgets: String,
     /// The objective.
     pub weights: Weights,
-    /// Candidates that are measured at most, those on part of the sessions included. The default and the verification do
-    /// not count.
+    /// The most candidates that are measured, those on part of the sessions included. The default and the verification
+    /// do not count.
     pub trials: usize,
     /// The seed.
     pub seed: u64,
 }
 
-/// Searches on the cases `train` and verifies on the cases `verify`, both numbers of the bench's cases. `known` is what an
-/// earlier run measured; `listener` hears of what is measured now. The same seed, cases and options give the same
-/// advice, whatever is known. What became of that stands beside the advice.
+/// Searches on the cases `train` and verifies on the cases `verify`, both numbers of the bench's cases, and returns the
+/// advice with what became of `known`, the measurements of an earlier run; `listener` receives new measurements. The
+/// same seed, cases and options give the same advice, whatever is known.
 pub fn tune(
     bench: &dyn Bench,
     (train, verify): (&[usize], &[usize]),
@@ -101,7 +101,7 @@ impl Search<'_> {
         Ok(advice)
     }
 
-    /// The best chain for a kind of task, and what the verification says of it.
+    /// Returns the best chain for a kind of task, with its verification.
     fn chain(
         &mut self,
         kind: &str,
@@ -109,7 +109,7 @@ impl Search<'_> {
         verify: &[usize],
         trials: usize,
     ) -> Result<ChainAdvice, EvalError> {
-        // Every part of the sessions is a fair draw.
+        // Every part of the sessions is a fair sample.
         let mut shuffled = train.to_vec();
         shuffled.sort_by_key(|number| hash(self.options.seed, &self.memory.cases()[*number].key));
         let (mut best, used) = self.halving(kind, &shuffled, trials / 2)?;
@@ -153,8 +153,8 @@ impl Search<'_> {
         })
     }
 
-    /// Random chains, measured on a quarter of the cases; the better half on a half; the better half of these on all.
-    /// The best with its mean, and how many candidates were measured.
+    /// Measures random chains on a quarter of the cases, the better half on a half, and the better half of these on
+    /// all. Returns the best with its mean, and how many candidates were measured.
     fn halving(
         &mut self,
         kind: &str,
@@ -181,7 +181,7 @@ impl Search<'_> {
                 used += 1;
                 ranked.push((self.memory.mean(&Candidate::of_chain(&chain), share)?, chain));
             }
-            // Stable: of equal ones the first that was drawn.
+            // Stable: of equal chains the first that was drawn.
             ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
             if round + 1 == ROUNDS.len() {
                 best = ranked.into_iter().next().map(|(mean, chain)| (chain, mean));
@@ -193,7 +193,7 @@ impl Search<'_> {
         Ok((best, used))
     }
 
-    /// Settings, one at a time, as long as one helps, with the chains that are recommended.
+    /// Searches settings, one at a time as long as one helps, with the recommended chains.
     fn settings(
         &mut self,
         advice: &Advice,
@@ -236,7 +236,7 @@ impl Search<'_> {
         Ok(SettingsAdvice { settings: best, evidence })
     }
 
-    /// The objectives of cases, each under the candidate for its kind.
+    /// Returns the objectives of cases, each under the candidate for its kind.
     fn objectives_by_kind(
         &mut self,
         candidate: &dyn Fn(&str) -> Candidate,
@@ -262,7 +262,7 @@ impl Search<'_> {
         Ok(super::measured::mean(&found).unwrap_or(0.0))
     }
 
-    /// The means of both on the training sessions, and the paired difference on the others.
+    /// Returns the means of both on the training sessions, and the paired difference on the others.
     fn evidence(
         &mut self,
         candidate: &dyn Fn(&str) -> Candidate,

@@ -144,7 +144,7 @@ fn an_interrupted_search_gives_the_same_answer_and_measures_nothing_twice() {
     let (again, new) = tuned(&bench, &options(60), half);
     assert_eq!(again, whole);
     assert_eq!(new, measured[measured.len() / 2..]);
-    // Those of candidates that came to something else are made again, and that is told.
+    // Measurements of candidates whose settings changed are repeated, and the result says so.
     let (train, verify) = split(&bench.cases(), 1);
     let other = Planted { basis: "changed", ..Planted::new(0.4, 0.05) };
     let recalled =

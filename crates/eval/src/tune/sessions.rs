@@ -1,4 +1,4 @@
-//! Recorded sessions as what candidates are measured on.
+//! Recorded sessions as cases for candidates.
 
 use std::path::PathBuf;
 
@@ -32,8 +32,9 @@ impl SessionBench {
         Self { cases: Vec::new(), budgets: budgets.to_vec(), registry }
     }
 
-    /// Adds the sessions of files and folders that `filter` admits, each cut in half; returns their numbers. Sessions are
-    /// known by their content: those that are there already, under whatever name, are left out. Kinds of task are the detector's, because it chooses the chains.
+    /// Adds the sessions of files and folders that `filter` admits, each cut in half; returns their numbers. Sessions
+    /// are identified by their content, and known ones are left out, whatever their name. Kinds of task are the
+    /// detector's, because it chooses the chains.
     pub fn add(&mut self, paths: &[PathBuf], filter: &Filter) -> Result<Vec<usize>, EvalError> {
         let engine = epitome::engine_of(&build(&Config::default(), &self.registry)?);
         let of_files: Vec<Result<Vec<(TuneCase, Case)>, EvalError>> = files(paths)?
@@ -41,7 +42,7 @@ impl SessionBench {
             .map(|file| {
                 let name = file.path.display().to_string();
                 let bytes = std::fs::read(&file.path).map_err(|error| EvalError::Read { file: name.clone(), error })?;
-                // What is no session is no case.
+                // What is not a session is not a case.
                 let content = digest(&bytes);
                 let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(Vec::new()) };
                 let mut found = Vec::new();
@@ -126,8 +127,8 @@ impl Bench for SessionBench {
     }
 }
 
-/// Cases in two halves, each kind of task in equal parts: what is searched on, what is kept for verifying. The same seed
-/// gives the same halves.
+/// Splits cases into two halves with each kind of task in equal parts: one to search on, one for verifying. The same
+/// seed gives the same halves.
 pub fn split(cases: &[TuneCase], seed: u64) -> (Vec<usize>, Vec<usize>) {
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|number| (cases[*number].kind.clone(), hash(seed, &cases[*number].key)));

@@ -1,4 +1,4 @@
-//! The objective: how much each figure counts.
+//! The objective: the weight of each figure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,11 +16,11 @@ pub struct Figures {
     pub files: Option<f64>,
     /// Standing instructions.
     pub rules: Option<f64>,
-    /// Whether the result can be used: within the budget, valid, the system prompt intact.
+    /// Whether the result is usable: within the budget, valid, the system prompt intact.
     pub usable: bool,
 }
 
-/// How much each figure counts.
+/// The weight of each figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Weights {
     /// Of bound future-reference recall.
@@ -40,8 +40,8 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// The weighted mean of the figures that there are; 0 for a result that cannot be used, `None` where nothing that
-    /// counts is there.
+    /// Returns the weighted mean of the figures that exist; 0 for an unusable result, `None` where no figure with a
+    /// weight exists.
     pub fn objective(&self, figures: &Figures) -> Option<f64> {
         let parts = [
             (self.bound, figures.bound),
@@ -66,11 +66,11 @@ impl fmt::Display for Weights {
 impl FromStr for Weights {
     type Err = String;
 
-    /// `NAME=WEIGHT,…`; what is not named does not count.
+    /// `NAME=WEIGHT,…`; other figures have no weight.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut weights = Self { bound: 0.0, quotes: 0.0, files: 0.0, rules: 0.0 };
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-            let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is no NAME=WEIGHT"))?;
+            let (name, weight) = part.split_once('=').ok_or_else(|| format!("`{part}` is not NAME=WEIGHT"))?;
             let weight = weight.trim().parse::<f64>().ok().filter(|weight| weight.is_finite() && *weight >= 0.0);
             let weight = weight.ok_or_else(|| format!("`{part}`: a weight is a number of 0 or more"))?;
             match name.trim() {
@@ -78,7 +78,7 @@ impl FromStr for Weights {
                 "quotes" => weights.quotes = weight,
                 "files" => weights.files = weight,
                 "rules" => weights.rules = weight,
-                name => return Err(format!("`{name}` is no figure; there are bound, quotes, files, rules")),
+                name => return Err(format!("`{name}` is not a figure; there are bound, quotes, files, rules")),
             }
         }
         let total = weights.bound + weights.quotes + weights.files + weights.rules;

@@ -50,5 +50,5 @@ pub(crate) fn id() -> CaseId {
 pub(crate) fn case(prefix: &[&str], future: &[&str]) -> Case {
     let future = session(future);
     let future: Vec<&Message> = future.log().iter().map(|message| &**message).collect();
-    Case::of(id(), "test", session(prefix), &future).unwrap()
+    Case::from_prefix(id(), "test", session(prefix), &future).unwrap()
 }

@@ -11,45 +11,45 @@ use crate::measure::HANDOFF;
 use crate::plan::Plan;
 use crate::random::hash;
 
-/// A question about a context, with what only graders may see.
+/// A question about a context, with the parts that only graders may see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlindQuestion {
     /// The probe's name.
     pub id: String,
-    /// What it is about.
+    /// Its kind.
     pub kind: ProbeKind,
     /// The question.
     pub question: String,
     /// The right answer.
     pub answer: String,
-    /// Whether its facts stand in the context.
+    /// Whether its facts are in the context.
     pub shown: bool,
 }
 
-/// What a method left of a session at a budget.
+/// A method's result for a session at a budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlindContext {
-    /// Its number, from 1: all that readers know of it.
+    /// Its number, from 1: the only thing about its method that readers see.
     pub number: u32,
     /// The session.
     pub case: CaseId,
     /// The repository that it worked in.
     pub repository: Option<String>,
-    /// What made it.
+    /// The method.
     pub method: String,
     /// The budget.
     pub budget: String,
-    /// As an agent reads it; empty where there is no result within the budget, which shows nothing. Not in the key.
+    /// The text, as an agent reads it; empty where there is no result within the budget. Not in the key.
     #[serde(skip)]
     pub text: String,
-    /// Whether there is nothing to read.
+    /// Whether there is no text.
     pub is_empty: bool,
-    /// What is asked.
+    /// The questions.
     pub questions: Vec<BlindQuestion>,
 }
 
-/// The contexts of every probed session of `plan`, its hand-off summary alone among them, in an order that the plan's
-/// seed gives. Linear in the sessions for each method and budget.
+/// Returns the contexts of every probed session of `plan`, its hand-off summary alone among them, in an order by the
+/// plan's seed. Linear in the sessions for each method and budget.
 pub fn contexts(plan: &Plan) -> Result<Vec<BlindContext>, EvalError> {
     let files = folders(&plan.paths)?;
     let of_files: Vec<Result<Vec<BlindContext>, EvalError>> = files

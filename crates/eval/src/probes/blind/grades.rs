@@ -1,4 +1,4 @@
-//! Grades read back: who graded what how, how far graders agree, and rows for the tables.
+//! Reads grades back: the grades by grader, the agreement of graders, and rows for the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::probes::ProbeScores;
 use crate::row::Row;
 use crate::score::Scores;
 
-/// What a grader gave an answer, in halves of a point.
+/// A grader's mark for an answer, in halves of a point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Grade {
     /// The context's number.
@@ -21,25 +21,26 @@ pub struct Grade {
     pub question: String,
     /// 0 for wrong or unknown, 1 for half of it, 2 for right.
     pub halves: u32,
-    /// Who gave it.
+    /// The grader's name.
     pub grader: String,
 }
 
-/// How far graders of the same answers agree.
+/// The agreement of graders of the same answers.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Agreement {
-    /// Answers that were graded.
+    /// How many answers were graded.
     pub answers: u32,
-    /// Pairs of grades that different graders gave the same answer.
+    /// How many pairs of grades different graders gave the same answer.
     pub pairs: u32,
-    /// Of these, the pairs that are the same.
+    /// How many of these pairs are equal.
     pub same: u32,
-    /// Answers with a mean grade of a half or more whose facts stand in the context, and others whose facts do not.
+    /// Answers with a mean grade of a half or more whose facts are in the context, and others whose facts are not.
     pub as_facts: u32,
 }
 
-/// Reads a sheet of grades: parted by tabs, its first line names the columns `context`, `question`, `grade` and `grader`,
-/// others are passed over, and so are lines without a grade. The error names `file`, the line and what to do. Linear.
+/// Reads a sheet of grades: separated by tabs, its first line names the columns `context`, `question`, `grade` and
+/// `grader`; other columns are ignored, and so are lines without a grade. The error names `file`, the line and what to
+/// do. Linear.
 pub fn read_grades(text: &str, file: &str, key: &[BlindContext]) -> Result<Vec<Grade>, EvalError> {
     let wrong = |problem: String| EvalError::Probes { file: file.to_owned(), problem };
     let mut lines = text.lines().enumerate();
@@ -86,8 +87,8 @@ pub fn read_grades(text: &str, file: &str, key: &[BlindContext]) -> Result<Vec<G
     Ok(grades)
 }
 
-/// A row for each context with grades, whose figures are the mean grades and the facts of the same questions; contexts
-/// without anything to read count as wrong. Contexts that nobody graded have no row. Linear.
+/// Returns a row for each context with grades, whose figures are the mean grades and the facts of the same questions;
+/// contexts without text count as wrong. Contexts without grades have no row. Linear.
 pub fn grade_rows(key: &[BlindContext], grades: &[Grade]) -> (Vec<Row>, Agreement) {
     let mut by_answer: BTreeMap<(u32, &str), Vec<u32>> = BTreeMap::new();
     for grade in grades {
@@ -101,7 +102,7 @@ pub fn grade_rows(key: &[BlindContext], grades: &[Grade]) -> (Vec<Row>, Agreemen
         for it in &context.questions {
             let given = by_answer.get(&(context.number, it.id.as_str()));
             let Some(mean) = given.map(|halves| mean(halves)).or(context.is_empty.then_some(0.0)) else { continue };
-            // In thousandths of a point, so that the mean of several graders stays what it is.
+            // In thousandths of a point, so that the mean of several graders is exact.
             blind.kept += (mean * 1000.0).round() as u32;
             blind.of += 1000;
             facts.add(it.kind, it.shown);
@@ -122,7 +123,7 @@ pub fn grade_rows(key: &[BlindContext], grades: &[Grade]) -> (Vec<Row>, Agreemen
     (rows, agreement)
 }
 
-/// The mean of grades in points.
+/// Returns the mean of grades in points.
 fn mean(halves: &[u32]) -> f64 {
     f64::from(halves.iter().sum::<u32>()) / 2.0 / halves.len().max(1) as f64
 }
@@ -145,7 +146,7 @@ fn row(context: &BlindContext, blind: KeptCount, probes: ProbeScores) -> Row {
     }
 }
 
-/// Grades as a sheet that [`read_grades`] reads. Linear.
+/// Returns grades as a sheet that [`read_grades`] reads. Linear.
 pub(super) fn grade_sheet(grades: &[Grade]) -> String {
     let mut out = "context\tquestion\tgrade\tgrader\n".to_owned();
     for grade in grades {

@@ -11,24 +11,24 @@ use super::contexts::BlindContext;
 use super::grades::{Grade, grade_sheet};
 use super::sheets::{named, one_cell};
 
-/// Tokens that the answers to a dozen questions may take, reasoning included.
+/// The most tokens of the answers to a dozen questions, reasoning included.
 const ANSWER_TOKENS: u32 = 8_000;
-/// What a reader is told.
+/// The instructions for a reader.
 const READER: &str = "You are given the context that an agent has in front of it, and questions about its work. Answer each \
 question from the context alone, in a few words. Where the context does not tell, answer `unknown`. Do not guess. Write \
 one line for each question, nothing else: its name, a colon, the answer.";
-/// What a grader is told.
+/// The instructions for a grader.
 const GRADER: &str = "You grade answers against the right ones. Give 1 for an answer that says what the right one says, in \
 whatever words; 0.5 for one that has an essential part of it right and nothing wrong; 0 for `unknown`, for a wrong answer \
 and for one that does not answer the question. Write one line for each question, nothing else: its name, a colon, the \
 grade.";
 
-/// What a model answered and gave.
+/// The answers and grades of a model.
 #[derive(Debug, Default)]
 pub struct BlindJudgement {
     /// The grades.
     pub grades: Vec<Grade>,
-    /// The answers as a sheet: context, question, answer, parted by tabs.
+    /// The answers as a sheet: context, question, answer, separated by tabs.
     pub answers: String,
     /// The grades as a sheet.
     pub sheet: String,
@@ -38,7 +38,7 @@ pub struct BlindJudgement {
     pub tokens: (u64, u64),
 }
 
-/// Lets `model` answer the questions of each context and then grade the answers, several contexts at a time; two
+/// Lets `model` answer the questions of each context and then grade the answers, several contexts at a time, with two
 /// requests for each context. A context whose request fails, or whose answers cannot be read, has no grades.
 pub fn judge(
     contexts: &[BlindContext],
@@ -74,7 +74,7 @@ pub fn judge(
     judged
 }
 
-/// What came of one context.
+/// The outcome for one context.
 struct JudgedContext {
     /// Question, answer, halves of a point.
     graded: Vec<(String, String, u32)>,
@@ -90,7 +90,7 @@ fn read_and_graded(context: &BlindContext, model: &dyn ChatModel) -> Result<Judg
     let answers = lines_of(&ask(model, READER, asked, &mut tokens)?);
     let mut to_grade = String::new();
     for it in &context.questions {
-        // Who does not answer does not know.
+        // A missing answer counts as not known.
         let answer = answers.get(&it.id).map_or("unknown", String::as_str);
         let (question, right) = (one_cell(&it.question), one_cell(&it.answer));
         let _ = writeln!(to_grade, "{}\nquestion: {question}\nright answer: {right}\nanswer: {answer}\n", it.id);
@@ -118,7 +118,7 @@ fn ask(model: &dyn ChatModel, system: &str, user: String, tokens: &mut (u64, u64
     Ok(answer.text)
 }
 
-/// The lines `name: text` of an answer, by name; marks of lists and emphasis around the name are taken off.
+/// Returns the lines `name: text` of an answer, by name; marks of lists and emphasis around the name are taken off.
 fn lines_of(text: &str) -> HashMap<String, String> {
     let named = text.lines().filter_map(|line| line.split_once(':'));
     let plain = |text: &str| text.trim_matches(|char: char| char.is_whitespace() || "*-`•".contains(char)).to_owned();

@@ -1,5 +1,5 @@
-//! A blind reading: readers answer the questions of a probed session from a context alone, without knowing what made it,
-//! and others grade the answers. Mechanical facts can be gamed like any figure; this is what they are held against.
+//! A blind reading: readers answer the questions of a probed session from a context alone, without knowing its method,
+//! and others grade the answers. Mechanical facts can be gamed like any figure, so they are compared with these grades.
 
 mod contexts;
 mod grades;

@@ -5,25 +5,25 @@ use std::fmt::Write as _;
 use super::contexts::BlindContext;
 use crate::EvalError;
 
-/// What is written for a blind reading: names of files, relative to the readers' folder, and their texts.
+/// The files of a blind reading: names relative to the readers' folder, and their texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlindSheets {
     /// Files for the readers.
     pub readers: Vec<(String, String)>,
     /// The graders' sheet, with the right answers.
     pub grading: String,
-    /// What made which context. Neither readers nor graders may see it.
+    /// The method of each context. Neither readers nor graders may see it.
     pub key: String,
 }
 
-/// What readers are told.
+/// The instructions for readers.
 const README: &str = "\
 Each file in `contexts` is what an agent would have in front of it when it goes on with its work. Read one, then answer
 its questions in `answers.tsv` from that file alone: in a few words, and `unknown` where it does not tell. Do not guess.
 Do not look at other files of the same work for an answer: two readers should share them.
 ";
 
-/// The files of a blind reading of `contexts`. Linear.
+/// Returns the files of a blind reading of `contexts`. Linear.
 pub fn sheets(contexts: &[BlindContext]) -> Result<BlindSheets, EvalError> {
     let mut readers = vec![("README.md".to_owned(), README.to_owned())];
     let mut answers = "context\tquestion\tasked\tanswer\n".to_owned();
@@ -45,17 +45,17 @@ pub fn sheets(contexts: &[BlindContext]) -> Result<BlindSheets, EvalError> {
 /// Reads a key that [`sheets`] wrote; the error names `file`. Linear.
 pub fn read_key(text: &str, file: &str) -> Result<Vec<BlindContext>, EvalError> {
     serde_json::from_str(text).map_err(|error| {
-        let problem = format!("is no key of a blind reading ({error}): name the file that --export wrote");
+        let problem = format!("is not the key of a blind reading ({error}): name the file that --export wrote");
         EvalError::Probes { file: file.to_owned(), problem }
     })
 }
 
-/// How a context's number is written.
+/// Returns a context's number as text.
 pub(super) fn named(number: u32) -> String {
     format!("{number:03}")
 }
 
-/// A text that ends neither its cell nor its row.
+/// Returns a text that ends neither its cell nor its row.
 pub(super) fn one_cell(text: &str) -> String {
     text.replace(['\t', '\n', '\r'], " ")
 }
