@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use epitome::Runtime;
+use epitome::context::tool_definition_tokens;
 use epitome::engine::{Engine, Ledger, Mode, block_on};
 use epitome::session::{Content, Entry, EpochOrigin, Role, Session, Trigger, Unit, UnitKind, units};
 use epitome::strategy::Verdict;
@@ -10,7 +11,7 @@ use epitome::{MemoryArchive, Request};
 use serde::Serialize;
 
 use crate::chain::Choice;
-use crate::counter::{counter_of, tool_tokens};
+use crate::counter::counter_of;
 use crate::render::text::first_words;
 
 /// Units listed as the largest.
@@ -19,7 +20,7 @@ const LARGEST: usize = 10;
 /// Columns of a text's first words.
 const WORDS: usize = 120;
 
-/// How large a session is.
+/// The sizes of a session.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sizes {
     /// Messages of the view.
@@ -30,13 +31,13 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// The sizes of a session's view. Linear in it.
-    pub(crate) fn of(session: &Session, runtime: &Runtime) -> Self {
+    pub(crate) fn new(session: &Session, runtime: &Runtime) -> Self {
         let engine = epitome::engine_with_counter(runtime, counter_of(runtime, session));
         Self { messages: session.view().len(), tokens: engine.ledger(session).total() }
     }
 }
 
-/// What `inspect --json` prints.
+/// The output of `inspect --json`.
 #[derive(Debug, Serialize)]
 pub(crate) struct InspectOutput<'a> {
     /// The format, recognised or given.
@@ -52,7 +53,7 @@ pub(crate) struct InspectOutput<'a> {
 /// One session in a list.
 #[derive(Debug, Serialize)]
 pub(crate) struct ListedSession<'a> {
-    /// Its id.
+    /// The message's id.
     pub(crate) id: &'a str,
     /// Messages of the view and their tokens.
     #[serde(flatten)]
@@ -120,7 +121,7 @@ pub(crate) struct Compaction {
     pub(crate) tokens_after: Option<u32>,
 }
 
-/// What the provider reported, summed over the session's requests.
+/// The usage that the provider reported, summed over the session's requests.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct UsageSum {
     pub(crate) requests: usize,
@@ -157,7 +158,7 @@ pub(crate) struct Census {
 
 impl Census {
     /// The census of a session's view. Linear in it.
-    pub(crate) fn of(session: &Session, runtime: &Runtime) -> Self {
+    pub(crate) fn new(session: &Session, runtime: &Runtime) -> Self {
         let engine = epitome::engine_with_counter(runtime, counter_of(runtime, session));
         let ledger = engine.ledger(session);
         let units = units(session.view());
@@ -166,7 +167,7 @@ impl Census {
             sizes: Sizes { messages: session.view().len(), tokens: ledger.total() },
             log_messages: session.log().len(),
             rounds: units.last().map_or(0, |unit| unit.round),
-            tool_definition_tokens: tool_tokens(&*engine.counter, session),
+            tool_definition_tokens: tool_definition_tokens(&engine, session),
             counter: engine.counter.name().to_owned(),
             task: engine.detect(session, &ledger),
             chain: chain(&engine, runtime, session, &ledger),
@@ -290,7 +291,7 @@ fn largest(session: &Session, ledger: &Ledger, units: &[Unit]) -> Vec<UnitShare>
         .collect()
 }
 
-/// The first words of the first readable text in entries: what was said, else what was asked of a tool.
+/// The first words of the first readable text in entries: of a message, else of a tool call.
 fn words(entries: &[Entry]) -> String {
     let blocks = || entries.iter().flat_map(|entry| &entry.message.blocks);
     let said = blocks().find_map(|block| match &block.content {

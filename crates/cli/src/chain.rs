@@ -4,18 +4,18 @@ use epitome::Runtime;
 use epitome::engine::Mode;
 use epitome::strategy::{TaskKind, Verdict};
 
-/// What [`why`] goes by, beside the verdict.
+/// The grounds of [`why`], beside the verdict.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Choice {
-    /// How the chain was chosen.
+    /// The mode by which the chain was chosen.
     pub(crate) mode: Mode,
     /// Which compaction of the session it is, from 1.
     pub(crate) cycle: u32,
     /// The compaction from which on later chains are used.
     later_from: u32,
-    /// Whether the kind has a chain for later compactions, for each kind in the order of [`TaskKind::ALL`].
+    /// Whether the task type has a chain for later compactions, for each type in the order of [`TaskKind::ALL`].
     later: [bool; TaskKind::ALL.len()],
-    /// How many different chains a tournament has.
+    /// The number of different chains in a tournament.
     candidates: usize,
 }
 

@@ -24,12 +24,12 @@ pub(crate) fn read(file: Option<&Path>, registry: &Registry) -> Result<Config, F
     let bytes = bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::usage_text(format!("cannot read {}: byte {at} is no UTF-8", display_name(file)))
+        Failure::usage_text(format!("cannot read {}: byte {at} is not UTF-8", display_name(file)))
     })?;
     Config::parse(&text, &file.display().to_string(), registry).map_err(|errors| refused(&errors))
 }
 
-/// What a configuration builds, for work that no model is asked for: it needs no key.
+/// The runtime of a configuration, for work that asks no model: it needs no key.
 pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Result<Runtime, Failure> {
     if config.summarizer().asks_model() {
         config.set("summary.summarizer", &"rules".into()).map_err(Failure::usage_text)?;
@@ -37,7 +37,7 @@ pub(crate) fn build_without_model(mut config: Config, registry: &Registry) -> Re
     build(&config, registry)
 }
 
-/// What a configuration builds.
+/// The runtime of a configuration.
 pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Failure> {
     config.build(registry).map_err(|errors| refused(&errors))
 }

@@ -10,8 +10,3 @@ pub(crate) fn counter_of(runtime: &Runtime, session: &Session) -> Arc<dyn TokenC
     let counter = Arc::clone(&runtime.counter);
     if runtime.calibrate { epitome::config::calibrated(counter, session) } else { counter }
 }
-
-/// Tokens of a session's tool definitions.
-pub(crate) fn tool_tokens(counter: &dyn TokenCounter, session: &Session) -> u32 {
-    session.tools.as_deref().map_or(0, |tools| counter.count(tools))
-}

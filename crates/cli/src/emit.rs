@@ -61,7 +61,7 @@ pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Profile, Failure
     let format = asked.unwrap_or(Format::OpenaiChat);
     Profile::of(format).ok_or_else(|| {
         Failure::usage_text(format!("{format} cannot hold several sessions in one file"))
-            .with_help("with --all use --to openai-chat, openai-responses or anthropic")
+            .with_help("with --all use --to openai-chat, openai-responses, anthropic or gemini")
     })
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn line(
 ) -> Result<(), Failure> {
     let json = rendered(loaded, index, session, profile, quiet);
     let id = serde_json::to_string(&loaded.sessions[index].name)?;
-    // A line feed in JSON stands between its parts only: within strings it is escaped.
+    // A line feed in JSON can only be between its parts: within strings it is escaped.
     let fields = json.trim().trim_start_matches('{').replace(['\n', '\r'], " ");
     out.extend_from_slice(format!("{{\"id\":{id},{fields}\n").as_bytes());
     Ok(())

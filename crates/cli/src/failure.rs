@@ -1,4 +1,4 @@
-//! What goes wrong: what, where, what to do about it, and the exit code.
+//! Errors of a command: the problem, its place, the next step, and the exit code.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -15,7 +15,7 @@ const OTHER: u8 = 1;
 /// The exit code of a session that cannot be made to fit.
 pub(crate) const INFEASIBLE: u8 = 3;
 
-/// What a subcommand gives back.
+/// The result of a subcommand.
 pub(crate) type CommandResult = Result<ExitCode, Failure>;
 
 /// A failure of the command.
@@ -42,17 +42,21 @@ impl Failure {
         Self { exit: OTHER, error: error.into(), help: None }
     }
 
-    /// The same with what to do about it.
+    /// The same with another exit code.
+    #[cfg(feature = "service")]
+    pub(crate) fn with_exit_code(mut self, exit: u8) -> Self {
+        self.exit = exit;
+        self
+    }
+
+    /// The same with the next step.
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Prints the failure and gives its exit code. A closed pipe is no failure: whoever read has read enough.
-    pub(crate) fn report(&self) -> ExitCode {
-        if self.error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-            return ExitCode::SUCCESS;
-        }
+    /// The problem, and the next step where there is one: in words, for who cannot see the printed failure.
+    pub(crate) fn words(&self) -> (String, Option<&str>) {
         let mut message = String::new();
         for cause in self.error.chain().map(ToString::to_string) {
             // Some errors say what their cause says.
@@ -61,8 +65,17 @@ impl Failure {
                 message += &cause;
             }
         }
+        (message, self.help.as_deref())
+    }
+
+    /// Prints the failure and gives its exit code. A closed pipe is not a failure: the reader has read enough.
+    pub(crate) fn report(&self) -> ExitCode {
+        if self.error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
+        }
+        let (message, help) = self.words();
         let mut text = format!("{BAD}error{BAD:#}: {message}\n");
-        if let Some(help) = &self.help {
+        if let Some(help) = help {
             let _ = writeln!(text, "  {STRONG}help{STRONG:#}: {}", help.replace('\n', "\n        "));
         }
         // Nothing is left to tell anyone when this fails too.

@@ -1,10 +1,10 @@
 //! Output that goes into the input's own file, which another program may be writing to: nothing of what it writes is lost.
 //!
-//! What only adds is appended to the very file that was read, so that owner, mode and every link stay, and a program that
-//! holds it open goes on in it. It is appended in one write, and only where the file is still what was read; a file that
-//! went on is read again. Agents take no lock, so a line may still slip in between the look and the write: it stands in
-//! front of what is appended, which is seen, and the caller records it again. What replaces is renamed over the file, where
-//! nothing changed since it was read.
+//! Output that only adds is appended to the very file that was read, so that owner, mode and every link stay, and a
+//! program that holds it open continues in it. It is appended in one write, and only where the file is still what was
+//! read; a file that has grown is read again. Agents take no lock, so a line may still slip in between the check and
+//! the write: it is then in front of the appended text, which is detected, and the caller records the view again.
+//! Output that replaces is renamed over the file, where nothing changed since it was read.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -12,16 +12,17 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use epitome_shelf::identity;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
-use crate::replace::{cannot_write, identity, replace};
+use crate::replace::{cannot_write, replace};
 
-/// How long to wait for another program's lock, or for the rest of a line, before each of the tries: half a second in
-/// all, after which the command says that the file is busy. A lock that is waited for could be held for ever, and nothing
-/// tells when a program without locks has ended its line.
+/// The pause between tries while another program holds a lock or has not ended its line: half a second in all, after
+/// which the command says that the file is busy. A lock could be held for ever, and no signal tells when a program
+/// without locks has ended its line.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The first bytes of gzip.
@@ -31,23 +32,23 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 #[derive(Debug)]
 pub(crate) struct Original {
     path: PathBuf,
-    /// What the system calls the file, whatever its name: its device and number.
+    /// The system's identity of the file, whatever its name: its device and number.
     identity: Option<(u64, u64)>,
     length: u64,
     hash: blake3::Hash,
     is_gzip: bool,
-    /// Whether it ends within a line: whoever writes it is not done with that.
+    /// Whether the file ends within a line: its writer has not completed that line.
     is_unfinished: bool,
 }
 
-/// What became of output to the input's own file.
+/// The outcome of output to the input's own file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InPlaceOutcome {
-    /// The file holds it, directly behind what was read.
+    /// The file holds the output, directly behind the content that was read.
     Whole,
     /// The file holds it, but behind lines that came when it was written.
     Behind,
-    /// The file is no longer what was read. Nothing was written.
+    /// The file has changed since it was read. Nothing was written.
     Changed,
 }
 
@@ -103,8 +104,8 @@ impl Original {
         Ok(if is_same { InPlaceOutcome::Whole } else { InPlaceOutcome::Changed })
     }
 
-    /// Whether the file, and what has its name, is what was read. Linear in the file; the last look is at its length, so
-    /// that as little time as can be passes behind it.
+    /// Whether the file, and the file of that name, are still what was read. Linear in the file; the last check is of
+    /// its length, so that as little time as possible passes after it.
     fn is_same(&self, file: &mut File) -> io::Result<bool> {
         let named = identity(&File::open(&self.path)?)?;
         if identity(file)? != self.identity || named != self.identity || file.metadata()?.len() != self.length {
@@ -117,14 +118,14 @@ impl Original {
     }
 }
 
-/// Whether content ends without a line feed, and within a value of JSON.
+/// Whether content ends without a line feed, and within a JSON value.
 fn ends_within_a_line(bytes: &[u8]) -> bool {
     let last = bytes.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
     let is_lines = last.len() < bytes.len() && last.trim_ascii_start().starts_with(b"{");
     is_lines && serde_json::from_slice::<&RawValue>(last).is_err()
 }
 
-/// Locks a file against others that ask for its lock, as long as it is open; `false` where somebody else has.
+/// Locks a file against others that ask for its lock, as long as it is open; `false` where another process has it.
 fn lock(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),

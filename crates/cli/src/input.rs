@@ -15,15 +15,15 @@ use crate::paths::{display_name, is_standard};
 use crate::render::text::plural;
 use crate::terminal;
 
-/// How many sessions a message lists.
+/// The number of sessions that a message lists.
 const LISTED: usize = 8;
 
-/// Reads the sessions of a file or of standard input; says what was passed over.
+/// Reads the sessions of a file or of standard input; reports the parts that were left out.
 pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     load_bytes(bytes(&args.file)?, args, quiet)
 }
 
-/// The same of what the file holds.
+/// The same from the file's content.
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     let options = ReadOptions { format: args.from, strict: args.strict, side_chains: args.reading.side_chains };
     let loaded = read(bytes, options).map_err(|error| {
@@ -44,13 +44,13 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     Ok(loaded)
 }
 
-/// What a file holds, or standard input.
+/// The content of a file, or of standard input.
 pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
     read_with(file, |path| fs::read(path))
 }
 
-/// The same of the input of a command whose output goes to `target`; where that is the input's own file, with what has to
-/// be known of it to write there.
+/// The same for the input of a command whose output goes to `target`; where that is the input's own file, with the
+/// facts that writing there needs.
 pub(crate) fn bytes_for(file: &Path, target: &Target) -> Result<(Vec<u8>, Option<Original>), Failure> {
     if !target.is_input() || fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
         return Ok((bytes(file)?, None));

@@ -17,14 +17,14 @@ use crate::terminal;
 pub(crate) enum RecordedSession {
     /// Of a file that epitome keeps it in, with its archive.
     Stored {
-        /// What the file holds.
+        /// The stored session.
         opened: Box<OpenedSession>,
         /// The file's content.
         bytes: Vec<u8>,
     },
     /// Of an agent's file.
     Recorded {
-        /// What the file holds.
+        /// The content of the file.
         loaded: LoadedFile,
         /// Which of its sessions.
         index: usize,
@@ -34,21 +34,21 @@ pub(crate) enum RecordedSession {
 impl RecordedSession {
     /// Reads the session that the arguments ask for. Neither locks nor changes the file.
     pub(crate) fn read(args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
-        Self::of(bytes(&args.file)?, args, quiet)
+        Self::from_bytes(bytes(&args.file)?, args, quiet)
     }
 
-    /// The same, but the first session of a file of several where the arguments choose none.
+    /// The same, but with the first session of a file of several where the arguments choose none.
     pub(crate) fn read_any(args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
         let bytes = bytes(&args.file)?;
         if args.session.is_some() || args.from.is_none() && SessionFile::is_one(&bytes) {
-            return Self::of(bytes, args, quiet);
+            return Self::from_bytes(bytes, args, quiet);
         }
         let loaded = input::load_bytes(bytes, &args.input(), quiet)?;
         Ok(Self::Recorded { loaded, index: 0 })
     }
 
-    /// The same of what the file holds.
-    pub(crate) fn of(bytes: Vec<u8>, args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
+    /// The same from the file's content.
+    pub(crate) fn from_bytes(bytes: Vec<u8>, args: &RecordedSessionArgs, quiet: bool) -> Result<Self, Failure> {
         if args.from.is_none() && SessionFile::is_one(&bytes) {
             let opened = SessionFile::parse(&args.file, &bytes).map_err(Failure::usage)?;
             let session = &opened.session;
@@ -76,6 +76,14 @@ impl RecordedSession {
         }
     }
 
+    /// The session alone.
+    pub(crate) fn into_session(self) -> Session {
+        match self {
+            Self::Stored { opened, .. } => opened.session,
+            Self::Recorded { loaded, index } => loaded.sessions[index].session.clone(),
+        }
+    }
+
     /// The file's format, by name.
     pub(crate) fn format(&self) -> &'static str {
         match self {
@@ -84,8 +92,8 @@ impl RecordedSession {
         }
     }
 
-    /// What left under a handle, or the message of a number. What no archive has, the session may have: then it is known by
-    /// its handle, which is a hash of it. Linear in the session.
+    /// The text that left under a handle, or the message of a number. Where no archive has it, the session may: a
+    /// handle is a hash of its text. Linear in the session.
     pub(crate) fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, Failure> {
         let handle = handle.trim();
         if let Some(number) = message_number(handle) {

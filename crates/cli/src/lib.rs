@@ -3,17 +3,26 @@
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
 //! reports, `chain` says why a chain was taken. `input` and `output` are the files in and out: `in_place` is output into
 //! the input's own file, `retry` tries that again, `replace` puts a file in place of another. `configuration` is read and
-//! built there, `counter` counts with it, `kept` is a session with its past, `emit` makes bytes of sessions. `terminal` is
-//! all that is printed, `failure` what goes wrong and the exit code it has.
+//! built there, `counter` counts with it, `kept` is a session with its past, `brief` one as a text, `found` finds the one
+//! that is meant, `room` is how much room its messages have, `frame` what is shown of it while it grows, `emit` makes bytes
+//! of sessions. `setup` changes the files of agents, `folders` are the person's. `terminal` is all that is printed,
+//! `failure` what goes wrong and the exit code it has.
 
 mod args;
+#[cfg(feature = "service")]
+mod brief;
 mod census;
 mod chain;
 mod commands;
 mod configuration;
+mod context_output;
 mod counter;
 mod emit;
 mod failure;
+#[cfg(feature = "service")]
+mod folders;
+mod found;
+mod frame;
 mod in_place;
 mod input;
 mod kept;
@@ -23,6 +32,9 @@ mod paths;
 mod render;
 mod replace;
 mod retry;
+mod room;
+#[cfg(feature = "service")]
+mod setup;
 #[cfg(feature = "service")]
 mod store;
 mod summaries;
@@ -52,6 +64,8 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::Compact(args) => commands::compact::run(&args, quiet),
         Command::Check(args) => commands::check::run(&args, quiet),
+        Command::Context(args) => commands::context::run(&args, quiet),
+        Command::Watch(args) => commands::watch::run(&args, quiet),
         Command::Inspect(args) => commands::inspect::run(&args, quiet),
         Command::Convert(args) => commands::convert::run(&args, quiet),
         Command::History(args) => commands::history::run(&args, quiet),
@@ -68,6 +82,16 @@ pub fn run() -> ExitCode {
         Command::Serve(args) => commands::serve::run(&args, quiet),
         #[cfg(feature = "service")]
         Command::Mcp(args) => commands::mcp::run(&args, quiet),
+        #[cfg(feature = "service")]
+        Command::Brief(args) => commands::brief::run(&args, quiet),
+        #[cfg(feature = "service")]
+        Command::Fit(args) => commands::fit::run(&args),
+        #[cfg(feature = "service")]
+        Command::Setup(args) => commands::setup::run(&args, quiet),
+        #[cfg(feature = "service")]
+        Command::Hook(args) => commands::hook::run(&args),
+        #[cfg(feature = "service")]
+        Command::Statusline => commands::statusline::run(),
         Command::Init(args) => commands::init::run(&args, quiet),
         Command::Completions(args) => commands::completions::run(&args),
     };

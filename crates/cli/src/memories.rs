@@ -1,5 +1,5 @@
-//! Memories of `epitome compact`: those of `[live] memory_file` come back into summaries, and where `[live] memory_flush` is
-//! set, what is worth keeping goes there before a session is written.
+//! Memories of `epitome compact`: those of `[live] memory_file` appear in summaries again, and where `[live]
+//! memory_flush` is set, facts are stored there before a session is written.
 
 use std::path::Path;
 
@@ -44,8 +44,8 @@ impl Memories {
         Ok(recent.into_iter().map(|memory| memory.text).collect())
     }
 
-    /// Keeps what is worth keeping of a session since its newest compaction, which is about to be written; how many facts
-    /// are new.
+    /// Stores the facts of a session since its newest compaction, which is about to be written; returns the number of
+    /// new ones.
     pub(crate) fn flush(&self, session: &Session, runtime: &Runtime) -> Result<u32, Failure> {
         let Some(file) = self.file.as_ref().filter(|_| self.is_flushed) else { return Ok(0) };
         let mut earlier = session.journal().iter().rev().filter(|epoch| epoch.is_compaction()).skip(1);

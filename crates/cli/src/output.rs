@@ -3,11 +3,13 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use epitome_shelf::identity;
+
 use crate::failure::Failure;
 use crate::in_place::{InPlaceOutcome, Original};
 use crate::paths::{display_name, is_standard};
 use crate::render::style::STRONG;
-use crate::replace::{cannot_write, identity, replace};
+use crate::replace::{cannot_write, replace};
 use crate::terminal::{standard, tell};
 
 /// Where bytes go.
@@ -19,7 +21,7 @@ pub(crate) enum Target {
     File {
         /// Which one.
         path: PathBuf,
-        /// Whether it is the input.
+        /// Whether the output is the input's own file.
         is_input: bool,
     },
 }
@@ -36,7 +38,7 @@ impl Target {
         let folder = folder(path);
         if !folder.is_dir() {
             let what =
-                if folder.exists() { format!("{} is no folder", folder.display()) } else { "no such folder".into() };
+                if folder.exists() { format!("{} is not a folder", folder.display()) } else { "no such folder".into() };
             let failure = Failure::usage_text(format!("cannot write {}: {what}", path.display()));
             return Err(failure.with_help("create the folder, or name another file"));
         }
@@ -44,7 +46,7 @@ impl Target {
         Ok(Self::File { path: path.to_owned(), is_input })
     }
 
-    /// Whether it is the input.
+    /// Whether the output is the input's own file.
     pub(crate) fn is_input(&self) -> bool {
         matches!(self, Self::File { is_input: true, .. })
     }
@@ -55,8 +57,9 @@ impl Target {
         replace(path, bytes, || Ok(true)).map_err(|error| cannot_write(path, error))
     }
 
-    /// The same, also where it is the input: what begins with that, `input`, is appended to it, and anything else takes its
-    /// place with `force` only. Where the input is a file that others write to, `original` is that file as it was read.
+    /// The same, also where the output is the input's own file: output that begins with the content of `input` is
+    /// appended to it, and other output replaces it with `force` only. Where other programs write to the input,
+    /// `original` is that file as it was read.
     pub(crate) fn take(
         &self,
         bytes: &[u8],
@@ -80,10 +83,10 @@ impl Target {
     }
 }
 
-/// Whether two names are of one file.
+/// Whether two names belong to one file.
 fn are_one(one: &Path, other: &Path) -> bool {
     let same_path = matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other);
-    // Opening what is no file can wait for ever.
+    // Opening a path that is not a file can wait for ever.
     let of = |path: &Path| {
         let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
         is_file.then(|| File::open(path).and_then(|file| identity(&file)).ok()).flatten().flatten()

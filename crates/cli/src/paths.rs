@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Whether a path stands for standard input or output.
+/// Whether a path means standard input or output.
 pub(crate) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }

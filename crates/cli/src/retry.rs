@@ -1,4 +1,4 @@
-//! Output into the input's own file, tried again while that goes on.
+//! Output into the input's own file, tried again while that file grows.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::in_place::InPlaceOutcome;
 use crate::output::Target;
 use crate::{input, terminal};
 
-/// How often a file that goes on is read again before it is given up. Reading and appending take some hundredths of a
-/// second: an agent that writes a hundred lines a second leaves room within this.
+/// The number of times that a growing file is read again before the command gives up. Reading and appending take some
+/// hundredths of a second: an agent that writes a hundred lines a second leaves room within this.
 const TRIES: u32 = 24;
 
 /// Does `attempt` until the file at `path` takes its output: it gives `None` where the file went on meanwhile.
@@ -28,9 +28,9 @@ fn until_attempted<T>(mut attempt: impl FnMut() -> Result<Option<T>, Failure>) -
     Ok(None)
 }
 
-/// Writes the record of a session's view once more: in front of the one that was written stand lines that are not in it.
-/// This program takes them as said since; an agent that resumes from the record would not see them. Where the file does
-/// not hold still for it, that is told.
+/// Writes the record of a session's view once more, because there are lines in front of the first record that are not
+/// in it. This program reads them as later messages; an agent that resumes from the record would not see them. Where
+/// the file keeps changing, the command says so.
 pub(crate) fn record_again(args: &InputArgs, target: &Target, index: usize) -> Result<(), Failure> {
     let attempts = || {
         let (bytes, original) = input::bytes_for(&args.file, target)?;

@@ -1,42 +1,39 @@
 //! Summaries by a model: what the command line says of them, and how far they are.
 
 use std::io::IsTerminal;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use epitome::config::{Config, OnProgress, SummaryModel};
+use epitome::config::{Config, OnProgress, SummarizerChoice, SummaryModel};
 use epitome::providers::model::{ModelProgress, ModelStep};
-use epitome::strategy::Value;
+use epitome::strategy::{Value, lock};
 
 use crate::args::{CompactArgs, ModelArgs};
 use crate::failure::Failure;
 use crate::render::text::{first_words, number, plural, width};
 use crate::terminal;
 
-/// What the channel that the command line describes is called.
+/// The name of the channel that the command line describes.
 const CHANNEL: &str = "--model-url";
-
-/// The summarizers that a model belongs to.
-const ASK_MODEL: [&str; 2] = ["llm", "provider"];
 
 /// Sets what the command line says of summaries over the configuration.
 pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failure> {
     let model = &args.model;
     let named = [("--channel", &model.channel), ("--model-url", &model.model_url), ("--model", &model.model)];
     let named = named.iter().find(|(_, value)| value.is_some()).map(|(name, _)| *name);
-    let summarizer = match (&args.summarizer, named) {
-        (Some(choice), Some(name)) if !ASK_MODEL.contains(&choice.as_str()) => {
+    let summarizer = match (args.summarizer, named) {
+        (Some(choice), Some(name)) if !choice.asks_model() => {
             let failure =
                 Failure::usage_text(format!("{name} goes with --summarizer llm or provider, not with {choice}"));
             return Err(failure.with_help("leave one of them out"));
         }
-        (Some(choice), _) => choice.as_str(),
-        (None, Some(_)) => "llm",
+        (Some(choice), _) => choice,
+        (None, Some(_)) => SummarizerChoice::Llm,
         (None, None) => return Ok(()),
     };
     let mut set = |key: &str, value: Value| {
         config.set(key, &value).map_err(|problem| Failure::usage_text(format!("`{key}` {problem}")))
     };
-    set("summary.summarizer", summarizer.into())?;
+    set("summary.summarizer", summarizer.as_str().into())?;
     if let Some(url) = &model.model_url {
         describe(url, model, &mut set)?;
     } else if let Some(channel) = &model.channel {
@@ -47,10 +44,10 @@ pub(crate) fn apply(config: &mut Config, args: &CompactArgs) -> Result<(), Failu
     if let Some(name) = &model.model {
         set("summary.model", name.as_str().into())?;
     }
-    if ASK_MODEL.contains(&summarizer) && config.channels().next().is_none() {
+    if summarizer.asks_model() && config.channels().next().is_none() {
         let message = format!("--summarizer {summarizer} needs a model, and there is no channel to one");
         let failure = Failure::usage_text(message);
-        if summarizer == "provider" {
+        if summarizer == SummarizerChoice::Provider {
             return Err(failure.with_help(
                 "name it here: --model-url https://api.anthropic.com --model-kind anthropic \
                  --key-variable ANTHROPIC_API_KEY --model claude-opus-5\n\
@@ -94,7 +91,7 @@ fn describe(
 #[derive(Debug, Default)]
 pub(crate) struct ProgressLine(Arc<Mutex<ProgressText>>);
 
-/// What the line says.
+/// The text of the progress line.
 #[derive(Debug, Default)]
 struct ProgressText {
     line: String,
@@ -103,12 +100,12 @@ struct ProgressText {
 }
 
 impl ProgressLine {
-    /// Whom to tell, where there is a model to wait for and somebody to read it.
+    /// The callback for progress, where there is a model to wait for and a terminal to show it.
     pub(crate) fn on_progress(&self, model: Option<&SummaryModel>, quiet: bool) -> Option<OnProgress> {
         let name = model.filter(|_| !quiet && std::io::stderr().is_terminal())?.model.clone();
         let shown = Arc::clone(&self.0);
         Some(Arc::new(move |progress: ModelProgress| {
-            let mut shown = shown.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut shown = lock(&shown);
             let line = shown.told(&name, &progress, width() - 1);
             if shown.line != line {
                 terminal::tell(&format!("\r{line}\u{1b}[K"));
@@ -120,7 +117,7 @@ impl ProgressLine {
 
 impl Drop for ProgressLine {
     fn drop(&mut self) {
-        let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = lock(&self.0);
         if !shown.line.is_empty() {
             terminal::tell("\r\u{1b}[K");
         }
@@ -128,8 +125,8 @@ impl Drop for ProgressLine {
 }
 
 impl ProgressText {
-    /// How far it is after `progress`, in at most `width` columns. Parts are written side by side: how many are done says
-    /// more than which.
+    /// The text after `progress`, in at most `width` columns. Parts are written side by side: the number of finished
+    /// parts says more than their order.
     fn told(&mut self, model: &str, progress: &ModelProgress, width: usize) -> String {
         let tokens = match (progress.input_tokens, progress.output_tokens) {
             (0, 0) => String::new(),

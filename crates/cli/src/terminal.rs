@@ -1,4 +1,4 @@
-//! What is said to whoever runs the command: results on standard output, everything else on standard error.
+//! Output to the person who runs the command: results on standard output, everything else on standard error.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,14 +11,14 @@ pub(crate) fn standard(bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
-/// Writes styled text to standard output, plain where it is no terminal.
+/// Writes styled text to standard output, plain where it is not a terminal.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
 }
 
-/// Writes styled text to standard error, plain where it is no terminal. A closed standard error is no reason to stop.
+/// Writes styled text to standard error, plain where it is not a terminal. A closed standard error is not a reason to stop.
 pub(crate) fn tell(text: &str) {
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! What a model reads in answer to a call.
+//! Answers to calls, as text for a model.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use crate::call::RECALLED_CHARACTERS;
 /// The answer to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// It as text, for a model.
+    /// The answer as text, for a model.
     pub text: String,
-    /// Whether something was wrong with the call.
+    /// Whether the call was wrong.
     pub is_refusal: bool,
 }
 
 impl Answer {
-    /// The answer to a call that was right.
+    /// Returns the answer to a correct call.
     pub fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_refusal: false }
     }
 
-    /// The answer to a call that cannot be taken: what is wrong, as a sentence.
+    /// Returns the answer to a wrong call: what is wrong, as a sentence.
     pub fn refusal(problem: impl Into<String>) -> Self {
         Self { text: problem.into(), is_refusal: true }
     }
 }
 
-/// The answer that is a page of found passages, of the session that was searched. Linear in its texts and in the messages
-/// that they are of.
+/// Returns the answer with a page of found passages, of the session that was searched. Linear in its texts and in their
+/// messages.
 pub(crate) fn page_answer(query: &Query, page: &Page, session: &Session) -> Answer {
     let words: Vec<String> = query.words.iter().map(|words| format!("`{words}`")).collect();
     let sought = if words.is_empty() { "the newest".to_owned() } else { words.join(", ") };
@@ -59,10 +59,10 @@ pub(crate) fn page_answer(query: &Query, page: &Page, session: &Session) -> Answ
     Answer::new(text)
 }
 
-/// Where a passage stands, and what brings the rest of its message back:
-/// `--- #37 · tool · Bash · src/main.rs · left the context · recall #37 offset 12000`. The handle of a compaction begins at
-/// its first message, so the message is named that most of the passage is of, and the character in it where its beginning
-/// would not show the passage.
+/// Returns where a passage is, and how to recall the rest of its message:
+/// `--- #37 · tool · Bash · src/main.rs · left the context · recall #37 offset 12000`. The handle of a compaction
+/// begins at its first message, so the line names the message of most of the passage, and an offset where the message's
+/// beginning would not show the passage.
 fn passage_heading(passage: &Passage, session: &Session) -> String {
     let mut heading = format!("--- #{} · {}", passage.number, passage.speaker());
     for part in [&passage.tool, &passage.file].into_iter().flatten() {
@@ -84,16 +84,16 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
     heading
 }
 
-/// The number of the message that most of a passage is of. A passage of a call and its output may match best in the call, of
-/// which there is nothing more to read.
+/// Returns the number of the message with most of a passage. A passage of a call and its output may match best in the
+/// call, which has nothing more to read.
 fn main_message(passage: &Passage) -> u32 {
     let size = |part: &Part| part.bytes.as_ref().map_or(0, |bytes| bytes.len());
     let largest = passage.parts.iter().rev().max_by_key(|part| size(part));
     largest.filter(|part| size(part) > 0).map_or(passage.number, |part| part.message)
 }
 
-/// The character of the recalled message `number` at which its part of a passage begins. A call's arguments are shown in
-/// another form than they are recalled in: of these the first.
+/// Returns the character of the recalled message `number` at which its part of a passage begins; for a call's
+/// arguments the first one, because they are shown in another form than they are recalled in.
 fn passage_offset(passage: &Passage, number: u32, session: &Session) -> Option<usize> {
     let message = session.log().get(number as usize)?;
     let part = passage.parts.iter().find(|part| part.message == number)?;
@@ -110,22 +110,23 @@ fn passage_offset(passage: &Passage, number: u32, session: &Session) -> Option<u
     None
 }
 
-/// A part of what is recalled.
+/// A part of a recalled item.
 pub(crate) struct Recall<'a> {
-    /// The handle by which it was asked for.
+    /// The handle that was asked for.
     pub(crate) handle: &'a str,
-    /// What is kept under it.
+    /// The item under it.
     pub(crate) item: &'a ArchivedContent,
     /// The character to begin at.
     pub(crate) offset: usize,
-    /// Characters at most.
+    /// The most characters.
     pub(crate) limit: usize,
     /// The session's log, which has the numbers of the item's messages.
     pub(crate) log: &'a [Arc<Message>],
 }
 
 impl Recall<'_> {
-    /// The answer: the part, and where there is more, how to go on. Linear in the item, and in the log to find its messages.
+    /// Returns the answer: the part, and where there is more, how to continue. Linear in the item, and in the log to
+    /// find its messages.
     pub(crate) fn answer(&self) -> Answer {
         let Self { handle, item, offset, limit, log } = *self;
         let numbers = message_numbers(item, log);
@@ -153,8 +154,8 @@ impl Recall<'_> {
     }
 }
 
-/// The numbers in the log of an item's messages; `None` for those that were never said, as summaries are. Linear in both as
-/// a rule: a message mostly stands behind the one before.
+/// Returns the numbers in the log of an item's messages; `None` for those that the log does not have, such as
+/// summaries. Linear in both as a rule: a message mostly follows the one before.
 fn message_numbers(item: &ArchivedContent, log: &[Arc<Message>]) -> Vec<Option<u32>> {
     let ArchivedContent::Messages(messages) = item else { return Vec::new() };
     let is_same = |one: &Arc<Message>, other: &Arc<Message>| Arc::ptr_eq(one, other) || one == other;
@@ -168,7 +169,7 @@ fn message_numbers(item: &ArchivedContent, log: &[Arc<Message>]) -> Vec<Option<u
     messages.iter().map(number).collect()
 }
 
-/// What was archived as text: whole messages under their numbers and roles.
+/// Returns an archived item as text: whole messages under their numbers and roles.
 fn item_text(item: &ArchivedContent, numbers: &[Option<u32>]) -> String {
     match item {
         ArchivedContent::Text(text) => text.to_string(),
@@ -193,7 +194,7 @@ fn message_heading(message: &Message, number: Option<u32>) -> String {
     number.map_or_else(|| format!("{role}:"), |number| format!("#{number} {role}:"))
 }
 
-/// What a block says; `None` where nothing is left of it.
+/// Returns the text of a block; `None` where nothing is left of it.
 fn block_text(content: &Content) -> Option<Cow<'_, str>> {
     Some(match content {
         Content::Text { text } => Cow::Borrowed(text),

@@ -1,14 +1,14 @@
-//! What a model asks for, read from its arguments.
+//! The calls of a model, read from their arguments.
 
 use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
 use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
 
-/// Characters that `recall` gives back at once: as many as a page of found passages.
+/// Characters that one `recall` returns: as many as a page of found passages.
 pub const RECALLED_CHARACTERS: usize = 9_000;
 
-/// The most characters that may be asked for at once.
+/// The most characters of one `recall`.
 const MOST_CHARACTERS: usize = 100_000;
 
 /// A call of one of the tools.
@@ -30,8 +30,8 @@ pub enum Call {
 }
 
 impl Call {
-    /// Reads a call. The error is a sentence for the model: what is wrong and what is right. Models are inexact, so a single
-    /// text is taken for a list of one, and a number in quotes for the number.
+    /// Reads a call. The error is a sentence for the model: what is wrong and what is right. Models are inexact, so a
+    /// single text counts as a list of one, and a number in quotes as the number.
     pub fn read(tool: &str, arguments: &Map<String, Value>) -> Result<Self, String> {
         let given = |name: &str| arguments.get(name).filter(|value| !value.is_null());
         match tool {
@@ -79,7 +79,7 @@ impl Call {
         }
     }
 
-    /// The same of arguments as JSON text, as providers hand them over.
+    /// Reads a call from arguments as JSON text, the form in which providers deliver them.
     pub fn read_text(tool: &str, arguments: &str) -> Result<Self, String> {
         let arguments = if arguments.trim().is_empty() { "{}" } else { arguments };
         match serde_json::from_str::<Value>(arguments) {
@@ -89,7 +89,7 @@ impl Call {
     }
 }
 
-/// The session that a call names, where it names one.
+/// Returns the session that a call names, where it names one.
 pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, String> {
     arguments.get(SESSION).filter(|value| !value.is_null()).map(|value| read_string(SESSION, value)).transpose()
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use crate::answer::Answer;
 use crate::tools::{Tool, tools};
 
-/// What a client is told of the server as a whole.
+/// The server's instructions to a client.
 const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \
                             it by words, recall gives it back whole.";
 
@@ -22,7 +22,7 @@ pub trait ToolBackend: Send + Sync + 'static {
     /// Whether there are many sessions, so that calls may name one.
     fn has_many_sessions(&self) -> bool;
 
-    /// Answers a call of a tool. `extensions` are the request's own: over HTTP they hold its parts.
+    /// Answers a call of a tool. `extensions` are the request's own: over HTTP they contain its parts.
     fn answer(
         &self,
         tool: &str,
@@ -31,7 +31,7 @@ pub trait ToolBackend: Send + Sync + 'static {
     ) -> impl Future<Output = Answer> + Send;
 }
 
-/// A server of the protocol over whatever answers.
+/// A server of the protocol over any source of answers.
 #[derive(Debug)]
 pub struct Handler<A> {
     answers: Arc<A>,
@@ -44,14 +44,15 @@ impl<A> Clone for Handler<A> {
 }
 
 impl<A: ToolBackend> Handler<A> {
-    /// A server that has `answers` answer.
+    /// Returns a server with `answers` as its source.
     pub fn new(answers: Arc<A>) -> Self {
         Self { answers }
     }
 }
 
-/// Tells Claude Code that a tool belongs into its requests from the beginning. It holds the tools of servers back until its
-/// model has searched for them, and a model that has forgotten something does not know that there is a tool for it.
+/// Marks a tool for Claude Code as one that belongs into its requests from the beginning. Otherwise it withholds the
+/// tools of servers until its model has searched for them, and a model that has forgotten something does not know that
+/// there is a tool for it.
 fn at_hand() -> Map<String, Value> {
     Map::from_iter([("anthropic/alwaysLoad".to_owned(), Value::Bool(true))])
 }
@@ -89,8 +90,9 @@ impl<A: ToolBackend> ServerHandler for Handler<A> {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
         let answer = self.answers.answer(&request.name, arguments, &context.extensions).await;
-        // What is wrong with a call is for the model to read and mend: a result, and not an error of the protocol. There is
-        // no structured content beside the text: Claude Code and Codex hand that to the model in place of it.
+        // An error in a call is for the model to read and correct: a result, and not an error of the protocol. There is
+        // no structured content beside the text, because Claude Code and Codex give that to the model in place of the
+        // text.
         let content = vec![ContentBlock::text(answer.text)];
         let is_refusal = answer.is_refusal;
         let result = if is_refusal { CallToolResult::error(content) } else { CallToolResult::success(content) };

@@ -1,4 +1,4 @@
-//! One session's past: what calls are answered from.
+//! The past of one session, the source of answers.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::status::ContextStatus;
 #[derive(Debug, Default)]
 pub struct LogIndex {
     index: Index,
-    /// What is indexed. The messages are the session's own: only the list is kept beside it.
+    /// The messages in the index. They are the session's own: only the list is kept beside it.
     indexed: Vec<Arc<Message>>,
 }
 
 impl LogIndex {
-    /// Brings the index up to date with a session. What was indexed is compared with the log, and a log that begins
-    /// otherwise is indexed anew; the rest is linear in what is new.
+    /// Brings the index up to date with a session. The indexed messages are compared with the log, and a log with
+    /// another beginning is indexed anew; the rest is linear in what is new.
     pub fn follow(&mut self, session: &Session) {
         let log = session.log();
         let is_same = |(old, new): (&Arc<Message>, &Arc<Message>)| Arc::ptr_eq(old, new) || old == new;
@@ -32,17 +32,17 @@ impl LogIndex {
         self.indexed.extend_from_slice(new);
     }
 
-    /// How many messages are indexed.
+    /// Returns how many messages are indexed.
     pub fn len(&self) -> usize {
         self.indexed.len()
     }
 
-    /// Whether nothing is indexed.
+    /// Whether no message is indexed.
     pub fn is_empty(&self) -> bool {
         self.indexed.is_empty()
     }
 
-    /// What is found, to be held against what other sessions have: see [`epitome::recall::Pool`].
+    /// Returns the session's share of a search over many sessions: see [`epitome::recall::Pool`].
     ///
     /// Errors where the query is beyond its limits, as [`search`](Self::search) does.
     pub fn share(&self, session: &Session, query: &Query) -> Result<Share, QueryProblem> {
@@ -51,7 +51,8 @@ impl LogIndex {
         Ok(share)
     }
 
-    /// What is found, each passage with whether the context still holds it, and the handle where it does not.
+    /// Returns the passages that are found, each with whether the context still contains it, and the handle where it
+    /// does not.
     pub fn search(&self, session: &Session, query: &Query) -> Result<Page, QueryProblem> {
         let mut page = self.index.search(query)?;
         page.locate(session);
@@ -63,11 +64,11 @@ impl LogIndex {
 pub struct SessionPast<'a> {
     /// The session.
     pub session: &'a Session,
-    /// Its index, which follows the session when it is asked.
+    /// Its index, which is brought up to date before a search.
     pub index: &'a mut LogIndex,
-    /// What is archived under a handle; the error is a sentence.
+    /// Returns the item that is archived under a handle; the error is a sentence.
     pub archive: &'a dyn Fn(&str) -> Result<Option<ArchivedContent>, String>,
-    /// Tells what the context holds.
+    /// Returns the description of the context.
     pub status: &'a dyn Fn() -> ContextStatus,
 }
 
@@ -103,7 +104,7 @@ impl SessionPast<'_> {
         }
     }
 
-    /// What a handle or a message's number stands for.
+    /// Resolves a handle or a message's number.
     fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, String> {
         if let Some(number) = message_number(handle) {
             let message = self.session.log().get(number as usize);

@@ -1,4 +1,4 @@
-//! Sessions of a service that runs elsewhere: calls go there, and its answers come back.
+//! Sessions of a service elsewhere: calls are forwarded to it, and its answers returned.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::answer::Answer;
 use crate::handler::ToolBackend;
 use crate::tools::SESSION;
 
-/// How long the service may take to answer.
+/// The most time for an answer of the service.
 const WAIT: Duration = Duration::from_secs(120);
 
 /// Sessions of a running service.
@@ -23,27 +23,27 @@ pub struct RemoteService {
     session: Option<String>,
 }
 
-/// Why a service cannot be spoken to.
+/// Why a service cannot be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RemoteProblem {
-    /// The address is none.
+    /// The address is not valid.
     #[error("`{0}` is not the address of a service")]
     NoUrl(String),
-    /// There is no client to speak with.
+    /// The HTTP client could not be built.
     #[error("no client can be made: {0}")]
     NoClient(String),
 }
 
 impl RemoteService {
-    /// The service at `url` (`http://127.0.0.1:7777`), with its token where it has any. Calls that name no session are about
-    /// `session`. Sends nothing yet.
+    /// Returns the service at `url` (`http://127.0.0.1:7777`), with its token where it has one. Calls that name no
+    /// session are about `session`. Sends nothing yet.
     pub fn new(url: &str, token: Option<String>, session: Option<String>) -> Result<Self, RemoteProblem> {
         let parsed =
             Url::parse(url.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let mut url = parsed.ok_or_else(|| RemoteProblem::NoUrl(url.to_owned()))?;
         let path = url.path().trim_end_matches('/').trim_end_matches("/mcp").to_owned();
         url.set_path(&format!("{path}/mcp"));
-        // Building a client panics without a provider of cryptography; one that is there already is as good.
+        // Building a client panics without a provider of cryptography; one that is installed already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let host = url.host_str().unwrap_or_default();
         let is_local = host == "localhost" || host == "[::1]" || host.starts_with("127.");

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use crate::handler::ToolBackend;
 use crate::serve::{ServeProblem, serve_http, serve_stdio};
 
-/// Serves until the client leaves, or over HTTP until the process is told to stop. `prepare` makes what answers, on the
-/// server's threads; with `listen` it is served over HTTP there, and `ready` is told where; without on standard input and
-/// output.
+/// Serves until the client disconnects, or over HTTP until the process is asked to stop. `prepare` makes the source of
+/// the answers, on the server's threads. With `listen` the server is on HTTP at that address, and `ready` gets the
+/// address; otherwise it is on standard input and output.
 pub fn run<A: ToolBackend, E: From<ServeProblem>>(
     prepare: impl Future<Output = Result<A, E>>,
     listen: Option<SocketAddr>,
@@ -24,12 +24,12 @@ pub fn run<A: ToolBackend, E: From<ServeProblem>>(
         }
         Ok(())
     });
-    // A read of standard input cannot be given up; nobody waits for it.
+    // A read of standard input cannot be cancelled, so the runtime does not wait for it.
     threads.shutdown_background();
     outcome
 }
 
-/// Done when somebody presses Ctrl-C; never where that cannot be told.
+/// Completes when Ctrl-C is pressed; never where the process cannot be notified of that.
 async fn wait_for_interrupt() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

@@ -19,31 +19,32 @@ use crate::handler::{Handler, ToolBackend};
 /// How long a client may take for the headers of a request.
 const HEADERS: Duration = Duration::from_secs(30);
 
-/// The path that a server over HTTP answers on.
+/// The path of a server over HTTP.
 pub const PATH: &str = "/mcp";
 
 /// Why a server ended.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ServeProblem {
-    /// Others could call it, and nothing keeps them from it.
+    /// Other machines could call it, and nothing prevents that.
     #[error(
         "{0} can be reached from other machines: listen on 127.0.0.1, or let `epitome serve` have it behind its tokens"
     )]
     NotLocal(SocketAddr),
-    /// The address is taken or not this machine's.
+    /// The address is in use or not one of this machine.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, io::Error),
     /// The client did not speak the protocol.
     #[error("the client does not speak the protocol: {0}")]
     Protocol(String),
-    /// There are no threads to work with.
+    /// No threads could be started.
     #[error("cannot start: {0}")]
     Start(#[from] io::Error),
 }
 
-/// What speaks the protocol over HTTP: one answer for each request, nothing kept between them. With `any_host` it answers
-/// whoever reaches it; without, only requests to this machine, so that no page in a browser can have it answer.
+/// Returns a service that speaks the protocol over HTTP: one answer for each request, and no state between them. With
+/// `any_host` it answers every client that reaches it; otherwise only requests to this machine's names, so that a page
+/// in a browser cannot use it.
 pub fn http_service<A: ToolBackend>(
     answers: Arc<A>,
     any_host: bool,
@@ -54,18 +55,18 @@ pub fn http_service<A: ToolBackend>(
     StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config)
 }
 
-/// Answers a client on standard input and output until it leaves.
+/// Answers a client on standard input and output until it disconnects.
 pub async fn serve_stdio<A: ToolBackend>(answers: Arc<A>) -> Result<(), ServeProblem> {
     let server = Handler::new(answers).serve(stdio()).await;
     match server {
         Ok(server) => server.waiting().await.map(|_| ()).map_err(|error| ServeProblem::Protocol(error.to_string())),
-        // A client that leaves before it has said anything asks for nothing.
+        // A client that disconnects before its first request is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
         Err(error) => Err(ServeProblem::Protocol(error.to_string())),
     }
 }
 
-/// Answers clients over HTTP at an address of this machine until `stop` is done. `ready` is told where.
+/// Answers clients over HTTP at an address of this machine until `stop` completes. `ready` gets the address.
 pub async fn serve_http<A: ToolBackend>(
     answers: Arc<A>,
     address: SocketAddr,
@@ -84,13 +85,13 @@ pub async fn serve_http<A: ToolBackend>(
             accepted = listener.accept() => accepted,
             () = &mut stop => return Ok(()),
         };
-        // A connection that broke off before it was taken is the client's affair.
+        // A connection that ended before it was accepted does not concern the server.
         let Ok((stream, _)) = accepted else { continue };
         let service = service.clone();
         tokio::spawn(async move {
             let mut builder = http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEADERS);
-            // A client that leaves in the middle of a request has no answer to get.
+            // A client that disconnects during a request gets no answer.
             let _ = builder.serve_connection(TokioIo::new(stream), service).await;
         });
     }

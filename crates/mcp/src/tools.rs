@@ -1,35 +1,35 @@
-//! The tools: names, what the model is told of them, and what they take. The same three over every protocol.
+//! The tools: their names, descriptions and parameters. The same three over every protocol.
 
 use epitome::recall::Query;
 pub use epitome::recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
 use serde_json::{Value, json};
 
-/// A tool as a model is told of it.
+/// The description of a tool, for a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {
-    /// What it is called by.
+    /// Its name.
     pub name: &'static str,
-    /// What it is for and how to ask.
+    /// Its purpose and use.
     pub description: &'static str,
     /// The JSON schema of its arguments, an object.
     pub schema: Value,
 }
 
-/// The name of the argument that says whose history is meant.
+/// The name of the argument that chooses the session.
 pub const SESSION: &str = "session";
 
-/// The tools that are served over the Model Context Protocol. With `names_session` each takes the id of a session, for a
-/// server that has many.
+/// Returns the tools that are served over the Model Context Protocol. With `names_session` each takes the id of a
+/// session, for a server that has many.
 pub fn tools(names_session: bool) -> Vec<Tool> {
     let mut tools = vec![search_history(), recall(), context_status()];
     for tool in tools.iter_mut().filter(|_| names_session) {
-        let about = "The session's id, where the server was not told which one is yours.";
+        let about = "The session's id, where the server was started without one.";
         tool.schema["properties"][SESSION] = json!({"type": "string", "description": about});
     }
     tools
 }
 
-/// The tool that searches.
+/// Returns the tool that searches.
 pub fn search_history() -> Tool {
     Tool {
         name: SEARCH_HISTORY,
@@ -56,16 +56,16 @@ pub fn search_history() -> Tool {
     }
 }
 
-/// The tool that brings back.
+/// Returns the tool that recalls.
 pub fn recall() -> Tool {
     Tool {
         name: RECALL,
         description: "Gives back word for word what has left the context, by the handle that a summary, a mark or a found \
-                      passage names (`recall 0a1b2c3d`), or one message by its number (`recall #37`).",
+                      passage names (`recall 0a1b2c3d4e5f`), or one message by its number (`recall #37`).",
         schema: json!({
             "type": "object",
             "properties": {
-                "handle": {"type": "string", "description": "A handle such as 0a1b2c3d, or a message's number such as #37."},
+                "handle": {"type": "string", "description": "A handle such as 0a1b2c3d4e5f, or a message's number such as #37."},
                 "offset": {"type": "integer", "minimum": 0, "description": "The character to begin at; 0 without it."},
                 "limit": {"type": "integer", "minimum": 1, "description": "Characters at most; 9000 without it."},
             },
@@ -74,7 +74,7 @@ pub fn recall() -> Tool {
     }
 }
 
-/// The tool that tells.
+/// Returns the tool that describes the context.
 fn context_status() -> Tool {
     Tool {
         name: CONTEXT_STATUS,

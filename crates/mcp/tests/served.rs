@@ -132,7 +132,7 @@ async fn the_newest_file_of_a_folder() {
     assert!(ask().await.1.contains("a dog"));
     write(&folder.path().join("one.jsonl"), "The animal is a cat.", 4_000);
     assert!(ask().await.1.contains("a cat"));
-    // Newer files that are no session, and what helpers of the agent did.
+    // Newer files that are not sessions, and what helpers of the agent did.
     let index = json!({"version": 1, "entries": [{"sessionId": "s", "firstPrompt": "The animal?", "messageCount": 2}]});
     other(&folder.path().join("sessions-index.json"), &index.to_string(), 5_000);
     other(&day.join("empty.jsonl"), "", 6_000);

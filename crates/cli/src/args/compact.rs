@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use epitome::config::SummarizerChoice;
 use epitome::engine::Mode;
 use epitome::formats::Format;
+use epitome::providers::chat::ChannelKind;
 use epitome::strategy::TaskKind;
 
 use super::config::ConfigArgs;
 use super::input::{InputArgs, format_parser};
 use super::output::OutputArgs;
-use super::values::{BudgetArg, budget, kind_parser, mode_parser, summarizer_parser, task_parser, tokens};
+use super::values::{BudgetArg, budget, name_parser, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
@@ -24,26 +26,26 @@ pub(crate) struct CompactArgs {
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
     pub(crate) chain: Option<Vec<String>>,
-    /// The kind of task, where you know it better than the detector
-    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    /// The kind of task, in place of the detector's answer
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
     /// How the chain is chosen [default: adaptive, or the configuration's]
-    #[arg(long, value_parser = mode_parser())]
+    #[arg(long, value_parser = name_parser::<Mode>())]
     pub(crate) mode: Option<Mode>,
     #[command(flatten)]
     pub(crate) configuration: ConfigArgs,
-    /// The format to write; the input's where that can be written, else openai-chat
+    /// The format to write [default: the input's where that can be written, else openai-chat]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
     pub(crate) to: Option<Format>,
-    /// What to keep in focus; the newest user message without it
+    /// The question or text that matters most now [default: the newest user message]
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
     /// Who writes summaries [default: rules, or the configuration's]
-    #[arg(long, value_parser = summarizer_parser())]
-    pub(crate) summarizer: Option<String>,
+    #[arg(long, value_parser = name_parser::<SummarizerChoice>())]
+    pub(crate) summarizer: Option<SummarizerChoice>,
     #[command(flatten)]
     pub(crate) model: ModelArgs,
-    /// Show what would be done and write no session
+    /// Show the compaction without writing a session
     #[arg(long, conflicts_with = "output")]
     pub(crate) preview: bool,
     /// With --preview: the report as JSON on standard output
@@ -51,7 +53,7 @@ pub(crate) struct CompactArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) target: OutputArgs,
-    /// Where the report goes as JSON
+    /// The file for the report, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
     /// Compact every session of a file of several, each to the budget; writes JSON lines
@@ -66,15 +68,15 @@ pub(crate) struct ModelArgs {
     /// The channel to the model, one of the configuration's [channels]
     #[arg(long, value_name = "NAME", requires = "config", conflicts_with = "model_url")]
     pub(crate) channel: Option<String>,
-    /// The model, as the service calls it
+    /// The model's name at the service
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// The service's address, such as http://localhost:11434/v1, for a model that no configuration names
     #[arg(long, value_name = "URL", requires = "model")]
     pub(crate) model_url: Option<String>,
-    /// What the service at --model-url speaks
-    #[arg(long, requires = "model_url", value_parser = kind_parser(), default_value = "openai")]
-    pub(crate) model_kind: String,
+    /// The API of the service at --model-url
+    #[arg(long, requires = "model_url", value_parser = name_parser::<ChannelKind>(), default_value = "openai")]
+    pub(crate) model_kind: ChannelKind,
     /// Tokens that a request to the model and its answer may take together [default: what is known of the model, or 32768]
     #[arg(long, value_name = "TOKENS", requires = "model_url", value_parser = tokens)]
     pub(crate) model_window: Option<u32>,

@@ -8,25 +8,30 @@ use epitome::formats::Format;
 use epitome::strategy::TaskKind;
 
 use super::input::format_parser;
-use super::values::{task_parser, tokens};
+use super::values::{name_parser, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    /// Files of recorded sessions, and folders of them
+    /// Files of recorded sessions, and folders of them; Parquet files of them in builds with the feature `parquet`
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// What is measured: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
+    /// In Parquet files: the column of the sessions, as text or as lists of messages
+    /// [default: `messages`, or the only one that can be it]
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) column: Option<String>,
+    /// The methods to measure: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
     /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE,
     /// baseline:newest|tail|cleared|identifiers, or command:… for an outside method, which reads
     /// {"messages": […], "budget_tokens": N} and writes {"messages": […]}. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
-    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    /// Budgets: shares of the tokens before the cut, such as 0.4, or tokens, such as 8k
     /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
-    /// What is measured against what: the future of cut sessions, folders of probes, the summaries that agents recorded,
-    /// or the evidence that questions about chats need
+    /// The measurement: the future of cut sessions, folders of probes, the summaries that agents recorded, or the evidence
+    /// that questions about chats need
     #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
     pub(crate) what: SubjectArg,
     /// Questions of each chat that are asked with the question as focus
@@ -46,40 +51,29 @@ pub(crate) struct EvalArgs {
     /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
     #[arg(long)]
     pub(crate) piped: bool,
-    /// An outside method as command:… is one, but whole: commas in it are its own. Can be given several times
+    /// An outside method, like command:… in --methods, in which commas are allowed. Can be given several times
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-    /// How long an outside method may take for one case at one budget
+    /// The longest time of an outside method for one case at one budget
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     pub(crate) command_timeout: Duration,
-    /// Two methods whose paired differences are shown, or one that all others are held against; without it each method is
-    /// held against baseline:identifiers, with --by, --markdown and --html against every baseline
+    /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
+    /// compared with baseline:identifiers, with --by, --markdown and --html against every baseline
     #[arg(long, value_name = "A[,B]")]
     pub(crate) compare: Option<String>,
     /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
     #[arg(long, value_enum)]
     pub(crate) by: Option<GroupingArg>,
-    /// Where sessions are cut: shares of their tokens
+    /// The places where sessions are cut, as shares of their tokens
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.5", value_parser = share)]
     pub(crate) cut: Vec<f64>,
-    /// Tokens that a session has at least, such as 20k
-    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
-    pub(crate) min_tokens: u32,
-    /// Tool calls behind the cut, at least
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) min_calls: u32,
-    /// Strings that later calls needed, at least
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) min_needed: u32,
+    #[command(flatten)]
+    pub(crate) least: LeastArgs,
     /// Only sessions of this kind of task, by the labels
-    #[arg(long, value_name = "KIND", value_parser = task_parser())]
+    #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
-    /// Only sessions of this format
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
-    pub(crate) format: Option<Format>,
-    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) only: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
     /// each folder
     /// [default: MANIFEST.md in or beside the folder]
@@ -114,14 +108,14 @@ pub(crate) struct EvalArgs {
     /// The configuration file with the channel of --judge
     #[arg(long, value_name = "FILE", requires = "judge")]
     pub(crate) config: Option<PathBuf>,
-    /// Where every case goes as JSON lines, each as soon as it is measured
+    /// The file for every case, as JSON lines, each as soon as it is measured
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
-    /// Go on where an earlier run stopped: rows in the file of --jsonl that were computed from the same session, method,
+    /// Continue an earlier run: rows in the file of --jsonl that were computed from the same session, method,
     /// budget and version are not measured again
     #[arg(long, requires = "jsonl")]
     pub(crate) resume: bool,
-    /// Where the report goes as one HTML page
+    /// The file for the report, as one HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the summary as JSON
@@ -130,6 +124,31 @@ pub(crate) struct EvalArgs {
     /// Print the tables with their 95 % intervals in Markdown
     #[arg(long, conflicts_with = "json")]
     pub(crate) markdown: bool,
+}
+
+/// The least size of a session that is measured.
+#[derive(Debug, Args)]
+pub(crate) struct LeastArgs {
+    /// The least tokens of a session, such as 20k
+    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
+    pub(crate) min_tokens: u32,
+    /// The least tool calls behind the cut
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_calls: u32,
+    /// The least strings that later calls needed
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) min_needed: u32,
+}
+
+/// The recorded sessions that are taken.
+#[derive(Debug, Args)]
+pub(crate) struct FilterArgs {
+    /// Only sessions of this format
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
+    pub(crate) format: Option<Format>,
+    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) only: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,12 +163,12 @@ pub(crate) enum GroupingArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SubjectArg {
-    /// Sessions are cut; what the agent did next shows what it needed
+    /// Sessions are cut; the calls behind the cut show what the agent needed
     #[value(alias = "cases")]
     Future,
     /// Folders of sessions up to a cut, with questions whose facts the result must show
     Probes,
-    /// Sessions are cut where the agent compacted; its summary stands beside the methods at the same size
+    /// Sessions are cut where the agent compacted; its summary is measured beside the methods at the same size
     Recorded,
     /// Chats with questions whose evidence is recorded
     Evidence,
@@ -167,21 +186,20 @@ pub(crate) struct ReplayArgs {
     /// The model's context window, over that of the configurations [default: 200000, or theirs]
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(crate) window: Option<u32>,
-    /// The model whose prices count
+    /// Have the agent call a tool again where a recorded call needs a string that a compaction took, and count these calls
+    #[arg(long)]
+    pub(crate) refetch: bool,
+    /// The model whose prices are used
     #[arg(long, value_name = "NAME", default_value = "claude-sonnet-5")]
     pub(crate) model: String,
     /// A price table in TOML; its models are added to those that ship, or replace them
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
-    /// Tokens that a session has at least, such as 20k
+    /// The least tokens of a session, such as 20k
     #[arg(long, value_name = "TOKENS", default_value = "0", value_parser = tokens_or_none)]
     pub(crate) min_tokens: u32,
-    /// Only sessions of this format
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
-    pub(crate) format: Option<Format>,
-    /// Only sessions whose file, name or file/name fits this pattern of `*` and `?`
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) only: Option<String>,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// Sessions whose timeline is shown [default: 10]
     #[arg(long, value_name = "N")]
     pub(crate) timeline: Option<usize>,
@@ -204,31 +222,24 @@ pub(crate) struct TuneArgs {
     /// Settings that are tried, such as transcript.tail_share [default: none]
     #[arg(long, value_name = "A.X,B.Y", value_delimiter = ',')]
     pub(crate) settings: Vec<String>,
-    /// Budgets: shares of what stands before the cut, such as 0.4, or tokens, such as 8k
+    /// Budgets: shares of the tokens before the cut, such as 0.4, or tokens, such as 8k
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
-    /// What counts how much: bound, quotes, files, rules
+    /// The weights of the figures: bound, quotes, files, rules
     #[arg(long, value_name = "NAME=WEIGHT,…", default_value = "bound=0.5,quotes=0.2,files=0.15,rules=0.15")]
     pub(crate) weights: epitome_eval::tune::Weights,
-    /// Candidates that are measured at most, those measured on part of the sessions included
+    /// The most candidates that are measured, on all sessions or on part of them
     #[arg(long, value_name = "N", default_value_t = 120)]
     pub(crate) trials: usize,
-    /// The seed of the split, of what is drawn and of the bootstrap
+    /// The seed of the split, of the candidates drawn and of the bootstrap
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Tokens that a session has at least, such as 20k
-    #[arg(long, value_name = "TOKENS", default_value = "20k", value_parser = tokens_or_none)]
-    pub(crate) min_tokens: u32,
-    /// Tool calls behind the cut, at least
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) min_calls: u32,
-    /// Strings that later calls needed, at least
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(crate) min_needed: u32,
-    /// Where measurements go as JSON lines; what the file holds already is not measured again
+    #[command(flatten)]
+    pub(crate) least: LeastArgs,
+    /// The file for measurements, as JSON lines; measurements that it has already are not repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
-    /// Where the configuration goes [default: standard output]
+    /// The file for the configuration [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

@@ -18,23 +18,23 @@ pub(crate) struct InputArgs {
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
-    /// Refuse damaged lines instead of passing over them with a warning
+    /// Refuse a file with damaged lines; without it they are left out with a warning
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Start from what the model saw last, or from the full history
+    /// Read the session as the model saw it last, or its full history
     #[arg(long, value_enum, default_value_t = ViewArg::Compacted)]
     pub(crate) view: ViewArg,
-    /// What is not asked of the person.
+    /// The options that are not arguments.
     #[arg(skip)]
     pub(crate) reading: InputOptions,
 }
 
-/// How a command reads its file.
+/// The way a command reads its file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InputOptions {
     /// The command's option that names the format.
     pub(crate) format_option: &'static str,
-    /// Whether what a helper of an agent did is a session.
+    /// Whether the work of an agent's helper is a session.
     pub(crate) side_chains: bool,
 }
 
@@ -49,7 +49,7 @@ impl Default for InputOptions {
 pub(crate) enum ViewArg {
     /// With the compactions that the recording holds
     Compacted,
-    /// Every message ever said, no summary
+    /// Every message, without summaries
     Full,
 }
 
@@ -65,13 +65,13 @@ pub(crate) struct RecordedSessionArgs {
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
-    /// What is not asked of the person.
+    /// The options that are not arguments.
     #[arg(skip)]
     pub(crate) reading: InputOptions,
 }
 
 impl RecordedSessionArgs {
-    /// The same for a file that is read as an agent's.
+    /// The arguments for a file that is read as an agent's.
     pub(crate) fn input(&self) -> InputArgs {
         InputArgs {
             file: self.file.clone(),

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use epitome::formats::Format;
 
 use super::config::ConfigArgs;
@@ -20,7 +20,10 @@ pub(crate) struct McpArgs {
     /// file in it that was changed last
     #[arg(value_name = "FILE|FOLDER", conflicts_with_all = ["url", "kept_in"])]
     pub(crate) file: Option<PathBuf>,
-    /// Which session: of a file of several its number from 0 or its id; of a store or a service its id
+    /// The session that this agent is working on in this folder, in place of a file
+    #[arg(long, value_enum, value_name = "AGENT", conflicts_with_all = ["file", "url", "kept_in"])]
+    pub(crate) beside: Option<SessionAgent>,
+    /// The session: of a file of several its number from 0 or its id; of a store or a service its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
     /// The file's format; recognised from the content without it
@@ -28,15 +31,24 @@ pub(crate) struct McpArgs {
     pub(crate) from: Option<Format>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
-    /// A running service, such as `http://127.0.0.1:7777`: its sessions, all of them where `--session` names none
+    /// A running service, such as `http://127.0.0.1:7777`; without --session the tools take the session's id
     #[arg(long, value_name = "URL", conflicts_with = "kept_in")]
     pub(crate) url: Option<String>,
     /// The environment variable that holds the service's token
     #[arg(long, value_name = "NAME", requires = "url")]
     pub(crate) token_variable: Option<String>,
-    /// Serves over HTTP at this address of this machine, and not on standard input and output
+    /// Serve over HTTP at this address of this machine [default: standard input and output]
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub(crate) listen: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) configuration: ConfigArgs,
+}
+
+/// An agent whose sessions' place is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SessionAgent {
+    /// Claude Code: the newest session of the project
+    ClaudeCode,
+    /// Codex: the newest session
+    Codex,
 }

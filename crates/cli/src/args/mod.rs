@@ -1,9 +1,14 @@
 //! The command line: the subcommands, and in a file each the arguments that several share and those of the larger ones.
 
+#[cfg(feature = "service")]
+mod brief;
 mod compact;
 mod config;
+mod context;
 #[cfg(feature = "eval")]
 mod eval;
+#[cfg(feature = "service")]
+mod fit;
 mod input;
 #[cfg(feature = "service")]
 mod mcp;
@@ -12,6 +17,8 @@ mod search;
 #[cfg(feature = "service")]
 mod serve;
 mod session;
+#[cfg(feature = "service")]
+mod setup;
 mod store;
 mod values;
 
@@ -19,17 +26,24 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+#[cfg(feature = "service")]
+pub(crate) use brief::BriefArgs;
 pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
+pub(crate) use context::{AgentSessionArgs, ContextArgs, RoomArgs, WatchArgs};
 #[cfg(feature = "eval")]
 pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
+#[cfg(feature = "service")]
+pub(crate) use fit::FitArgs;
 pub(crate) use input::{InputArgs, InputOptions, RecordedSessionArgs, ViewArg};
 #[cfg(feature = "service")]
-pub(crate) use mcp::McpArgs;
+pub(crate) use mcp::{McpArgs, SessionAgent};
 pub(crate) use search::SearchArgs;
 #[cfg(feature = "service")]
-pub(crate) use serve::{LimitArgs, ServeArgs};
+pub(crate) use serve::{LimitArgs, RateScopeArg, ServeArgs};
 pub(crate) use session::{CheckArgs, ConvertArgs, HistoryArgs, InspectArgs, RestoreArgs};
+#[cfg(feature = "service")]
+pub(crate) use setup::{HookAgent, HookArgs, HookEvent, SetupArgs};
 #[cfg(feature = "service")]
 pub(crate) use store::StoreArgs;
 
@@ -42,7 +56,7 @@ pub(crate) use store::StoreArgs;
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Print no report and no warnings, only what was asked for
+    /// Print no report and no warnings, only the result
     #[arg(short, long, global = true, display_order = 1000)]
     pub(crate) quiet: bool,
 }
@@ -51,24 +65,28 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Fit a session into a budget
     Compact(CompactArgs),
-    /// Tell whether a session should be compacted
+    /// Compare a session with the thresholds: should it be compacted?
     Check(CheckArgs),
-    /// Show what a session is made of
+    /// Show what fills a session's context, what would leave it next, and what has left
+    Context(ContextArgs),
+    /// Follow a running agent's session: how full its context is, and what fills it
+    Watch(WatchArgs),
+    /// Show the content of a session by role, tool and round
     Inspect(InspectArgs),
     /// Write a session in another format
     Convert(ConvertArgs),
     /// List the compactions of a session, with what each did and what left
     History(HistoryArgs),
-    /// Write a session without one of its compactions, or what a handle stands for
+    /// Undo one compaction of a session, or write the text behind a handle
     Restore(RestoreArgs),
-    /// Find what was said, in the context or out of it, in a session, a folder or a store
+    /// Search the text of a session, a folder or a store, in the context and removed from it
     Search(SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
-    /// Hold methods against each other on recorded sessions
+    /// Compare methods of compaction on recorded sessions
     #[cfg(feature = "eval")]
     Eval(EvalArgs),
-    /// Replay recorded sessions turn by turn, and tell what they cost
+    /// Replay recorded sessions turn by turn, and report their cost
     #[cfg(feature = "eval")]
     Replay(ReplayArgs),
     /// Search for chains and settings that do better than the defaults
@@ -77,9 +95,24 @@ pub(crate) enum Command {
     /// Run the service: compactions over HTTP, and a proxy in front of a provider
     #[cfg(feature = "service")]
     Serve(ServeArgs),
-    /// Serve what was said in a session as tools for its model (Model Context Protocol)
+    /// Give a session's model tools to search its own past (Model Context Protocol)
     #[cfg(feature = "service")]
     Mcp(McpArgs),
+    /// Write what matters of a session as one text
+    #[cfg(feature = "service")]
+    Brief(BriefArgs),
+    /// Fit lists of messages for a program in any language
+    #[cfg(feature = "service")]
+    Fit(FitArgs),
+    /// Make an agent work with this program, or take that back
+    #[cfg(feature = "service")]
+    Setup(SetupArgs),
+    /// Answer an agent's hook; the plug-ins of `setup` call this
+    #[cfg(feature = "service")]
+    Hook(HookArgs),
+    /// Print a line of what an agent's context holds; its status line calls this
+    #[cfg(feature = "service")]
+    Statusline,
     /// Write a commented configuration file
     Init(InitArgs),
     /// Write completions for a shell
@@ -90,7 +123,7 @@ pub(crate) enum Command {
 pub(crate) struct StrategiesArgs {
     /// The strategy to show
     pub(crate) name: Option<String>,
-    /// The configuration file, for the strategies of your own that it names
+    /// The configuration file; its own strategies are listed too
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     /// Print JSON
@@ -100,19 +133,19 @@ pub(crate) struct StrategiesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where the file goes; `-` is standard output
+    /// The file to write; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "epitome.toml")]
     pub(crate) output: PathBuf,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
-    /// Write the crate of a strategy of your own instead: lower-case words with hyphens, such as my-strategy
+    /// Write the crate of a new strategy instead, under this name: lower-case words with hyphens, such as my-strategy
     #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "force"])]
     pub(crate) strategy: Option<String>,
     /// The crate's folder [default: the strategy's name]
     #[arg(long, value_name = "DIR", requires = "strategy")]
     pub(crate) dir: Option<PathBuf>,
-    /// A checkout of epitome, for the crate to depend on by its path
+    /// A checkout of epitome that the crate depends on by path [default: the published version]
     #[arg(long, value_name = "PATH", requires = "strategy")]
     pub(crate) epitome: Option<PathBuf>,
 }

@@ -15,7 +15,7 @@ pub(crate) struct SearchArgs {
     /// --store
     #[arg(required_unless_present = "kept_in")]
     pub(crate) file: Option<PathBuf>,
-    /// What to look for: a question, and names that the text is likely to use
+    /// The words to find: a question, and names that the text is likely to use
     #[arg(required_unless_present_any = ["from", "newest", "also", "kept_in"])]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
@@ -23,10 +23,10 @@ pub(crate) struct SearchArgs {
     /// One more query, whose scores are added; can be given several times
     #[arg(long, value_name = "WORDS")]
     pub(crate) also: Vec<String>,
-    /// Whose words are searched: user, assistant, tool (calls and what they printed), file (of these, what names a file)
+    /// The speakers to search: user, assistant, tool (calls and what they printed), file (of these, what names a file)
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) from: Vec<Source>,
-    /// Of what matches well the newest first; without words, the newest passages. For one session
+    /// Order good matches by age, newest first; without words, show the newest passages. For one session
     #[arg(long)]
     pub(crate) newest: bool,
     /// Passages, at most; up to 100
@@ -35,7 +35,7 @@ pub(crate) struct SearchArgs {
     /// Characters of all passages together, at most; up to 200,000
     #[arg(long, value_name = "N", default_value_t = Query::default().characters)]
     pub(crate) characters: usize,
-    /// Which page of passages, from 1 to 20
+    /// The page of passages, from 1 to 20
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: u32,
     /// The file's format; recognised from the content without it

@@ -17,7 +17,7 @@ pub(crate) struct CheckArgs {
     /// The model's context window, such as 200000 or 200k [default: 200000, or the configuration's]
     #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
     pub(crate) window: Option<u32>,
-    /// The model that the session is for: its window and reserve, as far as --window does not say it
+    /// The model of the session: sets window and reserve where --window does not
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
@@ -67,19 +67,19 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("output", |output| {
-    output.help("Where it goes [default: standard output]; a name that ends in .gz is compressed")
+    output.help("The file to write [default: standard output]; a name that ends in .gz is compressed")
 }))]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     pub(crate) kept: RecordedSessionArgs,
-    /// The compaction to take back, by its number in the history [default: the newest in force]
+    /// The compaction to undo, by its number in the history [default: the newest in force]
     #[arg(long, value_name = "N", conflicts_with = "handle")]
     pub(crate) epoch: Option<u32>,
-    /// What left under this handle, as marks, summaries and found passages name it, or the message of this number, and
-    /// nothing else: a text as it was, messages as a request
+    /// Write only the text or the messages that left under this handle, as marks, summaries and search results name it; or
+    /// the message of this number
     #[arg(long, value_name = "HANDLE|N")]
     pub(crate) handle: Option<String>,
-    /// The format to write; the file's own where that can be written, else openai-chat
+    /// The format to write [default: the file's own where that can be written, else openai-chat]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
     pub(crate) to: Option<Format>,
     #[command(flatten)]

@@ -10,7 +10,7 @@ pub(crate) struct StoreArgs {
     /// The environment variable that holds the store's address
     #[arg(long, value_name = "NAME", group = "kept_in")]
     pub(crate) store_variable: Option<String>,
-    /// Whose sessions of the store; those of a service without tokens are `default`'s [default: default]
+    /// The owner of the sessions in the store; a service without tokens keeps them as `default` [default: default]
     #[arg(long, value_name = "NAME", requires = "kept_in")]
     pub(crate) tenant: Option<String>,
 }

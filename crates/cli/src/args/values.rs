@@ -1,20 +1,14 @@
 //! Values of arguments: how each is written.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use epitome::engine::Mode;
-use epitome::strategy::TaskKind;
+use epitome::strategy::Named;
 
-pub(super) fn task_parser() -> impl TypedValueParser<Value = TaskKind> {
-    PossibleValuesParser::new(TaskKind::ALL.map(TaskKind::as_str)).try_map(|name| name.parse::<TaskKind>())
+/// One value of a closed list, by its name.
+pub(super) fn name_parser<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(T::names()).try_map(|name| T::from_name(&name))
 }
 
-pub(super) fn mode_parser() -> impl TypedValueParser<Value = Mode> {
-    let modes = epitome::config::SelectMode::ALL;
-    PossibleValuesParser::new(modes.iter().map(|(name, _)| *name))
-        .try_map(|name| modes.iter().find(|(known, _)| *known == name).map(|(_, mode)| *mode).ok_or("no such mode"))
-}
-
-/// What the messages of a session may take.
+/// The room for the messages of a session.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum BudgetArg {
     /// So many tokens.
@@ -67,12 +61,4 @@ pub(super) fn tokens(text: &str) -> Result<u32, String> {
         Some(Ok(tokens)) => Ok(tokens),
         Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
     }
-}
-
-pub(super) fn summarizer_parser() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(epitome::config::SummarizerChoice::ALL.iter().map(|(name, _)| *name))
-}
-
-pub(super) fn kind_parser() -> impl TypedValueParser<Value = String> {
-    PossibleValuesParser::new(epitome::config::ChannelKindName::ALL.iter().map(|(name, _)| *name))
 }

@@ -3,13 +3,14 @@
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::engine::{Check, Urgency, Watch};
+use epitome::context::{Fullness, tool_definition_tokens};
+use epitome::engine::Urgency;
 use epitome::session::Trigger;
 use epitome::strategy::Value;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::counter::{counter_of, tool_tokens};
+use crate::counter::counter_of;
 use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
@@ -17,16 +18,12 @@ use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, percent, width};
 use crate::{configuration, input, terminal};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct CheckOutput<'a> {
     session: &'a str,
     #[serde(flatten)]
-    check: Check,
-    window_tokens: u32,
-    reserve_output_tokens: u32,
-    tool_definition_tokens: u32,
-    counter: String,
+    fullness: Fullness,
     /// Whether the threshold is that of `[triggers] tokens`.
     #[serde(skip)]
     is_by_tokens: bool,
@@ -76,19 +73,12 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     let counter = counter_of(runtime, session);
     let engine = epitome::engine_with_counter(runtime, counter);
     let mut budget = runtime.budget.clone();
-    budget.tool_definitions = tool_tokens(&*engine.counter, session);
-    let mut watch = Watch::new(runtime.triggers.clone());
-    let newest = session.journal().iter().rfind(|epoch| epoch.is_compaction()).map_or(0, |epoch| epoch.log_length);
-    session.log().iter().skip(newest as usize).for_each(|message| watch.push(message));
-    let tokens = runtime.triggers.tokens;
+    budget.tool_definitions = tool_definition_tokens(&engine, session);
+    let (tokens, triggers) = (engine.ledger(session).total(), &runtime.triggers);
     CheckOutput {
         session: name,
-        is_by_tokens: tokens > 0 && tokens < budget.soft.tokens(budget.usable()),
-        check: watch.check(&budget, engine.ledger(session).total(), session.newest_tokens_after()),
-        window_tokens: budget.window,
-        reserve_output_tokens: budget.reserve_output,
-        tool_definition_tokens: budget.tool_definitions,
-        counter: engine.counter.name().to_owned(),
+        is_by_tokens: triggers.tokens > 0 && triggers.tokens < budget.soft.tokens(budget.usable()),
+        fullness: Fullness::measure(&engine, session, tokens, &budget, triggers),
     }
 }
 
@@ -100,10 +90,10 @@ fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
     }
 }
 
-/// What calls for a compaction, in words.
+/// The threshold that calls for a compaction, in words.
 fn due_label(one: &CheckOutput<'_>) -> &'static str {
-    match one.check.trigger {
-        None if one.check.urgency == Urgency::None => "nothing",
+    match one.fullness.check.trigger {
+        None if one.fullness.check.urgency == Urgency::None => "nothing",
         None => "nothing yet: too little came since the last compaction",
         Some(Trigger::Soft) if one.is_by_tokens => "[triggers] tokens",
         Some(Trigger::Soft) => "the soft threshold",
@@ -118,12 +108,12 @@ fn due_label(one: &CheckOutput<'_>) -> &'static str {
 }
 
 fn page(one: &CheckOutput<'_>) -> String {
-    let (word, style) = words(one.check.urgency);
-    let check = &one.check;
+    let (word, style) = words(one.fullness.check.urgency);
+    let check = &one.fullness.check;
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), 40, style);
     let share = percent(check.current_tokens.into(), check.usable_tokens.into());
-    let tools = if one.tool_definition_tokens > 0 {
-        format!(" - {} tool definitions", number(one.tool_definition_tokens))
+    let tools = if one.fullness.tool_definition_tokens > 0 {
+        format!(" - {} tool definitions", number(one.fullness.tool_definition_tokens))
     } else {
         String::new()
     };
@@ -134,10 +124,10 @@ fn page(one: &CheckOutput<'_>) -> String {
          \x20 {FAINT}threshold{FAINT:#}  {}\n\
          \x20 {FAINT}trigger{FAINT:#}    {}\n",
         number(check.current_tokens),
-        one.counter,
+        one.fullness.counter,
         number(check.usable_tokens),
-        number(one.window_tokens),
-        number(one.reserve_output_tokens),
+        number(one.fullness.window_tokens),
+        number(one.fullness.reserve_output_tokens),
         check.threshold_tokens.map_or_else(|| "off".to_owned(), number),
         due_label(one),
     )
@@ -147,11 +137,11 @@ fn list(all: &[CheckOutput<'_>]) -> String {
     let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left, Column::Flexible];
     let mut table = Table::new(&setting, &["session", "tokens", "share", "", "trigger"]);
     for one in all {
-        let (word, style) = words(one.check.urgency);
+        let (word, style) = words(one.fullness.check.urgency);
         table.row([
             one.session.into(),
-            number(one.check.current_tokens).into(),
-            percent(one.check.current_tokens.into(), one.check.usable_tokens.into()).into(),
+            number(one.fullness.check.current_tokens).into(),
+            percent(one.fullness.check.current_tokens.into(), one.fullness.check.usable_tokens.into()).into(),
             Cell::styled(word, style),
             due_label(one).into(),
         ]);

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::args::{CompactArgs, ViewArg};
 use crate::chain::Choice;
-use crate::counter::{counter_of, tool_tokens};
+use crate::counter::counter_of;
 use crate::failure::{CommandResult, Failure, INFEASIBLE};
 use crate::in_place::InPlaceOutcome;
 use crate::memories::Memories;
@@ -33,8 +33,8 @@ const ROLLED_BACK: u8 = 1;
 /// The exit code of one that was made, and that keeps nothing of what the session held.
 const HOLLOW: u8 = 1;
 
-/// How often a session is compacted anew because its file changed under the work in a way that the work cannot be carried
-/// over: each may be paid for.
+/// The number of times that a session is compacted anew because its file changed meanwhile in a way that the finished
+/// work cannot be carried over: each time may cost money.
 const MAX_COMPACTIONS: u32 = 3;
 
 /// Everything that is settled before the input is read.
@@ -43,7 +43,7 @@ struct Job<'a> {
     runtime: Runtime,
     request: Request,
     quiet: bool,
-    /// What was timed before the input is read.
+    /// The times of the work before the input is read.
     timings: Timings,
     memories: Memories,
 }
@@ -54,9 +54,9 @@ struct CompactedSession {
     /// The human report but for its last line; empty where it is not wanted.
     page: String,
     session: Session,
-    /// How many messages came while it was compacted.
+    /// The number of messages that came during the compaction.
     came: usize,
-    /// What it holds now, in tokens, with what came.
+    /// The tokens of the session now, with the new messages.
     tokens: u32,
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     if args.all {
         return compact_all(&job, &target, report_target.as_ref());
     }
-    // The session first: a report tells of one that is there.
+    // The session first: a report describes one that exists.
     let mut done = job.compact_into(&target)?;
     let refused = refused(&done.report);
     let is_hollow = done.report.status == Status::Hollow;
@@ -175,15 +175,15 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
 }
 
 impl Job<'_> {
-    /// Compacts the session that the arguments ask for and writes it to `target`, unless it is not to be written. An input
-    /// that goes on meanwhile, and is the target, is compacted with what came.
+    /// Compacts the session that the arguments choose and writes it to `target`, unless nothing is to be written. An
+    /// input that grows meanwhile, and is the target, is compacted with its new messages.
     fn compact_into(&self, target: &Target) -> Result<CompactedSession, Failure> {
         let (args, file) = (self.args, &self.args.input.file);
         let mut earlier: Option<(LoadedFile, CompactedSession)> = None;
         let (mut compactions, mut bypassed, mut flushed) = (0, false, 0);
         let (done, index, taken) = until_taken(file, || {
             let (bytes, original) = input::bytes_for(file, target)?;
-            // What there is to say of the file was said when it was first read.
+            // The warnings about the file were given when it was first read.
             let reading = Instant::now();
             let loaded = input::load_bytes(bytes, &args.input, self.quiet || earlier.is_some())?;
             let read_us = microseconds(reading);
@@ -202,7 +202,7 @@ impl Job<'_> {
                 return Ok(Some((done, index, InPlaceOutcome::Whole)));
             }
             if done.report.status.is_compaction() {
-                // What another attempt has kept is not new any more.
+                // Facts that another attempt has stored are not new any more.
                 flushed += self.memories.flush(&done.session, &self.runtime)?;
                 done.report.flushed_memories = flushed;
             }
@@ -241,8 +241,8 @@ impl Job<'_> {
         Ok(done)
     }
 
-    /// What was done to a session that was read earlier, on the session as its file has it now; `None` where the file did
-    /// more than go on, or holds more now than was asked for.
+    /// The compaction of a session that was read earlier, applied to the session as its file has it now; `None` where
+    /// the file did more than grow, or is larger now than the budget.
     fn carry_over(
         &self,
         earlier: &LoadedFile,
@@ -254,7 +254,7 @@ impl Job<'_> {
         let counter = counter_of(&self.runtime, &session);
         let engine = self.engine(counter, loaded, &ProgressLine::default());
         let limit = done.report.budget;
-        // Only what came is counted, for the file may go on while it is.
+        // Only the new messages are counted, because the file may grow meanwhile.
         let mut new = Session::new();
         for message in &session.log()[done.session.log().len()..] {
             new.push(Message::clone(message));
@@ -267,7 +267,7 @@ impl Job<'_> {
     fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &LoadedFile, waiting: &ProgressLine) -> Engine {
         let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
         let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
-        // The budget is for what is sent: reasoning that the output has no place for costs nothing.
+        // The budget is for the text that is sent: reasoning that the output has no place for costs nothing.
         let (from, to) = (loaded.format, target_format(self.args, loaded));
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));
         engine
@@ -284,7 +284,7 @@ impl Job<'_> {
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
         let count_us = Some(microseconds(counting));
-        let request = self.request(tool_tokens(&*engine.counter, &session), ledger.total());
+        let request = self.request(epitome::context::tool_definition_tokens(&engine, &session), ledger.total());
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
         drop(waiting);
@@ -325,7 +325,7 @@ impl Job<'_> {
     }
 }
 
-/// How the report calls a session.
+/// The session's name in the report.
 fn name(args: &CompactArgs, loaded: &LoadedFile, index: usize) -> String {
     let file = paths::display_name(&args.input.file);
     let session =
@@ -393,7 +393,7 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
         reports.push(json!({ "session": source.name, "report": done.report }));
     }
     let json = line(&reports)?;
-    // The sessions first: a report tells of those that are there.
+    // The sessions first: a report describes those that exist.
     if !job.args.preview && !written.is_empty() {
         let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
         if taken == InPlaceOutcome::Changed {

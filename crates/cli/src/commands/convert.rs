@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;
     let mut again = false;
     let (count, index, taken) = until_taken(&args.input.file, || {
-        // What there is to say of the file was said when it was first read.
+        // The warnings about the file were given when it was first read.
         let quiet = quiet || std::mem::replace(&mut again, true);
         let (bytes, original) = input::bytes_for(&args.input.file, &target)?;
         let loaded = input::load_bytes(bytes, &args.input, quiet)?;

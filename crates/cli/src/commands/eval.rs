@@ -28,7 +28,7 @@ use plan::plan;
 /// The kind of task of a session without a label.
 const UNLABELLED: &str = "unlabelled";
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct EvalOutput {
     sessions_read: usize,
@@ -38,13 +38,13 @@ struct EvalOutput {
     /// Figures after several compactions beside one, where these were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     generations: Vec<Generation>,
-    /// The same for each kind of task or each format, where that was asked for.
+    /// The same for each task type or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     groups: Vec<Group>,
-    /// How far graders agree, where answers were graded.
+    /// The agreement of graders, where answers were graded.
     #[serde(skip_serializing_if = "Option::is_none")]
     agreement: Option<Agreement>,
-    /// What became of the rows of an earlier run, where there was one.
+    /// The use of rows from an earlier run, where there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     resumed: Option<RowReuse>,
 }
@@ -98,12 +98,12 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     });
     let groups = by.map(|by| groups(&run.rows, by, &every, args.seed)).unwrap_or_default();
     if args.markdown {
-        let all = Group::of("all", &run.rows, &every, args.seed);
+        let all = Group::new("all", &run.rows, &every, args.seed);
         let groups: Vec<Group> = std::iter::once(all).chain(groups).collect();
         terminal::standard(markdown(&groups).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let all = Group::of("all", &run.rows, &pairs, args.seed);
+    let all = Group::new("all", &run.rows, &pairs, args.seed);
     let printed = EvalOutput {
         sessions_read: run.sessions,
         cases: run.cases,
@@ -124,21 +124,21 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What keeps sessions out of a run.
+/// The filters of the sessions of a run.
 fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
     // Chats and probed sessions have no calls behind a cut and no needed strings.
     let is_cut = matches!(args.what, SubjectArg::Future | SubjectArg::Recorded);
     vec![
-        ("--min-tokens", is_cut && args.min_tokens > 0),
-        ("--min-calls", is_cut && args.min_calls > 0),
-        ("--min-needed", is_cut && args.min_needed > 0),
+        ("--min-tokens", is_cut && args.least.min_tokens > 0),
+        ("--min-calls", is_cut && args.least.min_calls > 0),
+        ("--min-needed", is_cut && args.least.min_needed > 0),
         ("--task", args.what != SubjectArg::Evidence && args.task.is_some()),
-        ("--format", args.format.is_some()),
-        ("--only", args.only.is_some()),
+        ("--format", args.filter.format.is_some()),
+        ("--only", args.filter.only.is_some()),
     ]
 }
 
-/// What to do where filters leave nothing; each with whether it keeps anything out.
+/// The advice where filters leave no session; each filter with whether it excludes any.
 pub(crate) fn fewer(filters: &[(&str, bool)]) -> String {
     let set: Vec<&str> = filters.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
     let (least, others): (Vec<&str>, Vec<&str>) = set.into_iter().partition(|name| name.starts_with("--min"));
@@ -160,6 +160,7 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
+        EvalError::Lake { .. } => Failure::usage(error),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }

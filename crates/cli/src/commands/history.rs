@@ -15,7 +15,7 @@ use crate::render::style::{FAINT, STRONG};
 use crate::render::text::{first_words, number, plural, width, wrap};
 use crate::{paths, terminal};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct HistoryOutput<'a> {
     /// `epitome` for a file that it keeps a session in, else the agent's format.

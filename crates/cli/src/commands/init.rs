@@ -10,8 +10,8 @@ use crate::output::{Target, wrote};
 use crate::render::style::STRONG;
 use crate::terminal::tell;
 
-/// What the crate of a strategy is made of: path and content, with `{{id}}`, `{{Type}}`, `{{crate}}` and `{{strategy}}`
-/// and `{{testkit}}` (where those packages are) to be filled in.
+/// The files of a strategy's crate: path and content, in which `{{id}}`, `{{Type}}`, `{{crate}}`, and `{{strategy}}`
+/// and `{{testkit}}` (the places of those packages) are filled in.
 const SKELETON: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("skeleton/Cargo.toml.in")),
     ("README.md", include_str!("skeleton/README.md.in")),
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &InitArgs, quiet: bool) -> CommandResult {
 /// Writes the crate of a strategy into a folder that is not there yet, or empty.
 fn strategy(name: &str, args: &InitArgs, quiet: bool) -> CommandResult {
     if !is_kebab_case(name) {
-        let failure = Failure::usage_text(format!("`{name}` is no name of a strategy"));
+        let failure = Failure::usage_text(format!("`{name}` is not a name of a strategy"));
         return Err(failure.with_help("a name is lower-case words and digits with hyphens, such as my-strategy"));
     }
     if epitome::registry().get(name).is_ok() {
@@ -80,7 +80,7 @@ fn is_kebab_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase()) && name.split('-').all(is_word)
 }
 
-/// What stands for the names in the skeleton.
+/// The values for the names in the skeleton.
 struct SkeletonValues {
     values: [(&'static str, String); 5],
 }

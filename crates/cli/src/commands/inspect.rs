@@ -20,13 +20,13 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
     let (index, census) = if single {
         let index = input::choose(&loaded, &args.input, "")?;
         let session = input::select_view(&loaded.sessions[index].session, args.input.view);
-        (Some(index), Some(Census::of(&session, &runtime)))
+        (Some(index), Some(Census::new(&session, &runtime)))
     } else {
         (None, None)
     };
     let listed = |(number, source): (usize, &'_ LoadedSession)| {
         let known = census.as_ref().filter(|_| index == Some(number)).map(|census| census.sizes);
-        known.unwrap_or_else(|| Sizes::of(&input::select_view(&source.session, args.input.view), &runtime))
+        known.unwrap_or_else(|| Sizes::new(&input::select_view(&source.session, args.input.view), &runtime))
     };
     let sizes: Vec<Sizes> = loaded.sessions.iter().enumerate().map(listed).collect();
     let inspected = InspectOutput {

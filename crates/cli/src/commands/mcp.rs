@@ -1,15 +1,17 @@
-//! `epitome mcp`: what was said in a session, as tools that its model can call.
+//! `epitome mcp`: the log of a session, as tools that its model can call.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use epitome_mcp::{LocalSession, ReadProblem, RemoteService, ServeProblem, SessionLocation, run as run_server};
 
-use crate::args::McpArgs;
+use crate::args::{McpArgs, SessionAgent};
 use crate::failure::{CommandResult, Failure};
+use crate::setup::{claude_code_sessions, own_folder};
 use crate::store::variable;
-use crate::{configuration, paths, terminal};
+use crate::{configuration, folders, paths, terminal};
 
 pub(crate) fn run(args: &McpArgs, quiet: bool) -> CommandResult {
     let ready = |address: SocketAddr| {
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &McpArgs, quiet: bool) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The session on this machine that the arguments name. It is read once, so that what cannot be read is told at once.
+/// The session on this machine that the arguments name. It is read once, so that an unreadable file is an error at once.
 async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
     let registry = epitome::registry();
     let config = configuration::read_for_agent(&args.configuration, &registry)?;
@@ -37,8 +39,9 @@ async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
     match session.refresh().await {
         Ok(()) => Ok(session),
         // An agent may begin its file after it has begun its servers.
-        Err(problem @ ReadProblem::Missing(_)) if args.file.is_some() => {
-            if !quiet {
+        Err(problem @ ReadProblem::Missing(_)) if args.file.is_some() || args.beside.is_some() => {
+            // Beside an agent that is how it always begins.
+            if !quiet && args.beside.is_none() {
                 terminal::note(&format!("{problem} yet: calls are answered when it is"));
             }
             Ok(session)
@@ -55,16 +58,32 @@ async fn place(args: &McpArgs) -> Result<SessionLocation, Failure> {
         }
         return Ok(SessionLocation::File { path: path.clone(), format: args.from, session: args.session.clone() });
     }
+    if let Some(agent) = args.beside {
+        let path = sessions_of(agent)?;
+        return Ok(SessionLocation::File { path, format: args.from, session: args.session.clone() });
+    }
     let opened = if args.session.is_some() { args.store.open().await? } else { None };
     let (Some((store, tenant)), Some(id)) = (opened, &args.session) else {
         let failure = Failure::usage_text("there is no session to answer for");
         return Err(failure.with_help(
             "name its file: epitome mcp FILE\n\
+             or the agent beside it: epitome mcp --beside claude-code\n\
              or one of a service: epitome mcp --url http://127.0.0.1:7777 --session ID\n\
              or one of a store: epitome mcp --store sqlite:PATH --session ID",
         ));
     };
-    Ok(SessionLocation::Store { store: Arc::new(store), tenant, id: Arc::from(id.as_str()) })
+    Ok(SessionLocation::Store { store, tenant, id: Arc::from(id.as_str()) })
+}
+
+/// The folder of an agent's sessions.
+fn sessions_of(agent: SessionAgent) -> Result<PathBuf, Failure> {
+    match agent {
+        SessionAgent::ClaudeCode => {
+            let project = folders::variable("CLAUDE_PROJECT_DIR").map_or_else(std::env::current_dir, Ok)?;
+            claude_code_sessions(&project)
+        }
+        SessionAgent::Codex => Ok(own_folder("CODEX_HOME", ".codex")?.join("sessions")),
+    }
 }
 
 impl From<ServeProblem> for Failure {

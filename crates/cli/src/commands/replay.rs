@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use epitome::engine::Status;
 use epitome_eval::replay::{
-    Model, Prices, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
+    Model, NEVER, Prices, RECORDED, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
 };
 use epitome_eval::{EvalError, Filter};
 use serde::Serialize;
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
         let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
         let filters = [
             ("--min-tokens", args.min_tokens > 0),
-            ("--format", args.format.is_some()),
-            ("--only", args.only.is_some()),
+            ("--format", args.filter.format.is_some()),
+            ("--only", args.filter.only.is_some()),
         ];
         return Err(failure.with_help(fewer(&filters)));
     }
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
         }
         terminal::standard(&lines)?;
     } else {
-        terminal::print(&page(&run, &totals, &plan.model, args.timeline))?;
+        terminal::print(&page(&run, &totals, &plan, args.timeline))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -90,10 +90,11 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
         paths: args.paths.clone(),
         policies: policies(&args.policies, args.window, &epitome::registry()).map_err(failure)?,
         model: Model { name: args.model.clone(), price, budget: config.budget() },
+        refetches: args.refetch,
         filter: Filter {
             min_tokens: args.min_tokens,
-            format: args.format.map(|format| format.as_str().to_owned()),
-            only: args.only.clone(),
+            format: args.filter.format.map(|format| format.as_str().to_owned()),
+            only: args.filter.only.clone(),
             ..Filter::default()
         },
     })
@@ -119,12 +120,16 @@ fn seconds(micros: u64) -> String {
     }
 }
 
-fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize>) -> String {
+fn page(run: &ReplayRun, totals: &[Total], plan: &ReplayPlan, timeline: Option<usize>) -> String {
+    let model = &plan.model;
+    let note = match plan.refetches {
+        false => "The messages are those of the recording:\nwhat an agent would have done differently is not known.",
+        true => "The messages are those of the recording,\nand calls that an agent has to make again.",
+    };
     let sessions: Vec<&[ReplayedSession]> =
         run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
     let mut text = format!(
-        "{STRONG}{}{STRONG:#} {FAINT}of {} read; {} at a window of {}. The messages are those of the recording:\n\
-         what an agent would have done differently is not known.{FAINT:#}\n",
+        "{STRONG}{}{STRONG:#} {FAINT}of {} read; {} at a window of {}. {note}{FAINT:#}\n",
         plural(sessions.len(), "session"),
         number(run.sessions as u64),
         model.name,
@@ -139,6 +144,9 @@ fn page(run: &ReplayRun, totals: &[Total], model: &Model, timeline: Option<usize
             writeln!(text, "\n{FAINT}… and {} more: --timeline N{FAINT:#}", number((sessions.len() - shown) as u64));
     }
     text.push_str(&table(totals));
+    if plan.refetches {
+        text.push_str(&refetches(totals));
+    }
     text
 }
 
@@ -200,7 +208,7 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
 }
 
 fn table(totals: &[Total]) -> String {
-    // Policies are told apart by the ends of their names.
+    // Policies differ in the ends of their names.
     let mut setting = vec![Column::Left];
     setting.extend([Column::Right; 14]);
     let headings = [
@@ -270,4 +278,23 @@ fn table(totals: &[Total]) -> String {
         );
     }
     text
+}
+
+/// The calls that the agent had to make again, under each policy of this engine.
+fn refetches(totals: &[Total]) -> String {
+    let headings = ["policy", "calls made again", "of turns", "tokens for them", "of input", "lost", "crowded out"];
+    let mut table = Table::new(&[[Column::Left].as_slice(), &[Column::Right; 6]].concat(), &headings);
+    for total in totals.iter().filter(|total| ![NEVER, RECORDED].contains(&total.policy.as_str())) {
+        let extra = &total.extra;
+        table.row([
+            total.policy.clone().into(),
+            number(extra.extra_calls).into(),
+            percent(extra.extra_calls.into(), total.turns.into()).into(),
+            number(extra.extra_tokens).into(),
+            percent(extra.extra_tokens, total.spent.input).into(),
+            number(extra.lost_calls).into(),
+            number(extra.crowded_calls).into(),
+        ]);
+    }
+    format!("\n{STRONG}calls made again{STRONG:#}\n{}", table.render(width().max(FIGURES)))
 }

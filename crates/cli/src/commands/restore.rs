@@ -1,4 +1,4 @@
-//! `epitome restore`: a session without one of its compactions, or what a handle stands for.
+//! `epitome restore`: a session without one of its compactions, or the text behind a handle.
 
 use std::process::ExitCode;
 
@@ -23,10 +23,10 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.target.output.as_deref(), Some(file))?;
     let mut again = false;
     let (what, index, taken) = until_taken(file, || {
-        // What there is to say of the file was said when it was first read.
+        // The warnings about the file were given when it was first read.
         let quiet = quiet || std::mem::replace(&mut again, true);
         let (bytes, original) = input::bytes_for(file, &target)?;
-        let kept = RecordedSession::of(bytes, &args.kept, quiet)?;
+        let kept = RecordedSession::from_bytes(bytes, &args.kept, quiet)?;
         let (bytes, what) = match &args.handle {
             Some(handle) => recall_handle(&kept, handle, args)?,
             None => undo_epoch(&kept, args, quiet)?,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a handle stands for: a text as it was, messages as a request.
+/// Prints the content of a handle: a text as it was, messages as a request.
 fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
     let file = display_name(&args.kept.file);
     let item = kept.recall(handle)?.ok_or_else(|| {
@@ -73,7 +73,7 @@ fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Re
             let to = args.to.unwrap_or(Format::OpenaiChat);
             let Some(profile) = Profile::of(to) else {
                 let failure = Failure::usage_text(format!("{to} cannot hold a part of a session"));
-                return Err(failure.with_help("openai-chat, openai-responses and anthropic can"));
+                return Err(failure.with_help("openai-chat, openai-responses, anthropic and gemini can"));
             };
             let mut session = Session::new();
             messages.iter().for_each(|message| {
@@ -112,7 +112,9 @@ fn undo_epoch(kept: &RecordedSession, args: &RestoreArgs, quiet: bool) -> Result
         (RecordedSession::Stored { .. }, Some(to)) => {
             let Some(profile) = Profile::of(to) else {
                 let failure = Failure::usage_text(format!("a session of epitome's own is not written as {to}"));
-                return Err(failure.with_help("openai-chat, openai-responses and anthropic are; its own without --to"));
+                return Err(
+                    failure.with_help("openai-chat, openai-responses, anthropic and gemini are; its own without --to")
+                );
             };
             let mut json = render(restored.view(), profile, restored.tools.as_deref(), None).json;
             json.push('\n');

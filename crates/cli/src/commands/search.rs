@@ -1,4 +1,4 @@
-//! `epitome search`: what was said in a session, or in all sessions of a folder or a store.
+//! `epitome search`: searches the log of a session, or of all sessions in a folder or a store.
 
 mod files;
 #[cfg(feature = "service")]
@@ -20,17 +20,17 @@ use crate::terminal;
 /// Exit code of a search that found nothing, as grep has it.
 const NOTHING: u8 = 1;
 
-/// How many sessions of many are in memory at once, at most.
+/// The largest number of sessions in memory at once.
 const AT_ONCE: usize = 32;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Debug, Serialize)]
 struct SearchOutput<'a> {
     passages: &'a [Hit],
     more: bool,
 }
 
-/// Where a session of several stands.
+/// The place of a session among several.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct HitLocation {
     path: Option<String>,
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
     Ok(if hits.is_empty() { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
 }
 
-/// What is asked for. Where a store is named there is no file, and what stands in its place is the first word.
+/// The query. Where a store is named there is no file, and the argument in its place is the first word.
 fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
     let mut words = args.words.clone();
     if args.store.is_named()
@@ -109,7 +109,7 @@ fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
     Ok(query)
 }
 
-/// What is searched, as messages name it.
+/// The place that is searched, as messages name it.
 fn place_of(args: &SearchArgs) -> String {
     args.file.as_deref().filter(|_| !args.store.is_named()).map_or_else(|| "the store".to_owned(), display_name)
 }
@@ -123,7 +123,7 @@ fn search_session(session: &Session, query: &Query) -> Result<(Vec<Hit>, bool), 
     Ok((passages.into_iter().map(hit).collect(), more))
 }
 
-/// What one session of many has to say.
+/// The hits of one session of many.
 fn share_of(session: &Session, query: &Query) -> Result<Share, Failure> {
     let mut share = Index::build(session).share(query).map_err(Failure::usage)?;
     share.locate(session);

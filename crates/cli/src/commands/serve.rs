@@ -1,16 +1,18 @@
 //! `epitome serve`: the service and the proxy.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use epitome::config::Source;
-use epitome_server::{Limits, Memory, ServeError, Settings, StoreLocation, Tokens, Upstreams, log_to_stderr, serve};
+use epitome_server::{
+    ItemKeys, Limits, LogError, Memory, RateScope, ServeError, Settings, StoreLocation, Tokens, Upstreams,
+    log_to_stderr, serve,
+};
 
-use crate::args::{LimitArgs, ServeArgs};
+use crate::args::{LimitArgs, RateScopeArg, ServeArgs};
 use crate::failure::{CommandResult, Failure};
-use crate::{configuration, terminal};
+use crate::{configuration, folders, terminal};
 
 /// Bytes in a mebibyte, in which sizes are given.
 const MIB: usize = 1 << 20;
@@ -18,12 +20,13 @@ const MIB: usize = 1 << 20;
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
-    // What goes wrong is told to those who use the service too.
+    // Errors are shown to users of the service too.
     config.hide_addresses();
     let settings = Settings {
         listen: args.listen,
         tokens: tokens(args)?,
         upstreams: upstreams(&args.upstream)?,
+        item_keys: item_keys(args)?,
         limits: limits(&args.limits),
         memory: Memory {
             archive_bytes: args.limits.archive_size as usize * MIB,
@@ -39,7 +42,10 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
         config.has_conversations();
     }
     let runtime = configuration::build(&config, &registry)?;
-    log_to_stderr(&args.log).map_err(|problem| Failure::usage_text(format!("--log: {problem}")))?;
+    let _logs = log_to_stderr(&args.log).map_err(|error| match error {
+        LogError::Filter { .. } => Failure::usage_text(format!("--log: {error}")),
+        other => Failure::usage(other),
+    })?;
     let ready = |address: SocketAddr| {
         if !quiet {
             terminal::tell(&format!("epitome serves on http://{address} (Ctrl-C stops it)\n"));
@@ -82,46 +88,23 @@ fn keeping(store: Option<&str>) -> Result<StoreLocation, Failure> {
         }
         // Not repeated: it may hold a password.
         Some(_) => {
-            let problem = "--store: this is no address of a store".to_owned();
+            let problem = "--store: this is not an address of a store".to_owned();
             return Err(Failure::usage_text(problem).with_help("sqlite:PATH, sqlite::memory:, postgres://… or none"));
         }
         None => {}
     }
-    let Some(folder) = data_folder() else {
+    let Some(folder) = folders::data() else {
         terminal::tell("sessions are not kept: there is no data folder, --store names a place\n");
         return Ok(StoreLocation::Nowhere);
     };
     let folder = folder.join("epitome");
-    if let Err(error) = make_private(&folder) {
+    if let Err(error) = folders::make_private(&folder) {
         let shown = folder.display();
         terminal::tell(&format!("sessions are not kept: `{shown}` cannot be made ({error}), --store names a place\n"));
         return Ok(StoreLocation::Nowhere);
     }
-    // What cannot be said in an address cannot be opened; other places can be named.
+    // A path that an address cannot express cannot be opened; other places can be named.
     Ok(StoreLocation::IfPossible(format!("sqlite:{}", folder.join("epitome.sqlite").display())))
-}
-
-/// The folder where programs keep a user's data.
-fn data_folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    variable("XDG_DATA_HOME").or_else(|| {
-        if cfg!(windows) {
-            variable("LOCALAPPDATA")
-        } else if cfg!(target_os = "macos") {
-            Some(variable("HOME")?.join("Library/Application Support"))
-        } else {
-            Some(variable("HOME")?.join(".local/share"))
-        }
-    })
-}
-
-/// Makes a folder that is nobody else's business.
-fn make_private(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 fn tokens(args: &ServeArgs) -> Result<Tokens, Failure> {
@@ -131,6 +114,15 @@ fn tokens(args: &ServeArgs) -> Result<Tokens, Failure> {
         (None, None) => return Ok(Tokens::default()),
     };
     tokens.map_err(Failure::usage)
+}
+
+fn item_keys(args: &ServeArgs) -> Result<ItemKeys, Failure> {
+    let keys = match (&args.item_key_variable, &args.item_key_file) {
+        (Some(name), _) => ItemKeys::from_variable(name),
+        (None, Some(file)) => ItemKeys::from_file(file),
+        (None, None) => return Ok(ItemKeys::default()),
+    };
+    keys.map_err(Failure::usage)
 }
 
 fn upstreams(specs: &[String]) -> Result<Upstreams, Failure> {
@@ -149,6 +141,10 @@ fn limits(args: &LimitArgs) -> Limits {
         connections_per_address: args.max_connections_per_address as usize,
         concurrent: args.max_concurrent as usize,
         requests_per_minute: args.requests_per_minute,
+        rate_scope: match args.rate_scope {
+            RateScopeArg::Store => RateScope::Store,
+            RateScopeArg::Instance => RateScope::Instance,
+        },
         workers: args.workers as usize,
         body_timeout: Duration::from_secs(args.body_timeout),
         write_timeout: Duration::from_secs(args.write_timeout),

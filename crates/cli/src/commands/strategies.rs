@@ -32,7 +32,7 @@ pub(crate) fn run(args: &StrategiesArgs) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a strategy costs, in the order of the list.
+/// The lossiness of strategies, in the order of the list.
 const GROUPS: [(Lossiness, &str); 3] = [
     (Lossiness::Redundant, "Take what stands elsewhere in the context"),
     (Lossiness::Partial, "Take parts of messages"),
@@ -83,8 +83,13 @@ fn page(registration: &Registration) -> String {
     if !registration.fields.is_empty() {
         let _ = writeln!(out, "\n{HEADING}\nIn `[strategies.{}]`:", registration.meta.id);
     }
-    for field in registration.fields {
-        let takes = bounds(field);
+    let (common, more): (Vec<&Field>, Vec<&Field>) = registration.fields.iter().partition(|field| field.is_common);
+    let first_more = more.first().filter(|_| !common.is_empty()).map(|field| field.name);
+    for field in common.into_iter().chain(more) {
+        if first_more == Some(field.name) {
+            let _ = writeln!(out, "\n  {FAINT}more:{FAINT:#}");
+        }
+        let takes = takes(field);
         let gap = if takes.is_empty() { "" } else { "  " };
         let default = (field.default)();
         let _ = writeln!(out, "\n  {NAME}{}{NAME:#} = {default}{gap}{FAINT}{takes}{FAINT:#}", field.name);
@@ -97,7 +102,12 @@ fn page(registration: &Registration) -> String {
     out
 }
 
-fn bounds(field: &Field) -> String {
+/// The values of a setting, as far as its default does not show them.
+fn takes(field: &Field) -> String {
+    let choices = (field.choices)();
+    if !choices.is_empty() {
+        return choices.join(", ");
+    }
     let range = field.bounds.map(|bounds| format!("{} to {}", figure(bounds.least), figure(bounds.most)));
     range.into_iter().chain((!field.unit.is_empty()).then(|| field.unit.to_owned())).collect::<Vec<_>>().join(" ")
 }
@@ -118,6 +128,7 @@ fn describe_strategy(registration: &Registration) -> Value {
             "most": field.bounds.map(|bounds| bounds.most),
             "unit": field.unit,
             "doc": field.doc.trim(),
+            "common": field.is_common,
         })
     };
     json!({

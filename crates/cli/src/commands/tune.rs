@@ -25,9 +25,9 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     let options = options(args, &registry)?;
     let known = read_measurements(args.state.as_deref(), quiet)?;
     let filter = Filter {
-        min_tokens: args.min_tokens,
-        min_calls: args.min_calls,
-        min_needed: args.min_needed,
+        min_tokens: args.least.min_tokens,
+        min_calls: args.least.min_calls,
+        min_needed: args.least.min_needed,
         ..Filter::default()
     };
     let mut bench = SessionBench::new(&each_once(&args.budgets, ToString::to_string), epitome::registry());
@@ -39,9 +39,9 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     if train.is_empty() || verify.is_empty() {
         let failure = Failure::usage_text("there are no sessions left to search on, or none to verify on");
         let filters = [
-            ("--min-tokens", args.min_tokens > 0),
-            ("--min-calls", args.min_calls > 0),
-            ("--min-needed", args.min_needed > 0),
+            ("--min-tokens", args.least.min_tokens > 0),
+            ("--min-calls", args.least.min_calls > 0),
+            ("--min-needed", args.least.min_needed > 0),
         ];
         return Err(failure.with_help(fewer(&filters)));
     }
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
         measured += new.len();
         if let Some(file) = state.as_mut() {
             for line in new.iter().filter_map(|measured| serde_json::to_string(measured).ok()) {
-                // What is not written is measured again the next time.
+                // A line that could not be written is measured again the next time.
                 let _ = file.write_all(format!("{line}\n").as_bytes());
             }
         }
@@ -96,7 +96,7 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
             .split_once('.')
             .and_then(|(strategy, key)| registry.get(strategy).ok()?.fields.iter().find(|field| field.name == key));
         if field.is_none() {
-            let failure = Failure::usage_text(format!("--settings: `{setting}` is no setting"));
+            let failure = Failure::usage_text(format!("--settings: `{setting}` is not a setting"));
             return Err(failure.with_help("write STRATEGY.KEY; `epitome strategies STRATEGY` lists the keys"));
         }
     }
@@ -111,7 +111,7 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
     })
 }
 
-/// What became of the measurements that the state holds.
+/// The use of the measurements that the state holds.
 fn describe_reuse(held: usize, recalled: MeasurementReuse) -> String {
     let changed = match recalled.changed {
         0 => String::new(),
@@ -120,8 +120,8 @@ fn describe_reuse(held: usize, recalled: MeasurementReuse) -> String {
     format!("{} of {} in the state reused{changed}\n", recalled.reused, plural(held, "measurement"))
 }
 
-/// What an earlier run measured. A last line that an interrupt cut off is measured again; a file that holds nothing else is
-/// none of ours, and nothing is appended to it.
+/// The measurements of an earlier run. A last line that an interrupt cut off is measured again; a file that holds
+/// nothing else is not a state file, and nothing is appended to it.
 fn read_measurements(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;

@@ -108,7 +108,7 @@ fn task(out: &mut String, census: &Census, width: usize) {
 fn roles(out: &mut String, census: &Census, width: usize) {
     let whole = census.sizes.tokens.into();
     heading(out, "Tokens by role");
-    // The bar has style codes of its own, so it stands behind the table's rows.
+    // The bar has style codes of its own, so it comes after the table's rows.
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Right], &[]);
     for share in &census.roles {
         table.row([
@@ -210,7 +210,7 @@ fn tools_called(round: &Round) -> String {
     words.join(" ")
 }
 
-/// What started a compaction, in words.
+/// The trigger of a compaction, in words.
 pub(crate) fn started_by(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Manual => "manual",

@@ -2,8 +2,10 @@
 
 pub(crate) mod bar;
 pub(crate) mod census;
+pub(crate) mod context;
 pub(crate) mod report;
 pub(crate) mod search;
 pub(crate) mod style;
 pub(crate) mod table;
 pub(crate) mod text;
+pub(crate) mod watch;

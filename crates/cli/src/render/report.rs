@@ -1,46 +1,44 @@
 //! The report of a compaction for a person.
 
+mod verdict;
+
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
 use anstyle::Style;
 use epitome::config::SummaryModel;
-use epitome::engine::{
-    EditReport, Floor, KeptShare, Mode, Outcome, Quality, QualityPart, Report, Status, SummarizerReport, Timings,
-};
+use epitome::engine::{EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 use epitome::strategy::SummaryCheck;
 
+use self::verdict::{infeasible, rolled_back, write_quality};
 use crate::chain::Choice;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{columns, duration, first_words, number, percent, plural, wrap};
 
-/// How many of the largest savings are listed.
+/// The number of largest savings in the list.
 const SAVINGS: usize = 8;
-
-/// How many examples of what was lost are shown of each part.
-const LOST: usize = 3;
 
 /// Columns of the labels on the left.
 const LABEL: usize = 9;
 
-/// What a report is of, beside what it says itself.
+/// The subject of a report, beside its own fields.
 #[derive(Debug)]
 pub(crate) struct Subject<'a> {
     /// The file, and the session in it.
     pub(crate) name: &'a str,
     /// The session as it was before.
     pub(crate) session: &'a Session,
-    /// What the chain was chosen by.
+    /// The grounds for the chain.
     pub(crate) choice: Choice,
     /// The model that writes summaries, where one does.
     pub(crate) model: Option<&'a SummaryModel>,
     /// Whether nothing is written.
     pub(crate) preview: bool,
-    /// How long it took.
+    /// The duration of the command.
     pub(crate) elapsed: Duration,
 }
 
@@ -204,7 +202,7 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
     }
 }
 
-/// What was found when a model's summary was held against the session.
+/// The findings of checking a model's summary against the session.
 fn checked(check: &SummaryCheck) -> String {
     let SummaryCheck { strings, unknown, demands, added_demands, files, added_files, left_out, asked_again } = check;
     let known = strings.saturating_sub(unknown.len() as u32);
@@ -227,7 +225,7 @@ fn checked(check: &SummaryCheck) -> String {
     text
 }
 
-/// What the model that writes summaries was asked for, what it cost, and why it did not do.
+/// The requests to the model that writes summaries, their cost, and the reason where it failed.
 fn describe_model(summarizer: &SummarizerReport, model: &SummaryModel) -> String {
     let (read, written) = (summarizer.input_tokens, summarizer.output_tokens);
     let cost = match (read + written, &summarizer.problem) {
@@ -287,7 +285,8 @@ fn steps(out: &mut String, report: &Report, width: usize) {
     }
     let table = table.render(width);
     let _ = write!(out, "\n{table}");
-    // What the table has no room for stands in full below it: why a strategy failed is what to act on.
+    // Text that is too long for the table follows in full below it: the user has to act on the reason of a failed
+    // strategy.
     for (step, row) in report.steps.iter().zip(table.lines().skip(1)) {
         if let Some(why) = step.declined.as_ref().filter(|why| !row.contains(why.as_str())) {
             for line in wrap(&format!("{}: {why}", step.strategy), width.saturating_sub(2)) {
@@ -298,7 +297,7 @@ fn steps(out: &mut String, report: &Report, width: usize) {
 }
 
 fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
-    // What had to follow from other edits and saves nothing, such as thinking that is never sent, would hide them.
+    // Edits that follow from others and save nothing, such as thinking that is never sent, would hide them.
     let (free, mut edits): (Vec<&EditReport>, Vec<&EditReport>) =
         report.edits.iter().partition(|edit| edit.tokens_saved == 0 && &*edit.reason.code == "thinking-behind-edit");
     if !free.is_empty() && edits.is_empty() {
@@ -316,7 +315,7 @@ fn savings(out: &mut String, report: &Report, session: &Session, width: usize) {
 /// The edits that saved most, and how many others there are.
 fn largest(out: &mut String, edits: &mut [&EditReport], session: &Session, width: usize) {
     edits.sort_by_key(|edit| std::cmp::Reverse(edit.tokens_saved));
-    let names = Names::of(session);
+    let names = Names::new(session);
     let setting = [Column::Right, Column::Left, Column::Flexible, Column::Flexible, Column::Left];
     let mut table = Table::new(&setting, &["saved", "edit", "message", "why", "recall"]);
     for edit in edits.iter().take(SAVINGS) {
@@ -349,7 +348,7 @@ fn largest(out: &mut String, edits: &mut [&EditReport], session: &Session, width
 struct Names<'a>(HashMap<&'a str, (usize, &'a Entry)>);
 
 impl<'a> Names<'a> {
-    fn of(session: &'a Session) -> Self {
+    fn new(session: &'a Session) -> Self {
         let entries = session.view().iter().enumerate();
         Self(entries.map(|(number, entry)| (entry.message.id.as_str(), (number, entry))).collect())
     }
@@ -412,125 +411,5 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
             ),
         };
         write_labelled(out, "newest", &words, width);
-    }
-}
-
-fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
-    let over =
-        format!("{} tokens must stay and the budget is {}. They are:", number(floor.tokens), number(report.budget));
-    let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
-    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
-    for part in &floor.parts {
-        table.row([
-            Cell::styled(part.part.clone(), NAME),
-            number(part.tokens).into(),
-            plural(part.messages as usize, "message").into(),
-            Cell::styled(way_out(&part.part), FAINT),
-        ]);
-    }
-    out.push_str(&table.render(width));
-    let _ = writeln!(
-        out,
-        "  {STRONG}help{STRONG:#}: raise the budget to {} or more, or let parts go as said above; no session was written",
-        number(floor.tokens)
-    );
-}
-
-/// What would let a part of the floor go.
-fn way_out(part: &str) -> &'static str {
-    match part {
-        "system" => "the system prompt is never changed: shorten it in the agent",
-        "original-task" => "[pins] original_task = false lets it go",
-        "newest-user" => "the newest user message always stays",
-        "pinned" => "[pins] markers, or the host's own pins",
-        "protected-tool" => "[pins] protected_tools",
-        "recent-round" => "[pins] last_rounds = 0 lets it go",
-        "recent-message" => "[pins] keep_recent = 0 lets it go",
-        "open" => "a call without a result always stays",
-        "newest-step" => "the newest step can be cut, not left out",
-        _ => "",
-    }
-}
-
-/// The parts of the figures that the session has something of.
-fn parts(quality: &Quality) -> impl Iterator<Item = (QualityPart, &KeptShare)> {
-    QualityPart::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
-}
-
-fn write_quality(out: &mut String, quality: &Quality, width: usize) {
-    figures(out, quality, width);
-    if !quality.below.is_empty() {
-        write_labelled(out, "too few", &shortfalls(quality), width);
-    }
-    write_tries(out, quality, width);
-}
-
-/// How much of what matters still stands, and examples of what does not.
-fn figures(out: &mut String, quality: &Quality, width: usize) {
-    let figures: Vec<String> = parts(quality)
-        .map(|(part, kept)| {
-            let share = percent((kept.share * 10_000.0) as u64, 10_000);
-            format!("{} {share} ({} of {})", part.as_str(), number(kept.kept), number(kept.held))
-        })
-        .collect();
-    if figures.is_empty() {
-        return;
-    }
-    write_labelled(out, "retained", &figures.join(" · "), width);
-    let room = width.saturating_sub(LABEL + 2) / 2;
-    let lost: Vec<String> =
-        parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
-    if !lost.is_empty() {
-        write_labelled(out, "lost", &lost.join(" · "), width);
-    }
-}
-
-/// `strings 0.41, asked for is 0.6`.
-fn shortfalls(quality: &Quality) -> String {
-    let below = quality.below.iter();
-    let below: Vec<String> = below
-        .map(|below| {
-            format!(
-                "{} {}, [quality] min_{} asks for {}",
-                below.part.as_str(),
-                below.share,
-                below.part.as_str(),
-                below.least
-            )
-        })
-        .collect();
-    below.join("; ")
-}
-
-fn write_tries(out: &mut String, quality: &Quality, width: usize) {
-    for (index, it) in quality.tried.iter().enumerate() {
-        let came_to = match (&it.problem, it.share) {
-            (Some(problem), _) => problem.clone(),
-            (None, Some(share)) if it.below.is_empty() => format!("keeps {share} of all"),
-            (None, Some(share)) => format!("keeps {share} of all: too little"),
-            (None, None) => String::new(),
-        };
-        let label = if index == 0 { "tried" } else { "" };
-        let chain = if it.chain.is_empty() { "the floor alone".to_owned() } else { it.chain.join(" → ") };
-        write_labelled(out, label, &format!("{chain}: {came_to}"), width);
-    }
-}
-
-fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
-    out.push('\n');
-    for line in wrap(&format!("too little would be kept: {}", shortfalls(quality)), width.saturating_sub(2)) {
-        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
-    }
-    figures(out, quality, width);
-    write_tries(out, quality, width);
-    let least = quality.below.iter().map(|below| format!("min_{}", below.part.as_str())).collect::<Vec<_>>().join(", ");
-    let help = format!(
-        "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \
-         of what was tried; no session was written"
-    );
-    let mut lines = wrap(&help, width.saturating_sub(8)).into_iter();
-    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
-    for line in lines {
-        let _ = writeln!(out, "        {line}");
     }
 }

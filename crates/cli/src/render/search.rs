@@ -1,4 +1,4 @@
-//! What a search found, for a person.
+//! The hits of a search, for a person.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub(crate) struct Hit {
     pub(crate) session: Option<String>,
 }
 
-/// The passages, each under a line that says where it stands.
+/// The passages, each under a line with its place.
 pub(crate) fn page(hits: &[Hit], width: usize) -> String {
     let mut out = String::new();
     for (number, hit) in hits.iter().enumerate() {
@@ -37,7 +37,7 @@ pub(crate) fn page(hits: &[Hit], width: usize) -> String {
     out
 }
 
-/// What a terminal prints and does not obey.
+/// Whether a terminal prints the character instead of obeying it.
 fn is_safe(char: char) -> bool {
     char == '\t' || !char.is_control()
 }

@@ -1,8 +1,8 @@
-//! The few styles in use. Writers take them off where the output is no terminal or `NO_COLOR` is set.
+//! The few styles in use. Writers take them off where the output is not a terminal or `NO_COLOR` is set.
 
 use anstyle::{AnsiColor, Style};
 
-/// What matters in a line.
+/// The important part of a line.
 pub(crate) const STRONG: Style = Style::new().bold();
 /// Labels, and what may be skipped.
 pub(crate) const FAINT: Style = Style::new().dimmed();

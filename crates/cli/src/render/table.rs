@@ -31,7 +31,7 @@ impl Cell {
     }
 }
 
-/// How a column is set.
+/// The layout of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
     /// Words.
@@ -95,7 +95,7 @@ impl Table {
         out
     }
 
-    /// Takes what is too much from the flexible columns, the widest first.
+    /// Takes the excess width from the flexible columns, the widest first.
     fn fit(&self, widths: &mut [usize], width: usize) {
         const LEAST: usize = 1;
         let gaps = INDENT + GAP * widths.len().saturating_sub(1);

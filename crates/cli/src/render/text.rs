@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns where the width cannot be told: a pipe, a file.
+/// Columns where the width is not known: a pipe, a file.
 const DEFAULT_WIDTH: usize = 110;
 
 /// Columns to use: the terminal's, or `COLUMNS`.

@@ -32,19 +32,19 @@ fn files_that_cannot_be_read() {
     insta::assert_snapshot!(check("compact empty -b 9k"), @"error: cannot read empty: the input is empty: there is no session to read; check that whatever writes it has finished");
     insta::assert_snapshot!(check("inspect blank"), @"error: cannot read blank: the input is empty: there is no session to read; check that whatever writes it has finished");
     insta::assert_snapshot!(check("inspect binary"), @r#"
-    error: cannot read binary: this is no session in a known format (neither JSON nor UTF-8 text: byte 1 is invalid)
+    error: cannot read binary: this is not a session in a known format (neither JSON nor UTF-8 text: byte 1 is invalid)
       help: where it is a session, `--from` names its format; `epitome convert --help` lists them
     "#);
     insta::assert_snapshot!(check("inspect prose.txt"), @r#"
-    error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`)
+    error: cannot read prose.txt: this is not a session in a known format (plain text that starts `Just a few words.`)
       help: where it is a session, `--from` names its format; `epitome convert --help` lists them
     "#);
     insta::assert_snapshot!(check("inspect other.json"), @r#"
-    error: cannot read other.json: this is no session in a known format (JSON: an object with the keys name, version)
+    error: cannot read other.json: this is not a session in a known format (JSON: an object with the keys name, version)
       help: where it is a session, `--from` names its format; `epitome convert --help` lists them
     "#);
     insta::assert_snapshot!(check("inspect list.json"), @r#"
-    error: cannot read list.json: this is no session in a known format (a JSON list of 3, first a bare value)
+    error: cannot read list.json: this is not a session in a known format (a JSON list of 3, first a bare value)
       help: where it is a session, `--from` names its format; `epitome convert --help` lists them
     "#);
     insta::assert_snapshot!(check("inspect cut.json"), @"error: cannot read cut.json: damaged JSON at line 5, column 262: it ends too early, within a string; the file was cut off, get the whole of it");
@@ -126,7 +126,7 @@ fn options_that_are_wrong_or_do_not_go_together() {
     "#);
     insta::assert_snapshot!(check("--to aider"), @r#"
     error: invalid value 'aider' for '--to <FORMAT>'
-      [possible values: openai-chat, openai-responses, anthropic, claude-code, codex, pi]
+      [possible values: openai-chat, openai-responses, anthropic, gemini, claude-code, codex, pi]
 
     For more information, try '--help'.
     "#);
@@ -163,7 +163,7 @@ fn places_that_cannot_be_written_to() {
       help: name a file in it
     "#);
     insta::assert_snapshot!(check("-o chat.json/out.json"), @r#"
-    error: cannot write chat.json/out.json: chat.json is no folder
+    error: cannot write chat.json/out.json: chat.json is not a folder
       help: create the folder, or name another file
     "#);
     insta::assert_snapshot!(check("--report nowhere/r.json"), @r#"
@@ -183,7 +183,7 @@ fn configurations() {
     place.file("binary.toml", [0xff, 0xfe]);
     insta::assert_snapshot!(refused(&place, "check chat.json --config bad.toml"), @"
     error: the configuration has 3 problems:
-    bad.toml:2:1: `windwo` is no key of [budget]; did you mean `window`?
+    bad.toml:2:1: `windwo` is not a key of [budget]; did you mean `window`?
     bad.toml:3:8: `soft` takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not 1.5
     bad.toml:5:9: there is no strategy `nothing`; `epitome strategies` lists them
     ");
@@ -191,6 +191,6 @@ fn configurations() {
     error: cannot read missing.toml: No such file or directory (os error 2)
       help: check the path; `-` reads standard input
     "#);
-    insta::assert_snapshot!(refused(&place, "check chat.json --config binary.toml"), @"error: cannot read binary.toml: byte 0 is no UTF-8");
+    insta::assert_snapshot!(refused(&place, "check chat.json --config binary.toml"), @"error: cannot read binary.toml: byte 0 is not UTF-8");
     insta::assert_snapshot!(refused(&place, "check chat.json --window 50"), @"error: --window takes a value from 100 to 1000000000, not 50");
 }

@@ -289,7 +289,7 @@ fn presets_and_embedders_of_the_configuration_compact_the_example() {
         assert!(report["tokens_after"].as_u64().unwrap() <= 12_000, "{config}");
         report
     };
-    for (_, preset, _) in epitome::config::Preset::ALL {
+    for preset in epitome::config::Preset::ALL {
         report(&format!("preset = [\"{preset}\"]\n"), "");
     }
     // With a question: without one there is nothing to be near to.
@@ -301,7 +301,7 @@ fn presets_and_embedders_of_the_configuration_compact_the_example() {
     let on = step("[embeddings]\nembedder = \"static\"\n");
     assert!(on["edits"].as_u64().unwrap() > 0 && on["declined"].is_null(), "{on}");
     assert_eq!(on["edits"], step("")["edits"], "the static one is the default");
-    // An embedder that fails is no failure of the compaction; the page says in full what it said.
+    // An embedder that fails is not a failure of the compaction; the page says in full what it said.
     let nobody = "embedder = \"openai\"\nkey_variable = \"\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
     let failed = step(&format!("[embeddings]\n{nobody}"));
     let why = failed["declined"].as_str().unwrap();
@@ -388,7 +388,7 @@ fn usage_records_correct_the_counter() {
     let check = |config: &str| place.run(&format!("check s.jsonl --json --config {config}")).json();
     let (plain, corrected) = (check("plain.toml"), check("corrected.toml"));
     assert_eq!((&plain["counter"], &plain["current_tokens"]), (&"quarters".into(), &(4 * 17).into()));
-    // The texts count twice; the frames of messages are no text and stay.
+    // The texts count twice; the frames of messages are not text and stay.
     assert_eq!(corrected["counter"], "calibrated quarters");
     assert_eq!(corrected["current_tokens"], 4 * (26 + 4));
 }

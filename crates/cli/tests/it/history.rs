@@ -136,7 +136,7 @@ fn restore_brings_back_what_a_handle_names() {
     exit 2
     ----- stderr
     error: codex cannot hold a part of a session
-      help: openai-chat, openai-responses and anthropic can
+      help: openai-chat, openai-responses, anthropic and gemini can
     "#);
 }
 

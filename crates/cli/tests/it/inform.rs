@@ -30,7 +30,8 @@ fn check_tells_the_urgency() {
       "window_tokens": 2000,
       "reserve_output_tokens": 500,
       "tool_definition_tokens": 0,
-      "counter": "o200k_base"
+      "counter": "o200k_base",
+      "exact": true
     }
     "#);
     let urgency =
@@ -157,24 +158,31 @@ fn help_names_every_subcommand() {
 
     Commands:
       compact      Fit a session into a budget
-      check        Tell whether a session should be compacted
-      inspect      Show what a session is made of
+      check        Compare a session with the thresholds: should it be compacted?
+      context      Show what fills a session's context, what would leave it next, and what has left
+      watch        Follow a running agent's session: how full its context is, and what fills it
+      inspect      Show the content of a session by role, tool and round
       convert      Write a session in another format
       history      List the compactions of a session, with what each did and what left
-      restore      Write a session without one of its compactions, or what a handle stands for
-      search       Find what was said, in the context or out of it, in a session, a folder or a store
+      restore      Undo one compaction of a session, or write the text behind a handle
+      search       Search the text of a session, a folder or a store, in the context and removed from it
       strategies   List the strategies, or show the page of one
-      eval         Hold methods against each other on recorded sessions
-      replay       Replay recorded sessions turn by turn, and tell what they cost
+      eval         Compare methods of compaction on recorded sessions
+      replay       Replay recorded sessions turn by turn, and report their cost
       tune         Search for chains and settings that do better than the defaults
       serve        Run the service: compactions over HTTP, and a proxy in front of a provider
-      mcp          Serve what was said in a session as tools for its model (Model Context Protocol)
+      mcp          Give a session's model tools to search its own past (Model Context Protocol)
+      brief        Write what matters of a session as one text
+      fit          Fit lists of messages for a program in any language
+      setup        Make an agent work with this program, or take that back
+      hook         Answer an agent's hook; the plug-ins of `setup` call this
+      statusline   Print a line of what an agent's context holds; its status line calls this
       init         Write a commented configuration file
       completions  Write completions for a shell
 
     Options:
       -h, --help     Print help (see more with '--help')
       -V, --version  Print version
-      -q, --quiet    Print no report and no warnings, only what was asked for
+      -q, --quiet    Print no report and no warnings, only the result
     "#);
 }

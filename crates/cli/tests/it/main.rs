@@ -4,8 +4,12 @@
 
 mod bad_input;
 mod compact;
+mod context;
 mod eval;
+mod eval_subjects;
+mod fit;
 mod history;
+mod hook;
 mod in_place;
 mod inform;
 mod mcp;
@@ -18,5 +22,7 @@ mod replay;
 mod search;
 mod serve;
 mod serve_killed;
+mod setup;
 mod several;
+mod watch;
 mod write;

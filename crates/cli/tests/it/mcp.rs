@@ -46,8 +46,54 @@ fn a_client_on_standard_input() {
 }
 
 #[test]
+fn beside_an_agent() {
+    let check = |agent: &str, folder: &str, variables: [(&str, &str); 2]| {
+        let place = Place::new();
+        let asked = |files: usize| {
+            let mut command = place.command(&format!("mcp --beside {agent}"));
+            for (name, path) in variables {
+                command.env(name, place.path(path));
+            }
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let about = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+            let mut input = child.stdin.take().unwrap();
+            writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})).unwrap();
+            writeln!(input, "{}", json!({"jsonrpc": "2.0", "method": "notifications/initialized"})).unwrap();
+            let call = json!({"name": "search_history", "arguments": {"queries": ["HLV-2209"]}});
+            writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})).unwrap();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            let mut lines = [String::new(), String::new()];
+            for line in &mut lines {
+                output.read_line(line).unwrap();
+            }
+            drop(input);
+            let ended = child.wait_with_output().unwrap();
+            assert_eq!(String::from_utf8_lossy(&ended.stderr), "", "{agent} with {files} files");
+            lines[1].clone()
+        };
+        // The agent begins its servers before its file.
+        assert!(!asked(0).contains("partner HLV-2209 is off limits"));
+        std::fs::create_dir_all(place.path(folder)).unwrap();
+        let said = r#"{"messages":[{"role":"user","content":"The partner HLV-2209 is off limits."}]}"#;
+        std::fs::write(place.path(folder).join("session.json"), said).unwrap();
+        let answer = asked(1);
+        assert!(answer.contains("partner HLV-2209 is off limits"), "{agent}: {answer}");
+    };
+    let place = Place::new();
+    let project = place.path("a b").display().to_string();
+    let slug: String = project.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    check(
+        "claude-code",
+        &format!("agent/projects/{slug}"),
+        [("CLAUDE_CONFIG_DIR", "agent"), ("CLAUDE_PROJECT_DIR", &project)],
+    );
+    check("codex", "agent/sessions", [("CODEX_HOME", "agent"), ("CLAUDE_PROJECT_DIR", &project)]);
+}
+
+#[test]
 fn what_cannot_be_served() {
-    let place = Place::with("session.json", "this is no session");
+    let place = Place::with("session.json", "this is not a session");
     place.file("good.json", r#"{"messages":[{"role":"user","content":"hello"}]}"#);
     let check = |arguments: &str, parts: &[&str]| {
         let output = place.command(arguments).stdin(Stdio::null()).output().unwrap();

@@ -315,7 +315,7 @@ fn a_model_that_nobody_named_is_asked_for() {
         assert_eq!((ran.code, ran.text()), (2, ""), "{options}");
         words(&ran)
     };
-    insta::assert_snapshot!(refused("--model-url localhost:11434 --model m"), @r#"error: the configuration has 1 problem: the channel `--model-url`: `localhost:11434` is no address of a service: it must begin with `http://` or `https://`; an address is such as "http://localhost:11434/v1""#);
+    insta::assert_snapshot!(refused("--model-url localhost:11434 --model m"), @r#"error: the configuration has 1 problem: the channel `--model-url`: `localhost:11434` is not the address of a service: it must begin with `http://` or `https://`; an address is such as "http://localhost:11434/v1""#);
     let without_model = refused("--model-url http://localhost:1/v1");
     assert!(without_model.contains("--model <NAME>"), "{without_model}");
 }

@@ -56,6 +56,23 @@ const PAIRS: &[Pair] = &[
     ("inspect", "--strict", "torn.jsonl", "torn.jsonl --strict"),
     ("inspect", "--view", "compacted.jsonl", "compacted.jsonl --view full"),
     ("inspect", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
+    ("context", "--budget", "chat.json", "chat.json --budget 1200"),
+    ("context", "--window", "chat.json", "chat.json --window 500"),
+    ("context", "--model", "chat.json", "chat.json --model gpt-4.1"),
+    ("context", "--config", "chat.json", "chat.json --config c.toml"),
+    ("context", "--agent", "chat.json --config c.toml", "chat.json --config c.toml --agent a"),
+    ("context", "--json", "chat.json", "chat.json --json"),
+    ("context", "--from", "chat.json", "chat.json --from claude-code"),
+    ("context", "--session", "all.jsonl --session 0", "all.jsonl --session 9"),
+    ("context", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
+    ("watch", "--budget", "chat.json --once", "chat.json --budget 1200 --once"),
+    ("watch", "--window", "chat.json --once", "chat.json --window 500 --once"),
+    ("watch", "--model", "chat.json --once", "chat.json --model gpt-4.1 --once"),
+    ("watch", "--config", "chat.json --once", "chat.json --config c.toml --once"),
+    ("watch", "--agent", "chat.json --config c.toml --once", "chat.json --config c.toml --agent a --once"),
+    ("watch", "--json", "chat.json --once", "chat.json --json --once"),
+    ("watch", "--from", "chat.json --once", "chat.json --from claude-code --once"),
+    ("watch", "--session", "all.jsonl --session 0 --once", "all.jsonl --session 9 --once"),
     ("search", "--also", "work.jsonl jitter", "work.jsonl jitter --also migration"),
     ("search", "--from", "work.jsonl jitter", "work.jsonl jitter --from user"),
     ("search", "--newest", "work.jsonl test", "work.jsonl test --newest"),
@@ -94,6 +111,10 @@ const PAIRS: &[Pair] = &[
     ("restore", "--quiet", "compacted.jsonl -o out.jsonl", "compacted.jsonl -o out.jsonl --quiet"),
     ("strategies", "--config", "", "--config c.toml"),
     ("strategies", "--json", "", "--json"),
+    ("brief", "--from", "chat.json", "chat.json --from claude-code"),
+    ("brief", "--session", "all.jsonl --session 0", "all.jsonl --session 1"),
+    ("brief", "--tokens", "work.jsonl --tokens 6k", "work.jsonl --tokens 3k"),
+    ("brief", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
     ("init", "--output", "", "-o other.toml"),
     ("init", "--force", "-o c.toml", "-o c.toml --force"),
     ("eval", "--format", "work.jsonl -m baseline:newest -b 0.3", "work.jsonl -m baseline:newest -b 0.3 --format pi"),
@@ -113,6 +134,7 @@ type Elsewhere = (&'static str, &'static str, &'static str, &'static str);
 const MODEL: &str = "crates/cli/tests/it/model.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
+const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const PROBES: &str = "crates/cli/tests/it/probes.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration_and_goes_on_from_its_state";
@@ -122,6 +144,8 @@ const CUSTOM: &str = "tests/custom.rs";
 const SEARCH: &str = "crates/cli/tests/it/search.rs";
 
 const ELSEWHERE: &[Elsewhere] = &[
+    ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
+    ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
     ("search", "--store", SEARCH, "a_store_is_searched_like_files"),
     ("search", "--store-variable", SEARCH, "a_store_is_searched_like_files"),
     ("search", "--tenant", SEARCH, "a_store_is_searched_like_files"),
@@ -133,7 +157,19 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("compact", "--key-variable", MODEL, "keys_come_from_the_environment_and_never_show"),
     ("eval", "--methods", EVAL, "settings_are_set"),
     ("eval", "--budgets", EVAL, "settings_are_set"),
-    ("eval", "--what", EVAL, "evidence_of_chats"),
+    ("eval", "--what", EVAL_SUBJECTS, "evidence_of_chats"),
+    ("mcp", "--beside", MCP, "beside_an_agent"),
+    ("brief", "--config", FIT, "a_configuration_counts"),
+    ("fit", "--stdio", FIT, "questions_that_cannot_be_answered"),
+    ("fit", "--config", FIT, "a_configuration_counts"),
+    ("fit", "--agent", FIT, "a_configuration_counts"),
+    ("setup", "--undo", SETUP, "every_agent_in_a_fresh_home_and_back"),
+    ("setup", "--dry-run", SETUP, "every_agent_in_a_fresh_home_and_back"),
+    ("setup", "--yes", SETUP, "every_agent_in_a_fresh_home_and_back"),
+    ("setup", "--scope", SETUP, "every_agent_in_a_fresh_home_and_back"),
+    ("setup", "--model-summary", SETUP, "an_option_that_changes_later"),
+    ("setup", "--service", SETUP, "another_address_takes_the_place_of_the_earlier"),
+    ("setup", "--quiet", SETUP, "an_option_that_changes_later"),
     ("mcp", "--session", MCP, "what_cannot_be_served"),
     ("mcp", "--from", MCP, "what_cannot_be_served"),
     ("mcp", "--store", MCP, "what_cannot_be_served"),
@@ -155,10 +191,10 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--min-needed", EVAL, "settings_are_set"),
     ("eval", "--only", EVAL, "what_is_wrong_is_told"),
     ("eval", "--labels", EVAL, "tables_by_kind_are_printed"),
-    ("eval", "--sample", EVAL, "a_larger_sample_holds_the_smaller_one"),
-    ("eval", "--seed", EVAL, "a_larger_sample_holds_the_smaller_one"),
-    ("eval", "--questions", EVAL, "evidence_of_chats"),
-    ("eval", "--reasoning", EVAL, "reasoning_is_left_where_it_is_asked_for"),
+    ("eval", "--sample", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
+    ("eval", "--seed", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
+    ("eval", "--questions", EVAL_SUBJECTS, "evidence_of_chats"),
+    ("eval", "--reasoning", EVAL_SUBJECTS, "reasoning_is_left_where_it_is_asked_for"),
     ("eval", "--judge-model", PROBES, "a_model_reads_and_grades"),
     ("mcp", "--tenant", MCP, "a_tenants_session_in_a_store"),
     ("serve", "--agent", SERVE, "an_agents_settings_count"),
@@ -175,6 +211,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--markdown", EVAL, "tables_by_kind_are_printed"),
     ("replay", "--policies", REPLAY, "a_session_is_replayed"),
     ("replay", "--window", REPLAY, "every_compaction_has_a_line"),
+    ("replay", "--refetch", REPLAY, "calls_are_made_again"),
     ("replay", "--model", REPLAY, "prices_of_ones_own"),
     ("replay", "--prices", REPLAY, "prices_of_ones_own"),
     ("replay", "--min-tokens", REPLAY, "what_is_wrong_is_told"),
@@ -196,6 +233,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("serve", "--store-variable", SERVE, "what_it_does_not_start_with"),
     ("serve", "--token-file", SERVE, "it_answers_proxies_and_stops"),
     ("serve", "--token-variable", SERVE, "what_it_does_not_start_with"),
+    ("serve", "--item-key-variable", SERVE, "what_it_does_not_start_with"),
+    ("serve", "--item-key-file", SERVE, "what_it_does_not_start_with"),
     ("serve", "--upstream", SERVE, "it_answers_proxies_and_stops"),
     ("serve", "--channel-host", SERVE, "what_it_does_not_start_with"),
     ("serve", "--log", SERVE, "a_failure_is_logged_and_told_without_the_operators_address"),
@@ -239,6 +278,13 @@ const BELOW: &[Below] = &[
         "connections_per_address: 1",
     ),
     ("serve", "--body-timeout", HOSTILE, "uploads_that_stop_coming", "body_timeout"),
+    (
+        "serve",
+        "--rate-scope",
+        "crates/server/tests/it/instances_rates.rs",
+        "a_full_bucket_is_one_for_all",
+        "RateScope::Instance",
+    ),
     ("serve", "--write-timeout", HOSTILE, "answers_that_nobody_takes", "write_timeout"),
     ("serve", "--max-sessions", FAULTS, "many_conversations_are_remembered_within_bounds", "sessions: 2"),
     ("serve", "--workers", "crates/server/tests/it/sessions_turns.rs", "other_sessions_go_on", "workers: 1"),
@@ -246,11 +292,14 @@ const BELOW: &[Below] = &[
 ];
 
 const HOSTILE: &str = "crates/server/tests/it/hostile.rs";
+const FIT: &str = "crates/cli/tests/it/fit.rs";
+const SETUP: &str = "crates/cli/tests/it/setup.rs";
 const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const FAULTS: &str = "crates/server/tests/it/proxy_faults.rs";
 
 /// Options that say nothing on commands that have nothing to be quiet about.
-const QUIET_WITHOUT_WORDS: [&str; 8] = ["mcp", "strategies", "init", "completions", "serve", "eval", "replay", "tune"];
+const QUIET_WITHOUT_WORDS: [&str; 11] =
+    ["mcp", "fit", "hook", "statusline", "strategies", "init", "completions", "serve", "eval", "replay", "tune"];
 
 fn place() -> Place {
     let place = Place::with("chat.json", chat());

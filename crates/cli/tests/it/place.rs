@@ -75,7 +75,7 @@ impl Place {
 }
 
 impl Ran {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap(),
             stdout: output.stdout,
@@ -108,7 +108,7 @@ impl Ran {
 pub(crate) fn shape_only() -> impl Sized {
     let mut settings = insta::Settings::clone_current();
     for (pattern, replacement) in [
-        (r"\b[0-9a-f]{8}\b", "[HANDLE]"),
+        (r"\b[0-9a-f]{12}\b", "[HANDLE]"),
         (r"([a-z]+-tool-result): .*?(…)? +\[HANDLE\]", "$1: [WHY] [HANDLE]"),
         (r"(task +[a-z]+) \(.*\)(:(.|\n)*?) +chain", "$1 [WHY]\n  chain"),
         (r"(time +)configure [^\n]*(\n +[^\n]*)?", "time [TIMES]"),

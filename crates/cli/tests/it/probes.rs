@@ -127,7 +127,7 @@ fn what_is_wrong_with_probes_is_told() {
         assert!(words.contains(expect) && words.contains("docs/evaluation.md"), "{words}");
     };
     let wrong_kind = json!([probe("q1", "reason", json!([["a"]]))]);
-    check(&wrong_kind, "probes.json: probe 1 (`q1`): `kind` is `reason`: use one of exact, state, why, user, content");
+    check(&wrong_kind, "probes.json: probe 1 (`q1`): `kind`: `reason` is not one of exact, state, why, user, content");
     check(&json!([{"id": "q1"}]), "probes.json: probe 1 (`q1`): `kind` is missing: add it");
     let place = place(&probes());
     std::fs::remove_file(place.path("probes/agent-stamps-12/prefix.json")).unwrap();

@@ -46,6 +46,18 @@ fn every_compaction_has_a_line() {
 }
 
 #[test]
+fn calls_are_made_again() {
+    let run = place().run(&format!("{REPLAY} --policies default,chain:sliding-window --refetch --timeline 0"));
+    let text = run.text();
+    let (_, table) = text.split_once("calls made again\n").unwrap();
+    let names: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["default", "chain:sliding-window"], "{text}");
+    assert!(text.contains("and calls that an agent has to make again"), "{text}");
+    let plain = place().run(&format!("{REPLAY} --policies default --timeline 0"));
+    assert!(!plain.text().contains("made again"), "{}", plain.text());
+}
+
+#[test]
 fn lines_hold_sessions_and_totals() {
     let run = place().run(&format!("{REPLAY} --policies default,chain:sliding-window --json"));
     let lines: Vec<Value> = run.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -87,11 +99,11 @@ fn what_is_wrong_is_told() {
     };
     assert!(told("replay session.jsonl --model none").contains("there is no price for `none`; there are claude-"));
     assert!(told("replay session.jsonl --model none").contains("docs/evaluation.md"));
-    assert!(told("replay session.jsonl --policies none").contains("`none` is no policy"));
+    assert!(told("replay session.jsonl --policies none").contains("`none` is not a policy"));
     assert!(told("replay session.jsonl --min-tokens 9m").contains("none of 1 session fits"));
     assert!(told("replay nowhere").contains("nowhere"));
     assert!(told("tune session.jsonl --strategies none").contains("none"));
-    assert!(told("tune session.jsonl --settings sliding-window.none").contains("is no setting"));
+    assert!(told("tune session.jsonl --settings sliding-window.none").contains("is not a setting"));
     assert!(told("tune session.jsonl --weights cost=1").contains("there are bound, quotes, files, rules"));
     assert!(told("tune session.jsonl").contains("no sessions left"));
 }

@@ -172,7 +172,7 @@ fn bad_input_is_told() {
     insta::assert_snapshot!(place.run("search prose.txt x").all(), @r#"
     exit 2
     ----- stderr
-    error: cannot read prose.txt: this is no session in a known format (plain text that starts `Just a few words.`)
+    error: cannot read prose.txt: this is not a session in a known format (plain text that starts `Just a few words.`)
       help: where it is a session, `--format` names its format; `epitome convert --help` lists them
     "#);
     for (line, part) in [
@@ -189,8 +189,8 @@ fn bad_input_is_told() {
 
 /// A store with sessions, of the tenant of a service without tokens and of another.
 fn store(place: &Place, sessions: &[(&str, &str, &str)]) {
-    use epitome::store::{SessionArchive, SessionMetadata, SqlStore, SqliteSettings, Store as _, Tenant};
-    let store = SqlStore::sqlite(&SqliteSettings::new(place.path("store.db"))).unwrap();
+    use epitome::store::{SessionArchive, SessionMetadata, SqliteSettings, Store, Tenant};
+    let store = Store::sqlite(&SqliteSettings::new(place.path("store.db"))).unwrap();
     for (tenant, id, partner) in sessions {
         let loaded = epitome::formats::read(session(partner).into_bytes(), Default::default()).unwrap();
         let (tenant, session) = (Tenant::new(*tenant).unwrap(), &loaded.sessions[0].session);

@@ -118,8 +118,11 @@ fn where_sessions_are_kept() {
     for beside in ["epitome.sqlite-wal", "epitome.sqlite-shm"] {
         std::fs::remove_file(folder.join(beside)).ok();
     }
-    std::fs::write(folder.join("epitome.sqlite"), "this is no database, and a long text that it is not ".repeat(100))
-        .unwrap();
+    std::fs::write(
+        folder.join("epitome.sqlite"),
+        "this is not a database, and a long text that it is not ".repeat(100),
+    )
+    .unwrap();
     let serving = Serving::start(&place, "");
     let (status, refused) = asked(&serving, "GET", "/v1/sessions", "");
     assert_eq!((status, refused["error"]["code"].as_str()), (404, Some("no-store")));
@@ -174,10 +177,12 @@ fn what_it_does_not_start_with() {
     };
     check("serve --listen 0.0.0.0:0", 2, "--token-variable");
     check("serve --token-variable THERE_IS_NO_SUCH", 2, "THERE_IS_NO_SUCH");
+    check("serve --item-key-variable NO_SUCH_KEY", 2, "NO_SUCH_KEY");
+    check("serve --item-key-file no-such-keys.txt", 2, "no-such-keys.txt");
     check("serve --token-file tokens", 2, "line 1");
     check("serve --token-file missing", 2, "missing");
     check("serve --upstream nowhere", 2, "--upstream");
-    check("serve --channel-host https://api.openai.com", 2, "is no host");
+    check("serve --channel-host https://api.openai.com", 2, "is not a host");
     check("serve --log ==", 2, "--log");
     check("serve --config missing.toml", 2, "missing.toml");
     check("serve --max-body 0", 2, "--max-body");

@@ -87,7 +87,7 @@ fn all_are_converted_and_checked() {
     exit 2
     ----- stderr
     error: pi cannot hold several sessions in one file
-      help: with --all use --to openai-chat, openai-responses or anthropic
+      help: with --all use --to openai-chat, openai-responses, anthropic or gemini
     "#);
     insta::assert_snapshot!(place.run("check all.jsonl --all --window 1000").all(), @r#"
     exit 0

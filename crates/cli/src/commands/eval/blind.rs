@@ -160,7 +160,7 @@ fn model_of(args: &EvalArgs, channel: &str) -> Result<Model, Failure> {
 fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> CommandResult {
     let (rows, agreement) = grade_rows(contexts, grades);
     let pairs = compared(args, &rows)?;
-    let all = Group::of("all", &rows, &pairs, args.seed);
+    let all = Group::new("all", &rows, &pairs, args.seed);
     if args.markdown {
         terminal::standard(format!("{}\n{}\n", markdown(&[all]), describe_agreement(&agreement)).as_bytes())?;
         return Ok(ExitCode::SUCCESS);
@@ -186,7 +186,7 @@ fn print(args: &EvalArgs, contexts: &[BlindContext], grades: &[Grade]) -> Comman
     Ok(ExitCode::SUCCESS)
 }
 
-/// How far graders agree with each other and with the facts.
+/// The agreement of graders with each other and with the facts, in words.
 fn describe_agreement(agreement: &Agreement) -> String {
     let share = |part: u32, of: u32| f64::from(part) * 100.0 / f64::from(of.max(1));
     let facts = share(agreement.as_facts, agreement.answers);

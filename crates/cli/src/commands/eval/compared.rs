@@ -5,7 +5,7 @@ use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_search};
 use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
 
-/// What the differences are held against where nothing else is asked for.
+/// The reference of the differences where none is named.
 const REFERENCE: &str = "baseline:identifiers";
 
 /// Pairs of methods.
@@ -70,7 +70,7 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    // What several compactions lose beside one is part of what is asked.
+    // Every comparison includes what several compactions lose beside one.
     let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
     let several: Pairs = several.iter().filter(is_ours).cloned().collect();
     Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))

@@ -1,4 +1,4 @@
-//! What `epitome eval` prints on a terminal.
+//! The output of `epitome eval` on a terminal.
 
 use epitome_eval::{
     Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet,
@@ -12,7 +12,7 @@ use crate::render::text::{plural, width};
 
 /// Columns that the figures of a table take with readable names beside them.
 const FIGURES: usize = 140;
-/// The same where intervals stand beside the figures.
+/// The same with intervals beside the figures.
 const INTERVALS: usize = 200;
 
 pub(super) fn page(printed: &EvalOutput) -> String {

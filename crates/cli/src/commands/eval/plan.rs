@@ -1,4 +1,4 @@
-//! What a run measures, out of the arguments.
+//! The plan of a run, out of the arguments.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.4), BudgetSpec::Share(0.2)
 /// The same for probes.
 const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Share(0.15), BudgetSpec::Share(0.08)];
 
-/// The plan that the arguments ask for; everything that can be wrong is told before anything is measured.
+/// The plan that the arguments ask for; every mistake in them is an error before anything is measured.
 pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     let default = if args.what == SubjectArg::Probes { PROBE_BUDGETS } else { BUDGETS };
     let last = args.through.last().copied();
@@ -37,6 +37,7 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     }
     Ok(Plan {
         paths: args.paths.clone(),
+        column: column(args),
         methods: methods(&named, &options, &registry).map_err(failure)?,
         budgets,
         generations: several(args)?,
@@ -46,15 +47,15 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
             .collect(),
         filter: Filter {
-            min_tokens: args.min_tokens,
-            min_calls: args.min_calls,
-            min_needed: args.min_needed,
+            min_tokens: args.least.min_tokens,
+            min_calls: args.least.min_calls,
+            min_needed: args.least.min_needed,
             task: args.task.map(|kind| kind.as_str().to_owned()),
-            format: args.format.map(|format| format.as_str().to_owned()),
-            only: args.only.clone(),
+            format: args.filter.format.map(|format| format.as_str().to_owned()),
+            only: args.filter.only.clone(),
         },
         labels: labels(args, Labels::parse)?,
-        // A kind of task is no repository: only a column of its own counts.
+        // A kind of task is not a repository: only a column of its own counts.
         repositories: match args.what {
             SubjectArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
             _ => Labels::default(),
@@ -71,7 +72,19 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
     })
 }
 
-/// How many passages a search may show.
+/// The column of the sessions in Parquet files.
+#[cfg(feature = "parquet")]
+fn column(args: &EvalArgs) -> Option<String> {
+    args.column.clone()
+}
+
+/// Without the feature there are no Parquet files.
+#[cfg(not(feature = "parquet"))]
+fn column(_: &EvalArgs) -> Option<String> {
+    None
+}
+
+/// The number of passages that a search may show.
 fn search_passages(args: &EvalArgs) -> Result<Option<usize>, Failure> {
     if args.search.is_some() && args.what != SubjectArg::Probes {
         let failure = Failure::usage_text("--search: only the questions of probes are searched for");
@@ -80,7 +93,7 @@ fn search_passages(args: &EvalArgs) -> Result<Option<usize>, Failure> {
     Ok(args.search.map(usize::from))
 }
 
-/// How often budgets are come to besides once.
+/// The numbers of compactions by which budgets are reached, besides one.
 fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
     let is_asked = !args.generations.is_empty() || !args.through.is_empty();
     if args.piped && !is_asked {

@@ -50,7 +50,7 @@ pub(super) fn known(args: &EvalArgs, quiet: bool) -> Result<Vec<Row>, Failure> {
     Ok(rows)
 }
 
-/// Whether a file can be written to: better known before hours of measuring than behind them.
+/// Checks that a file can be written to: better before hours of measuring than after them.
 fn probe(path: &Path) -> io::Result<()> {
     let is_new = !path.exists();
     OpenOptions::new().append(true).create(true).open(path)?;
@@ -69,7 +69,7 @@ impl<'a> Log<'a> {
         Self { path, file: None }
     }
 
-    /// Appends rows. What cannot be written now is told in the end, when the file is written whole.
+    /// Appends rows. A row that cannot be written now is an error in the end, when the file is written whole.
     pub(super) fn append(&mut self, rows: &[Row]) {
         let Some(path) = self.path.filter(|_| !rows.is_empty()) else { return };
         if self.file.is_none() {

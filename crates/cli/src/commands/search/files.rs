@@ -47,7 +47,7 @@ pub(super) fn search_file(
     Ok(hits(pool))
 }
 
-/// Searches every file of a folder that is a session; files that are none are passed over.
+/// Searches every session file of a folder; other files are passed over.
 pub(super) fn search_folder(
     args: &SearchArgs,
     folder: &Path,
@@ -95,7 +95,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the sessions of a file have to say; nothing for a file that is none, or that cannot be read.
+/// The hits in the sessions of a file; none for a file that is not a session file, or that cannot be read.
 fn shares(
     folder: &Path,
     file: &Path,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::recall::{Pool, Query, Share};
-use epitome::store::{Paging, SessionFilter, SqlStore, Store as _, StoreError, StoredSession, Tenant};
+use epitome::store::{Paging, SessionFilter, Store, StoreError, StoredSession, Tenant};
 use rayon::prelude::*;
 
 use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of};
@@ -37,12 +37,8 @@ pub(super) fn search_store(args: &SearchArgs, query: &Query) -> Result<(Vec<Hit>
     })
 }
 
-/// What all sessions of a tenant have to say, and how many these are.
-async fn search_sessions(
-    store: &SqlStore,
-    tenant: &Tenant,
-    query: &Query,
-) -> Result<(Pool<HitLocation>, usize), Failure> {
+/// The hits in all sessions of a tenant, and the number of these.
+async fn search_sessions(store: &Store, tenant: &Tenant, query: &Query) -> Result<(Pool<HitLocation>, usize), Failure> {
     let (mut pool, mut searched) = (Pool::new(query.clone()), 0);
     let mut paging = Paging { most: AT_ONCE as u32, after: None };
     loop {

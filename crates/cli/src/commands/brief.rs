@@ -1,0 +1,18 @@
+//! `epitome brief`: what matters of a session, as one text.
+
+use std::process::ExitCode;
+
+use crate::args::BriefArgs;
+use crate::failure::CommandResult;
+use crate::kept::RecordedSession;
+use crate::{brief, configuration, terminal};
+
+pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {
+    let registry = epitome::registry();
+    let config = configuration::read(args.config.as_deref(), &registry)?;
+    let runtime = configuration::build_without_model(config, &registry)?;
+    let kept = RecordedSession::read(&args.kept, quiet)?;
+    let told = brief::brief(kept.session(), &runtime, args.tokens)?;
+    terminal::standard(format!("{}\n", told.text).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,59 @@
+//! `epitome fit --stdio`: lists of messages are fitted for a program in any language, a line of JSON for each question and
+//! each answer.
+
+mod answers;
+mod fitters;
+mod question;
+
+use std::io::{self, BufRead, Read as _};
+use std::process::ExitCode;
+
+use crate::args::FitArgs;
+use crate::failure::CommandResult;
+use crate::{configuration, terminal};
+use answers::Answers;
+
+/// The longest line that is read, in bytes: as much as the service takes in a request.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+pub(crate) fn run(args: &FitArgs) -> CommandResult {
+    let registry = epitome::registry();
+    let config = configuration::read_for_agent(&args.configuration, &registry)?;
+    let mut answers = Answers::new(configuration::build(&config, &registry)?);
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let length = input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            return Ok(ExitCode::SUCCESS);
+        }
+        // The end of a line does not count, and is read already where the line is just as long as it may be.
+        let answer = if length as u64 > LONGEST && line.last() != Some(&b'\n') {
+            skip_line(&mut input)?;
+            Some(answers.too_long(LONGEST))
+        } else {
+            answers.answer(&line)
+        };
+        if let Some(mut answer) = answer {
+            answer.push('\n');
+            terminal::standard(answer.as_bytes())?;
+        }
+    }
+}
+
+/// Reads to the end of a line, without keeping it.
+fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
+    loop {
+        let bytes = input.fill_buf()?;
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let (used, is_end) = match end {
+            Some(at) => (at + 1, true),
+            None => (bytes.len(), bytes.is_empty()),
+        };
+        input.consume(used);
+        if is_end {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The questions of `epitome fit --stdio`.
+
+use std::path::PathBuf;
+
+use epitome::formats::Profile;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A question, as a line has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Question {
+    /// Comes back with the answer.
+    #[serde(default)]
+    pub(super) id: Value,
+    /// What is asked for.
+    #[serde(default)]
+    pub(super) op: Op,
+    /// Tells sessions apart that begin alike.
+    #[serde(default)]
+    pub(super) session: String,
+    /// The form of the messages.
+    #[serde(default)]
+    pub(super) format: Option<String>,
+    /// The list.
+    #[serde(default)]
+    pub(super) messages: Option<Vec<Box<RawValue>>>,
+    /// The system prompt beside the list, or its tokens.
+    #[serde(default)]
+    pub(super) system: Option<Box<RawValue>>,
+    /// The definitions of tools, or their tokens.
+    #[serde(default)]
+    pub(super) tools: Option<Box<RawValue>>,
+    /// The most tokens of a request.
+    #[serde(default)]
+    pub(super) budget: Option<u32>,
+    /// The window of the model, in tokens; the thresholds are those of the configuration.
+    #[serde(default)]
+    pub(super) window: Option<u32>,
+    /// What of the window is for the answer.
+    #[serde(default)]
+    pub(super) reserve: Option<u32>,
+    /// A model whose window is known.
+    #[serde(default)]
+    pub(super) model: Option<String>,
+    /// The provider refused what was sent as too long.
+    #[serde(default)]
+    pub(super) overflow: Option<OverflowQuestion>,
+    /// Whether the answer has the engine's report.
+    #[serde(default)]
+    pub(super) report: bool,
+    /// The handle of `retrieve`.
+    #[serde(default)]
+    pub(super) handle: Option<String>,
+    /// The tool of `ask`.
+    #[serde(default)]
+    pub(super) tool: Option<String>,
+    /// Its arguments.
+    #[serde(default)]
+    pub(super) arguments: Map<String, Value>,
+    /// A session's file, for `ask` and `brief`.
+    #[serde(default)]
+    pub(super) file: Option<PathBuf>,
+    /// The content of one, in any format that is read.
+    #[serde(default)]
+    pub(super) content: Option<String>,
+    /// The most tokens of the text of `brief`.
+    #[serde(default)]
+    pub(super) tokens: Option<u32>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Op {
+    /// What to send in place of a list.
+    #[default]
+    Fit,
+    /// What left under a handle.
+    Retrieve,
+    /// The tools that look things up, for a model.
+    Tools,
+    /// An answer of one of them.
+    Ask,
+    /// What matters of a session, as one text.
+    Brief,
+}
+
+/// What a provider said of a request that was too long.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct OverflowQuestion {
+    /// The limit that it named.
+    pub(super) limit: Option<u32>,
+    /// The tokens that it counted.
+    pub(super) actual: Option<u32>,
+}
+
+/// A question that cannot be answered.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// What went wrong, as a word for a program.
+    pub(super) code: &'static str,
+    /// The problem, in words.
+    pub(super) message: String,
+    /// The next step.
+    pub(super) help: Option<String>,
+}
+
+impl Refusal {
+    /// A question that is wrong.
+    pub(super) fn bad(message: impl Into<String>, help: &str) -> Self {
+        Self { code: "bad-request", message: message.into(), help: Some(help.to_owned()) }
+    }
+}
+
+impl Question {
+    /// The form of the messages.
+    pub(super) fn profile(&self) -> Result<Profile, Refusal> {
+        let forms = || Profile::ALL.map(|profile| profile.format().as_str()).join(", ");
+        let Some(name) = &self.format else {
+            return Err(Refusal::bad("`format` is missing", &format!("it is one of {}", forms())));
+        };
+        let found = Profile::ALL.into_iter().find(|profile| profile.format().as_str() == name);
+        found.ok_or_else(|| {
+            Refusal::bad(format!("`format`: there is no `{name}`"), &format!("it is one of {}", forms()))
+        })
+    }
+
+    /// The messages, as texts.
+    pub(super) fn list(&self) -> Result<Vec<&str>, Refusal> {
+        let missing = || Refusal::bad("`messages` is missing", "give the list of messages, as the provider takes it");
+        Ok(self.messages.as_ref().ok_or_else(missing)?.iter().map(|message| message.get()).collect())
+    }
+}

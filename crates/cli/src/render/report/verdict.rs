@@ -1,0 +1,133 @@
+//! The report's part on content that cannot fit, and on the quality of a compaction.
+
+use std::fmt::Write;
+
+use epitome::engine::{Floor, KeptShare, Quality, QualityPart, Report};
+
+use super::{LABEL, write_labelled};
+use crate::render::style::{BAD, FAINT, NAME, STRONG};
+use crate::render::table::{Cell, Column, Table};
+use crate::render::text::{first_words, number, percent, plural, wrap};
+
+/// The number of examples of lost content that are shown of each part.
+const LOST: usize = 3;
+
+pub(super) fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
+    let over =
+        format!("{} tokens must stay and the budget is {}. They are:", number(floor.tokens), number(report.budget));
+    let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
+    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
+    for part in &floor.parts {
+        table.row([
+            Cell::styled(part.part.clone(), NAME),
+            number(part.tokens).into(),
+            plural(part.messages as usize, "message").into(),
+            Cell::styled(way_out(&part.part), FAINT),
+        ]);
+    }
+    out.push_str(&table.render(width));
+    let _ = writeln!(
+        out,
+        "  {STRONG}help{STRONG:#}: raise the budget to {} or more, or let parts go as said above; no session was written",
+        number(floor.tokens)
+    );
+}
+
+/// The change that would let a part of the floor leave.
+fn way_out(part: &str) -> &'static str {
+    match part {
+        "system" => "the system prompt is never changed: shorten it in the agent",
+        "original-task" => "[pins] original_task = false lets it go",
+        "newest-user" => "the newest user message always stays",
+        "pinned" => "[pins] markers, or the host's own pins",
+        "protected-tool" => "[pins] protected_tools",
+        "recent-round" => "[pins] last_rounds = 0 lets it go",
+        "recent-message" => "[pins] keep_recent = 0 lets it go",
+        "open" => "a call without a result always stays",
+        "newest-step" => "the newest step can be cut, not left out",
+        _ => "",
+    }
+}
+
+/// The parts of the figures that the session has something of.
+fn parts(quality: &Quality) -> impl Iterator<Item = (QualityPart, &KeptShare)> {
+    QualityPart::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
+}
+
+pub(super) fn write_quality(out: &mut String, quality: &Quality, width: usize) {
+    figures(out, quality, width);
+    if !quality.below.is_empty() {
+        write_labelled(out, "too few", &shortfalls(quality), width);
+    }
+    write_tries(out, quality, width);
+}
+
+/// The shares of the content that is still there, and examples of what is not.
+fn figures(out: &mut String, quality: &Quality, width: usize) {
+    let figures: Vec<String> = parts(quality)
+        .map(|(part, kept)| {
+            let share = percent((kept.share * 10_000.0) as u64, 10_000);
+            format!("{} {share} ({} of {})", part.as_str(), number(kept.kept), number(kept.held))
+        })
+        .collect();
+    if figures.is_empty() {
+        return;
+    }
+    write_labelled(out, "retained", &figures.join(" · "), width);
+    let room = width.saturating_sub(LABEL + 2) / 2;
+    let lost: Vec<String> =
+        parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
+    if !lost.is_empty() {
+        write_labelled(out, "lost", &lost.join(" · "), width);
+    }
+}
+
+/// `strings 0.41, asked for is 0.6`.
+fn shortfalls(quality: &Quality) -> String {
+    let below = quality.below.iter();
+    let below: Vec<String> = below
+        .map(|below| {
+            format!(
+                "{} {}, [quality] min_{} asks for {}",
+                below.part.as_str(),
+                below.share,
+                below.part.as_str(),
+                below.least
+            )
+        })
+        .collect();
+    below.join("; ")
+}
+
+fn write_tries(out: &mut String, quality: &Quality, width: usize) {
+    for (index, it) in quality.tried.iter().enumerate() {
+        let came_to = match (&it.problem, it.share) {
+            (Some(problem), _) => problem.clone(),
+            (None, Some(share)) if it.below.is_empty() => format!("keeps {share} of all"),
+            (None, Some(share)) => format!("keeps {share} of all: too little"),
+            (None, None) => String::new(),
+        };
+        let label = if index == 0 { "tried" } else { "" };
+        let chain = if it.chain.is_empty() { "the floor alone".to_owned() } else { it.chain.join(" → ") };
+        write_labelled(out, label, &format!("{chain}: {came_to}"), width);
+    }
+}
+
+pub(super) fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
+    out.push('\n');
+    for line in wrap(&format!("too little would be kept: {}", shortfalls(quality)), width.saturating_sub(2)) {
+        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
+    }
+    figures(out, quality, width);
+    write_tries(out, quality, width);
+    let least = quality.below.iter().map(|below| format!("min_{}", below.part.as_str())).collect::<Vec<_>>().join(", ");
+    let help = format!(
+        "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \
+         of what was tried; no session was written"
+    );
+    let mut lines = wrap(&help, width.saturating_sub(8)).into_iter();
+    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(out, "        {line}");
+    }
+}

@@ -1,0 +1,149 @@
+//! What fills a context, and how the session is found.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::place::{Place, Ran, chat, example, several};
+
+#[test]
+fn a_context_is_told_in_whole_lines() {
+    let place = Place::with("chat.json", chat());
+    let check = |line: &str, expect: &[&str]| {
+        let told = place.run(line);
+        assert_eq!((told.code, told.stderr.as_str()), (0, ""), "{line}");
+        for expect in expect {
+            assert!(told.text().lines().any(|line| line.trim() == *expect), "{expect}\n{}", told.text());
+        }
+        assert!(told.text().lines().all(|line| line.chars().count() <= 100), "{}", told.text());
+    };
+    check(
+        "context chat.json",
+        &[
+            "chat.json  openai-chat, m, 6 messages",
+            "1,095 of the 184,000 tokens that the messages may take",
+            "window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer",
+            "a compaction is suggested from 147,200 tokens on: 146,105 more",
+            "What fills it",
+            "tool results      1,035   95 %  ███████████████▏  bash 1,035",
+            "the task             16    1 %  ▎···············",
+            "What would leave next",
+            "What has left",
+            "Nothing.",
+        ],
+    );
+    check(
+        "context chat.json --budget 1200",
+        &[
+            "1,095 of the 1,200 tokens that the messages may take",
+            "as --budget says",
+            "a compaction is suggested: 960 tokens are reached",
+            "warning: one result of bash (#3) fills 86 % of the usable window",
+        ],
+    );
+    check(
+        "context chat.json --budget 10",
+        &[
+            "a compaction is due: 9 tokens are reached",
+            "Nothing: 33 tokens must stay, and that is more than there is room for.",
+            "newest user    10  1 message",
+        ],
+    );
+}
+
+#[test]
+fn what_has_left_comes_back_by_the_handle_that_is_named() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let nothing = place.run("context session.jsonl --json").json();
+    assert_eq!((&nothing["format"], &nothing["window"]["by"]), (&"claude-code".into(), &"default".into()), "{nothing}");
+    assert_eq!(nothing["removed"]["items"].as_array().unwrap().len(), 0);
+    let parts = nothing["contents"]["parts"].as_array().unwrap();
+    let tokens: u64 = parts.iter().map(|part| part["tokens"].as_u64().unwrap()).sum();
+    assert_eq!(Some(tokens), nothing["fullness"]["current_tokens"].as_u64());
+    assert!(parts.iter().any(|part| part["part"] == "files-read" && !part["items"].as_array().unwrap().is_empty()));
+    assert_eq!(place.run("compact session.jsonl --budget 20k -o session.jsonl --quiet").code, 0);
+    let context = place.run("context session.jsonl --json").json();
+    let items = context["removed"]["items"].as_array().unwrap();
+    assert!(!items.is_empty() && context["removed"]["compactions"] == 1, "{context}");
+    let page = place.run("context session.jsonl");
+    let shown = page.text().lines().find(|line| line.contains("--handle")).unwrap().to_owned();
+    let restore = shown.trim().split("  ").next().unwrap().strip_prefix("epitome ").unwrap();
+    let restored = place.run(restore);
+    assert!(restored.code == 0 && restored.stdout.len() > 100, "{restore}: {}", restored.stderr);
+    for item in items {
+        let handle = item["handle"].as_str().unwrap();
+        assert_eq!(place.run(&format!("restore session.jsonl --handle {handle}")).code, 0, "{item}");
+    }
+}
+
+#[test]
+fn the_room_is_what_is_said_of_it() {
+    let place = Place::with("chat.json", chat());
+    let claude = chat().replace("\"model\": \"m\"", "\"model\": \"claude-sonnet-4-5\"");
+    place.file("claude.json", claude);
+    place.file("c.toml", "[budget]\nwindow = 50_000\n");
+    let check = |line: &str, by: &str, model: Value, window: u64, usable: u64| {
+        let found = place.run(&format!("context {line} --json")).json();
+        assert_eq!((&found["window"]["by"], &found["window"]["model"]), (&by.into(), &model), "{line}");
+        let figure = |name: &str| found["fullness"][name].as_u64().unwrap();
+        assert_eq!((figure("window_tokens"), figure("usable_tokens")), (window, usable), "{line}");
+    };
+    check("chat.json", "default", "m".into(), 200_000, 184_000);
+    check("chat.json --budget 4k", "budget", Value::Null, 4_000, 4_000);
+    check("chat.json --window 100k", "window", Value::Null, 100_000, 84_000);
+    check("chat.json --model gpt-4o", "model", "gpt-4o".into(), 128_000, 112_000);
+    check("claude.json", "model", "claude-sonnet-4-5".into(), 200_000, 184_000);
+    check("claude.json --config c.toml", "configuration", Value::Null, 50_000, 37_500);
+    check("claude.json --window 60k", "window", Value::Null, 60_000, 45_000);
+}
+
+/// Runs the command with the place as home, and without what moves agents' folders.
+fn at_home(place: &Place, line: &str) -> Ran {
+    let mut command = place.command(line);
+    command.env("HOME", place.path(""));
+    for moved in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"] {
+        command.env_remove(moved);
+    }
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn a_session_is_found_by_its_agent_or_id() {
+    let place = Place::new();
+    let empty = at_home(&place, "context");
+    assert!(empty.code == 2 && empty.stderr.contains("no agent has kept a session here"), "{}", empty.stderr);
+    fs::create_dir_all(place.path(".claude/projects/-home-me")).unwrap();
+    place.file(".claude/projects/-home-me/0f1e2d3c-4b5a.jsonl", example("session.jsonl"));
+    for line in ["context", "context claude-code", "context 0f1e2d3c", "context .claude", "watch --once"] {
+        let found = at_home(&place, &format!("{line} --json")).json();
+        let file = found["file"].as_str().unwrap();
+        assert!(file.ends_with("0f1e2d3c-4b5a.jsonl"), "{line}: {file}");
+    }
+    let check = |line: &str, expect: &str| {
+        let refused = at_home(&place, line);
+        assert!(refused.code == 2 && refused.stderr.contains(expect), "{line}: {}", refused.stderr);
+    };
+    check("context codex", "codex has no sessions: ");
+    check("context 99999999", "is not a file, a folder, an agent, or the id of an agent's session");
+    check("context nothing.json", "`nothing.json` is not a file");
+    check("watch nobody", "`nobody` is not a file");
+}
+
+#[test]
+fn what_cannot_be_told_is_said() {
+    let place = Place::with("several.jsonl", several());
+    place.file("notes.txt", "not a session\n");
+    place.file("empty.json", "{\"messages\": []}");
+    let check = |line: &str, code: i32, expect: &str| {
+        let ran = place.run(line);
+        assert!(ran.code == code && ran.all().contains(expect), "{line}: {}", ran.all());
+    };
+    check("context several.jsonl", 2, "holds 3 sessions");
+    check("context several.jsonl --session 1", 0, "What fills it");
+    check("context notes.txt", 2, "cannot read notes.txt");
+    check("context chat.json --budget 0", 2, "takes 1 token or more");
+    check("context several.jsonl --session 0 --model nobodys", 2, "nobodys");
+    check("context several.jsonl --budget 3k --window 4k", 2, "cannot be used with");
+    let read = place.run_with("context -", chat().as_bytes());
+    assert!(read.code == 0 && read.text().starts_with("standard input"), "{}", read.all());
+}

@@ -1,0 +1,242 @@
+//! `epitome fit --stdio`: a program in another language asks line by line.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, example};
+
+/// What is answered to lines, a value for each.
+fn answers(lines: &str, options: &str) -> Vec<Value> {
+    let ran = Place::new().run_with(&format!("fit --stdio {options}"), lines.as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    ran.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A session that grows: what it holds after so many steps, each with 60 lines of output.
+fn session(steps: usize) -> Vec<Value> {
+    let mut messages =
+        vec![json!({"role": "user", "content": "Look at every part, and never touch partner HLV-2209."})];
+    for step in 0..steps {
+        let lines = (0..60).fold(String::new(), |mut lines, line| {
+            let _ = writeln!(lines, "src/part_{step}/file_{line}.rs: checked, {} warnings", line * 7);
+            lines
+        });
+        let call =
+            json!({"id": format!("c{step}"), "type": "function", "function": {"name": "look", "arguments": "{}"}});
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": format!("c{step}"), "content": lines}));
+    }
+    messages
+}
+
+fn question(id: usize, session_name: &str, messages: &[Value]) -> String {
+    let budget = 4_000;
+    json!({"id": id, "session": session_name, "format": "openai-chat", "messages": messages, "budget": budget})
+        .to_string()
+        + "\n"
+}
+
+/// What is sent in place of a list.
+fn sent(came: &[Value], result: &Value) -> Vec<Value> {
+    let mut sent = Vec::new();
+    for piece in result["pieces"].as_array().unwrap() {
+        let number = |name: &str| piece["keep"][name].as_u64().unwrap() as usize;
+        match (piece.get("keep"), piece.get("edit").or(piece.get("insert"))) {
+            (Some(_), _) => sent.extend_from_slice(&came[number("start")..number("end")]),
+            (None, Some(other)) => sent.push(serde_json::from_str(other["message"].as_str().unwrap()).unwrap()),
+            (None, None) => unreachable!("{piece}"),
+        }
+    }
+    sent
+}
+
+#[test]
+fn a_session_that_grows() {
+    let lists: Vec<Vec<Value>> = (0..8).map(session).collect();
+    let lines: String = lists.iter().enumerate().map(|(id, list)| question(id, "one", list)).collect();
+    let answers = answers(&lines, "");
+    let mut last: Vec<Value> = Vec::new();
+    let mut compactions = 0;
+    for (id, (list, answer)) in lists.iter().zip(&answers).enumerate() {
+        let result = &answer["result"];
+        assert_eq!(answer["id"], id, "{answer}");
+        assert!(result["tokens_after"].as_u64().unwrap() <= 4_000, "{result}");
+        let now = sent(list, result);
+        assert_eq!(now[0], list[0], "the task stays");
+        match result["status"].as_str().unwrap() {
+            "compacted" => compactions += 1,
+            _ => assert!(now.starts_with(&last), "the cache is lost at {id}"),
+        }
+        last = now;
+    }
+    assert!(compactions > 0 && compactions < 4, "{compactions}");
+}
+
+#[test]
+fn several_sessions_and_what_left_them() {
+    let list = session(7);
+    let mut other = list.clone();
+    other[0]["content"] = "Look at every part.".into();
+    let lines = question(1, "one", &list) + &question(2, "two", &other) + &question(3, "one", &list);
+    let first = answers(&lines, "");
+    assert_eq!(first[0]["result"]["status"], "compacted");
+    assert_eq!(first[1]["result"]["status"], "compacted");
+    assert_eq!(first[2]["result"]["status"], "replayed");
+    assert_eq!(first[0]["result"]["pieces"], first[2]["result"]["pieces"]);
+    let handle = first[0]["result"]["removals"][0]["handle"].as_str().unwrap();
+    let asked = |tool: &str, arguments: Value| {
+        let form = "openai-chat";
+        json!({"op": "ask", "tool": tool, "arguments": arguments, "format": form, "messages": list}).to_string() + "\n"
+    };
+    let lines = question(1, "one", &list)
+        + &format!("{{\"op\":\"retrieve\",\"handle\":\"{handle}\",\"id\":\"h\"}}\n")
+        + &asked("search_history", json!({"queries": ["src/part_1/file_57.rs"]}))
+        + &asked("recall", json!({"handle": "#0"}))
+        + &asked("recall", json!({}))
+        + "\n{\"op\":\"tools\"}\n"
+        + &json!({"op": "brief", "format": "openai-chat", "messages": list, "tokens": 1200}).to_string();
+    let answers = answers(&lines, "");
+    let given = answers[1]["result"]["messages"].as_array().unwrap();
+    assert!(list.contains(&given[0]) && answers[1]["id"] == "h", "{}", answers[1]);
+    assert!(answers[2]["result"]["text"].as_str().unwrap().contains("src/part_1/file_57.rs: checked, 399 warnings"));
+    assert!(answers[3]["result"]["text"].as_str().unwrap().contains("never touch partner HLV-2209"));
+    assert!(answers[4]["result"]["is_error"] == true, "{}", answers[4]);
+    let names: Vec<&str> =
+        answers[5]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["search_history", "recall", "context_status"]);
+    let brief = answers[6]["result"]["text"].as_str().unwrap();
+    assert!(brief.starts_with("=== user\nLook at every part") && brief.contains("[Summary of"), "{brief}");
+}
+
+#[test]
+fn the_longest_line() {
+    const LONGEST: usize = 64 * 1024 * 1024;
+    let check = |length: usize, code: &str| {
+        let lines = format!("{}\n{{\"id\":7,\"op\":\"tools\"}}\n", "x".repeat(length));
+        let answers = answers(&lines, "");
+        assert_eq!(answers.len(), 2, "{length}");
+        assert_eq!((&answers[0]["error"]["code"], &answers[1]["id"]), (&code.into(), &7.into()), "{length}");
+    };
+    check(LONGEST, "bad-request");
+    check(LONGEST + 1, "too-long");
+}
+
+#[test]
+fn lists_of_every_form_are_looked_up() {
+    let check = |form: &str, list: Value| {
+        let asked =
+            json!({"op": "ask", "tool": "recall", "arguments": {"handle": "#0"}, "format": form, "messages": list});
+        let told = json!({"op": "brief", "format": form, "messages": list});
+        for answer in answers(&format!("{asked}\n{told}\n"), "") {
+            let text = answer["result"]["text"].as_str().unwrap_or_default();
+            assert!(text.contains("Never touch partner HLV-2209."), "{form}: {answer}");
+        }
+    };
+    let words = "Never touch partner HLV-2209.";
+    check("openai-chat", json!([{"role": "user", "content": words}]));
+    check("openai-responses", json!([{"role": "user", "content": words}]));
+    check("anthropic", json!([{"role": "user", "content": words}]));
+    check("gemini", json!([{"role": "user", "parts": [{"text": words}]}]));
+}
+
+#[test]
+fn a_window_leaves_room_for_what_is_beside_the_list() {
+    let list = session(7);
+    let asked = |more: Value| {
+        let mut question = json!({"format": "openai-chat", "messages": list});
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        answers(&question.to_string(), "").remove(0)["result"].clone()
+    };
+    assert_eq!(asked(json!({"window": 200_000, "reserve": 8_000}))["status"], "unchanged");
+    assert_eq!(asked(json!({"model": "gpt-5"}))["status"], "unchanged");
+    assert_eq!(asked(json!({"window": 20_000, "reserve": 8_000, "system": 9_000}))["status"], "compacted");
+    let whole = asked(json!({"window": 7_500, "reserve": 1_000, "system": "Be brief.", "tools": [], "report": true}));
+    assert_eq!(whole["report"]["status"], "compacted", "{whole}");
+    let after = asked(json!({"budget": 100_000, "overflow": {"limit": 6_000}}));
+    assert!(after["tokens_after"].as_u64().unwrap() <= 6_000, "{after}");
+}
+
+#[test]
+fn questions_that_cannot_be_answered() {
+    let check = |line: &str, code: &str, expect: &str| {
+        // The next question is answered all the same.
+        let answers = answers(&format!("{line}\n{{\"id\":7,\"op\":\"tools\"}}"), "");
+        assert_eq!(answers.len(), 2, "{line}");
+        let error = &answers[0]["error"];
+        assert_eq!(error["code"], code, "{line}: {}", answers[0]);
+        assert!(error["message"].as_str().unwrap().contains(expect), "{line}: {error}");
+        assert_eq!(answers[1]["id"], 7);
+    };
+    let bad = |line: &str, expect: &str| check(line, "bad-request", expect);
+    bad("no JSON", "the line is not a question");
+    bad("[1]", "the line is not a question");
+    bad("{\"messagse\": []}", "unknown field `messagse`");
+    bad("{\"op\": \"fly\"}", "unknown variant `fly`");
+    bad("{}", "`messages` is missing");
+    bad("{\"messages\": []}", "`format` is missing");
+    bad("{\"format\": \"latin\", \"messages\": []}", "there is no `latin`");
+    bad("{\"format\": \"openai-chat\", \"messages\": [{\"role\": \"user\"}, 7]}", "message 1 cannot be read");
+    bad("{\"format\": \"openai-chat\", \"messages\": [], \"budget\": 0}", "`budget` is 0");
+    bad("{\"format\": \"openai-chat\", \"messages\": [], \"budget\": 9, \"window\": 9}", "exclude each other");
+    bad("{\"format\": \"openai-chat\", \"messages\": [], \"reserve\": 9}", "`reserve` is a part of `window`");
+    bad("{\"format\": \"openai-chat\", \"messages\": [], \"window\": 9, \"reserve\": 9}", "leaves nothing");
+    bad("{\"format\": \"openai-chat\", \"messages\": [], \"model\": \"nobody's\"}", "nobody's");
+    bad("{\"op\": \"retrieve\"}", "`handle` is missing");
+    check("{\"op\": \"retrieve\", \"handle\": \"0a1b2c3d\"}", "unknown-handle", "nothing is kept under `0a1b2c3d`");
+    bad("{\"op\": \"brief\", \"file\": \"none.jsonl\"}", "cannot read none.jsonl");
+    bad("{\"op\": \"brief\", \"file\": \"-\"}", "`file`: `-` is not a file");
+    bad(
+        "{\"op\": \"ask\", \"tool\": \"recall\", \"arguments\": {\"handle\": \"#0\"}, \"file\": \"-\"}",
+        "`-` is not a file",
+    );
+    bad("{\"op\": \"brief\", \"file\": \"/dev/stdin\"}", "`/dev/stdin` is not a file");
+    bad("{\"op\": \"brief\", \"content\": \"no session\"}", "");
+    bad("{\"op\": \"brief\", \"file\": \"a\", \"content\": \"b\"}", "exclude each other");
+    bad(
+        "{\"op\": \"brief\", \"format\": \"openai-chat\", \"messages\": [{\"role\":\"user\",\"content\":\"Never \
+         go over the budget of the partner.\"}], \"tokens\": 1}",
+        "must stay",
+    );
+    let invalid = b"{\"id\": \"\xff\"}\n{\"op\": \"tools\"}\n";
+    let ran = Place::new().run_with("fit --stdio", invalid);
+    assert!(ran.code == 0 && ran.text().lines().count() == 2, "{}", ran.text());
+    let ran = Place::new().run("fit");
+    assert!(ran.code == 2 && ran.stderr.contains("--stdio"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_brief_of_a_file() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let check = |options: &str, characters: std::ops::Range<usize>| {
+        let ran = place.run(&format!("brief session.jsonl {options}"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let length = ran.text().chars().count();
+        assert!(characters.contains(&length), "{options}: {length}");
+        assert!(ran.text().contains("Stop there, please. Don't change the values in `fingerprint`."), "{options}");
+    };
+    check("--tokens 6k", 8_000..28_000);
+    check("--tokens 3k", 4_000..14_000);
+    check("", 12_000..36_000);
+    let ran = place.run("brief session.jsonl --tokens 10");
+    assert!(ran.code == 3 && ran.stderr.contains("must stay"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_configuration_counts() {
+    let settings = "[budget]\nwindow = 8000\nreserve_output = 1000\n[agents.large]\nwindow = 90_000\n\
+                    [chains]\nmine = [\"sliding-window\"]\n[select]\nmode = \"fixed\"\nchain = \"mine\"\n";
+    let place = Place::with("c.toml", settings);
+    place.file("session.jsonl", example("session.jsonl"));
+    let line = json!({"format": "openai-chat", "messages": session(7)}).to_string();
+    let status = |options: &str| {
+        let ran = place.run_with(&format!("fit --stdio {options}"), line.as_bytes());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.json()["result"]["status"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(status(""), "unchanged");
+    assert_eq!(status("--config c.toml"), "compacted");
+    assert_eq!(status("--config c.toml --agent large"), "unchanged");
+    let brief = |options: &str| place.run(&format!("brief session.jsonl --tokens 6k {options}")).stdout;
+    assert_ne!(brief(""), brief("--config c.toml"));
+}

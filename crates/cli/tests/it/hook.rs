@@ -1,0 +1,119 @@
+//! `epitome hook` and `epitome statusline`: what an agent's hooks are answered.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, Ran, example};
+
+fn hooked(place: &Place, event: &str, input: &Value) -> Ran {
+    place.run_with(&format!("hook claude-code {event}"), input.to_string().as_bytes())
+}
+
+#[test]
+fn behind_a_compaction_the_exact_words() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let path = place.path("session.jsonl");
+    let input = |source: &str| json!({"transcript_path": path, "hook_event_name": "SessionStart", "source": source});
+    let ran = hooked(&place, "session-start", &input("compact"));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let told = &ran.json()["hookSpecificOutput"];
+    let text = told["additionalContext"].as_str().unwrap();
+    assert_eq!(told["hookEventName"], "SessionStart");
+    assert!(text.starts_with("Exact words of the conversation before the compaction"), "{text}");
+    assert!(text.contains("Stop there, please. Don't change the values in `fingerprint`."), "{text}");
+    let length = text.chars().count();
+    assert!((5_000..=9_500).contains(&length), "{length}: Claude Code shows 10,000");
+    for source in ["startup", "resume", "clear"] {
+        let ran = hooked(&place, "session-start", &input(source));
+        assert_eq!((ran.code, ran.text(), ran.stderr.as_str()), (0, "", ""), "{source}");
+    }
+}
+
+#[test]
+fn words_are_added_where_the_model_compacts() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran_with = |event: &str, file: &str| {
+        let input = json!({"transcript_path": place.path(file), "session_id": "a-1", "source": "compact"});
+        let mut command = place.command(&format!("hook claude-code {event}"));
+        command.env("CLAUDE_PLUGIN_DATA", place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        Ran::of(child.wait_with_output().unwrap())
+    };
+    let ran = |event: &str| {
+        let ran = ran_with(event, "session.jsonl");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        !ran.text().is_empty()
+    };
+    assert!(!ran("session-start"), "the module has compacted");
+    assert!(ran("pre-compact") && ran("session-start"), "the model has");
+    assert!(!ran("session-start"), "the next time it is the module again");
+    assert_eq!(ran_with("pre-compact", "gone.jsonl").code, 1);
+    assert!(ran("session-start"), "the model has, though the demands could not be read");
+    assert_eq!(place.files(), ["session.jsonl"]);
+}
+
+#[test]
+fn before_a_compaction_the_demands() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran =
+        hooked(&place, "pre-compact", &json!({"transcript_path": place.path("session.jsonl"), "trigger": "auto"}));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert!(ran.text().starts_with("The user demanded the following."), "{}", ran.text());
+    assert!(ran.text().contains("\n- Don't change the values in `fingerprint`."), "{}", ran.text());
+    assert!(ran.text().chars().count() < 3_500);
+    let line = json!({"type": "user", "uuid": "a", "parentUuid": null, "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z",
+                      "message": {"role": "user", "content": "What is the time?"}});
+    let place = Place::with("session.jsonl", format!("{line}\n"));
+    let ran = hooked(&place, "pre-compact", &json!({"transcript_path": place.path("session.jsonl")}));
+    assert_eq!((ran.code, ran.text()), (0, ""), "{}", ran.stderr);
+}
+
+#[test]
+fn a_hook_that_fails_does_not_stop_the_agent() {
+    let place = Place::with("other.jsonl", "no session\n");
+    let check = |event: &str, input: &str, expect: &str| {
+        let ran = place.run_with(&format!("hook claude-code {event}"), input.as_bytes());
+        // Claude Code takes the exit code 2 for an order.
+        assert_eq!((ran.code, ran.text()), (1, ""), "{event} {input}");
+        assert!(ran.stderr.contains(expect), "{event} {input}: {}", ran.stderr);
+    };
+    for event in ["pre-compact", "session-start", "compact"] {
+        check(event, "", "what the agent said on standard input is not understood");
+        check(event, "{}", "what the agent said on standard input is not understood");
+    }
+    let of = |name: &str| json!({"transcript_path": place.path(name), "source": "compact"}).to_string();
+    check("session-start", &of("none.jsonl"), "none.jsonl");
+    check("pre-compact", &of("other.jsonl"), "other.jsonl");
+}
+
+#[test]
+fn a_status_line() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let check = |input: Value, parts: &[&str]| {
+        let mut command = place.command("statusline");
+        command.env("NO_COLOR", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.text().lines().count()), (0, 1), "{}", ran.stderr);
+        parts.iter().for_each(|part| assert!(ran.text().contains(part), "{part:?} in {}", ran.text()));
+    };
+    let path = place.path("session.jsonl");
+    check(json!({"transcript_path": path}), &["tool results ", " · "]);
+    let window = json!({"context_window_size": 200_000, "used_percentage": 61.4});
+    check(json!({"transcript_path": path, "context_window": window}), &["██████▏··· 61 % of 200,000 · "]);
+    check(json!({"transcript_path": place.path("none.jsonl"), "context_window": window}), &["61 % of 200,000"]);
+    check(json!({"session_id": "x"}), &["·········· 0 % of "]);
+    check(json!({"session_id": "x", "context_window": null}), &["·········· 0 % of "]);
+    // As it is before the first message.
+    let line = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
+    for begun in [String::new(), format!("{line}\n")] {
+        place.file("begun.jsonl", begun);
+        check(json!({"transcript_path": place.path("begun.jsonl"), "context_window": null}), &["·········· 0 % of "]);
+    }
+    let ran = place.run_with("statusline", b"no JSON");
+    assert!(ran.code == 2 && ran.stderr.contains("is not understood"), "{}", ran.stderr);
+}

@@ -1,0 +1,321 @@
+// epitome in opencode: each request is fitted into the model's window, and the model can look up what left it.
+//
+// `epitome fit --stdio` decides; this file turns opencode's messages into a list, and the decisions back into messages.
+// Whatever goes wrong, the request goes out as it would without this file.
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+
+const PROGRAM = "epitome";
+
+/** Milliseconds that a request waits for a decision. */
+const PATIENCE = 30_000;
+/** Times that the program is started again after it ended by itself. */
+const STARTS = 3;
+/** Tokens of the system prompt and the tools, until a provider's figures tell how many they are. */
+const HIDDEN = 10_000;
+/** The most tokens of an answer that opencode asks for. */
+const ANSWER = 32_000;
+/** Tokens of the exact words that are handed to opencode's own compaction. */
+const BRIEF = 4_000;
+
+const CLEARED = "[Old tool result content cleared]";
+const INTERRUPTED = "[Tool execution was interrupted]";
+
+/** The program, which is asked line by line. */
+function createProgram(path = PROGRAM, patience = PATIENCE) {
+  let current = null;
+  let starts = 0;
+  let number = 0;
+
+  /** Ends a process of the program. What waits for it waits no longer; what waits for a later one is not touched. */
+  function end(program, error) {
+    if (current === program) current = null;
+    const questions = [...program.waiting.values()];
+    program.waiting.clear();
+    for (const question of questions) question.reject(error);
+    program.child.kill("SIGKILL");
+  }
+
+  /** Gives an answer to the question that waits for it. */
+  function settle(program, line) {
+    let answer;
+    try {
+      answer = JSON.parse(line);
+    } catch {
+      return end(program, new Error(`${path} answered with a line that is not JSON`));
+    }
+    if (answer?.id == null) {
+      const why = answer?.error?.message ?? "it does not say which question it answers";
+      return end(program, new Error(`${path} did not understand a question: ${why}`));
+    }
+    // A question that nobody waits for any more may be answered late.
+    const question = program.waiting.get(answer.id);
+    program.waiting.delete(answer.id);
+    if (answer.error) question?.reject(new Error(answer.error.message));
+    else question?.resolve(answer.result);
+  }
+
+  function start() {
+    if (starts > STARTS) throw new Error(`${path} ended ${starts} times, and is not started again`);
+    starts += 1;
+    const child = spawn(path, ["fit", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
+    const program = { child, waiting: new Map() };
+    const fail = (error) => end(program, error);
+    child.on("error", fail);
+    child.on("exit", (code, signal) => fail(new Error(`${path} ended with ${code ?? signal}`)));
+    child.stdin.on("error", fail);
+    child.stdout.on("error", fail);
+    createInterface({ input: child.stdout }).on("line", (line) => settle(program, line));
+    // It ends with this process, and does not keep it.
+    child.unref();
+    child.stdin.unref?.();
+    child.stdout.unref?.();
+    current = program;
+  }
+
+  return function ask(question) {
+    return new Promise((resolve, reject) => {
+      if (!current) start();
+      const program = current;
+      const id = (number += 1);
+      // A program that hangs answers no later question either.
+      const late = setTimeout(
+        () => end(program, new Error(`${path} did not answer in ${patience / 1000} seconds`)),
+        patience,
+      );
+      const settled = (settle) => (value) => (clearTimeout(late), settle(value));
+      program.waiting.set(id, { resolve: settled(resolve), reject: settled(reject) });
+      program.child.stdin.write(JSON.stringify({ id, ...question }) + "\n");
+    });
+  };
+}
+
+/** The list that stands for opencode's messages, and where each of its entries comes from. */
+function listOf(messages) {
+  const list = [];
+  const places = [];
+  const add = (entry, place) => (list.push(entry), places.push(place));
+  messages.forEach(({ info, parts }, number) => {
+    if (info.role === "user") {
+      const content = parts.flatMap(saidByUser);
+      if (content.length) add({ role: "user", content: content.join("\n") }, { number, parts });
+      return;
+    }
+    for (const step of stepsOf(parts)) {
+      const text = step.filter((part) => part.type === "text").map((part) => part.text).join("\n");
+      const calls = step.filter((part) => part.type === "tool");
+      if (!text && !calls.length) continue;
+      const entry = { role: "assistant", content: text || null };
+      if (calls.length) {
+        entry.tool_calls = calls.map((part) => ({
+          id: part.callID,
+          type: "function",
+          function: { name: part.tool, arguments: JSON.stringify(part.state.input ?? {}) },
+        }));
+      }
+      add(entry, { number, parts: step });
+      for (const part of calls) {
+        add({ role: "tool", tool_call_id: part.callID, content: outputOf(part.state) }, { number, parts: [part] });
+      }
+    }
+  });
+  return { list, places };
+}
+
+function saidByUser(part) {
+  if (part.type === "text") return part.ignored ? [] : [part.text];
+  if (part.type === "file") return [`[${part.mime}: ${part.filename ?? "a file"}]`];
+  return [];
+}
+
+/** The steps of a message of the model: one answer of the provider each. */
+function stepsOf(parts) {
+  const steps = [[]];
+  for (const part of parts) {
+    if (part.type === "step-start" && steps.at(-1).length) steps.push([]);
+    steps.at(-1).push(part);
+  }
+  return steps;
+}
+
+function outputOf(state) {
+  if (state.status === "completed") return state.time?.compacted ? CLEARED : state.output;
+  return state.status === "error" ? state.error : INTERRUPTED;
+}
+
+/** opencode's messages behind a decision. */
+function messagesOf(messages, { list, places }, pieces) {
+  const sent = pieces.flatMap((piece) => {
+    if (piece.keep) {
+      const numbers = Array.from({ length: piece.keep.end - piece.keep.start }, (_, step) => piece.keep.start + step);
+      return numbers.map((index) => ({ entry: list[index], place: places[index], isChanged: false }));
+    }
+    const { index, message } = piece.edit ?? piece.insert;
+    return [{ entry: JSON.parse(message), place: piece.edit && places[index], isChanged: true }];
+  });
+  const results = new Map();
+  for (const { entry, isChanged } of sent) {
+    if (entry.role === "tool" && isChanged) results.set(entry.tool_call_id, textOf(entry.content));
+  }
+  const built = [];
+  let last = null;
+  for (const { entry, place, isChanged } of sent) {
+    if (entry.role === "tool") continue;
+    const parts = place ? partsOf(entry, place.parts, isChanged, results) : null;
+    if (!place) {
+      built.push(insertedMessage(messages, entry, built.length));
+    } else if (last === place.number) {
+      built.at(-1).parts.push(...parts);
+    } else {
+      built.push({ info: messages[place.number].info, parts });
+    }
+    last = place ? place.number : null;
+  }
+  return built;
+}
+
+/** The parts of one entry, with its texts, and its calls with their results, as they are now. */
+function partsOf(entry, parts, isChanged, results) {
+  const calls = new Map((entry.tool_calls ?? []).map((call) => [call.id, call]));
+  const first = parts.find((part) => part.type === "text" && !part.ignored);
+  const text = textOf(entry.content);
+  const now = [];
+  for (const part of parts) {
+    if (part.type === "tool") {
+      const call = calls.get(part.callID);
+      if (call) now.push(toolPart(part, isChanged ? call.function.arguments : null, results.get(part.callID)));
+    } else if (!isChanged || part.type !== "text") {
+      now.push(part);
+    } else if (part === first && text) {
+      now.push({ ...part, text });
+    }
+  }
+  return now;
+}
+
+function toolPart(part, argumentsNow, resultNow) {
+  const state = { ...part.state };
+  if (argumentsNow !== null) state.input = JSON.parse(argumentsNow);
+  if (resultNow !== undefined && state.status === "completed") {
+    state.output = resultNow;
+    state.time = { ...state.time, compacted: undefined };
+  }
+  if (resultNow !== undefined && state.status === "error") state.error = resultNow;
+  return { ...part, state };
+}
+
+function textOf(content) {
+  if (Array.isArray(content)) return content.map((part) => part.text ?? "").join("\n");
+  return content ?? "";
+}
+
+/** A message that was not there, such as a summary. */
+function insertedMessage(messages, entry, number) {
+  const model = messages.findLast(({ info }) => info.role === entry.role) ?? messages[0];
+  const id = `msg_epitome_${number}`;
+  const { sessionID } = model.info;
+  const part = { id: `prt_epitome_${number}`, sessionID, messageID: id, type: "text", text: textOf(entry.content) };
+  return { info: { ...model.info, id, role: entry.role, summary: undefined }, parts: [part] };
+}
+
+export const Epitome = async ({ client }) => {
+  const ask = createProgram();
+  const limits = new Map();
+  /** For each session the tokens of the list that was sent last, and those beside it. */
+  const known = new Map();
+
+  const log = (level, message) =>
+    client.app.log({ body: { service: "epitome", level, message } }).catch(() => undefined);
+
+  async function limitOf({ providerID, modelID }) {
+    if (!limits.size) {
+      const { data } = await client.config.providers();
+      for (const provider of data.providers) {
+        for (const [name, model] of Object.entries(provider.models)) limits.set(`${provider.id}/${name}`, model.limit);
+      }
+    }
+    return limits.get(`${providerID}/${modelID}`);
+  }
+
+  /** Tokens of the system prompt and the tools: what the provider counted beyond the list. */
+  function hiddenTokens(session, messages, window) {
+    const state = known.get(session) ?? {};
+    const answer = messages.findLast(({ info }) => info.role === "assistant" && info.tokens?.input)?.info;
+    if (answer && state.sent && state.answered !== answer.id) {
+      const { input, cache } = answer.tokens;
+      state.hidden = Math.max(0, input + (cache?.read ?? 0) + (cache?.write ?? 0) - state.sent);
+      state.answered = answer.id;
+    }
+    known.set(session, state);
+    return Math.min(state.hidden ?? HIDDEN, Math.floor(window / 2));
+  }
+
+  /** The whole session, in the form in which opencode exports it. */
+  async function contentOf(session) {
+    const { data } = await client.session.messages({ path: { id: session } });
+    return JSON.stringify({ info: { id: session }, messages: data });
+  }
+
+  const lookUp = (tool) => async (given, context) => {
+    const content = await contentOf(context.sessionID);
+    return (await ask({ op: "ask", tool, arguments: given, content })).text;
+  };
+
+  return {
+    "experimental.chat.messages.transform": async (_input, output) => {
+      const { messages } = output;
+      const asked = messages.findLast(({ info }) => info.role === "user")?.info;
+      if (!asked) return;
+      try {
+        const limit = await limitOf(asked.model);
+        if (!limit?.context) return;
+        const { sessionID: session } = asked;
+        const reserve = Math.min(limit.output || ANSWER, ANSWER, Math.floor(limit.context / 2));
+        const window = limit.input ? Math.min(limit.input + reserve, limit.context) : limit.context;
+        const system = hiddenTokens(session, messages, window);
+        const made = listOf(messages);
+        const question = { session, format: "openai-chat", messages: made.list, window, reserve, system };
+        const fitted = await ask(question);
+        known.get(session).sent = fitted.tokens_after;
+        if (fitted.status === "infeasible") await log("warn", `nothing more can leave ${fitted.tokens_after} tokens`);
+        if (fitted.status === "unchanged") return;
+        if (fitted.status === "compacted") {
+          await log("info", `compacted ${fitted.tokens_before} tokens to ${fitted.tokens_after}`);
+        }
+        messages.splice(0, messages.length, ...messagesOf(messages, made, fitted.pieces));
+      } catch (error) {
+        await log("error", `the request goes out as it is: ${error.message}`);
+      }
+    },
+
+    "experimental.session.compacting": async ({ sessionID }, output) => {
+      try {
+        const { text } = await ask({ op: "brief", content: await contentOf(sessionID), tokens: BRIEF });
+        output.context.push(`Exact words of the conversation, which the summary should keep as they are:\n\n${text}`);
+      } catch (error) {
+        await log("error", `the compaction has no exact words: ${error.message}`);
+      }
+    },
+
+    tool: {
+      search_history: {
+        description:
+          "Searches everything that was said and done in this conversation, also what has left the context: messages, " +
+          "tool calls and what they printed. Look here before you say that something is not known, or do it a second time.",
+        args: {
+          queries: {
+            type: "array",
+            items: { type: "string" },
+            description: "The question in words, and beside it the identifiers that the answer is likely to hold.",
+          },
+        },
+        execute: lookUp("search_history"),
+      },
+      recall: {
+        description: "Gives back one message of this conversation word for word, by the number that search_history names.",
+        args: { handle: { type: "string", description: "The message's number, such as #37." } },
+        execute: lookUp("recall"),
+      },
+    },
+  };
+};
