@@ -37,4 +37,5 @@ export default defineConfig(
     },
   },
   { files: ["vite.config.ts"], extends: [tseslint.configs.recommended], languageOptions: { globals: { process: "readonly" } } },
+  { files: ["types.js"], languageOptions: { globals: Object.fromEntries(["URL", "console", "fetch", "process"].map((name) => [name, "readonly"])) } },
 );

@@ -1,4 +1,4 @@
-//! Who calls: tokens and their tenants.
+//! Callers: tokens and their tenants.
 
 use std::fmt;
 use std::path::Path;
@@ -39,10 +39,10 @@ pub enum TokenError {
     File {
         /// The file.
         path: String,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// A line of the file is no `tenant token`.
+    /// A line of the file is not `tenant token`.
     #[error("line {line} of the token file is not `tenant token`: two words, # begins a comment")]
     Line {
         /// The line, from 1.
@@ -51,19 +51,19 @@ pub enum TokenError {
     /// A token is too easy to guess.
     #[error("{place}: a token needs {SHORTEST} characters or more, such as the output of `openssl rand -hex 24`")]
     Short {
-        /// Where it stands.
+        /// The token's line, or its option.
         place: String,
     },
-    /// A token is no text that a header can carry.
+    /// A token is not a text that a header can carry.
     #[error("{place}: a token is made of visible ASCII characters")]
     NotVisible {
-        /// Where it stands.
+        /// The token's line, or its option.
         place: String,
     },
     /// Two tenants have one token.
     #[error("{place}: this token was given before")]
     Twice {
-        /// Where it stands.
+        /// The token's line, or its option.
         place: String,
     },
     /// The file holds none.
@@ -120,7 +120,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Whether there is none.
+    /// Whether there are no tokens.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
@@ -133,7 +133,7 @@ impl Tokens {
         tenants
     }
 
-    /// Whether one tenant may be in another's way.
+    /// Whether there is more than one tenant, so that limits between tenants matter.
     pub(crate) fn has_several_tenants(&self) -> bool {
         self.tenants().len() > 1
     }
@@ -151,7 +151,7 @@ impl Tokens {
         found.cloned()
     }
 
-    /// Who calls with these headers, and whether `Authorization` holds a token of this service.
+    /// The caller with these headers, and whether `Authorization` holds a token of this service.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
         if self.is_empty() {
             return Some(Caller { tenant: Arc::from(ONLY_TENANT), by_authorization: false });
@@ -183,11 +183,11 @@ impl fmt::Debug for Tokens {
     }
 }
 
-/// Who calls.
+/// The caller of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) tenant: Arc<str>,
-    /// Whether `Authorization` holds this service's token, which is nobody else's business.
+    /// Whether `Authorization` holds this service's token, which must not be sent on to a provider.
     pub(crate) by_authorization: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Threads for what goes on in the background and may wait for a model.
+//! Threads for background work that may wait for a model.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 pub(crate) struct BackgroundThreads(Handle);
 
 impl BackgroundThreads {
-    /// Those of the runtime that this is called in; `None` outside of one.
+    /// The threads of the runtime that this is called in; `None` outside of one.
     pub(crate) fn here() -> Option<Self> {
         Handle::try_current().ok().map(Self)
     }

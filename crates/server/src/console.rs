@@ -1,25 +1,16 @@
-//! The console: a page and what belongs to it, compiled in. Its files tell nothing about anybody and need no token; what
-//! the page shows it asks for over the HTTP interface like any other client.
+//! The console: a page and its files, compiled in. The files hold no data of a tenant and need no token; what the page
+//! shows it asks for over the HTTP interface like any other client.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::extract::Path;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::get;
 
-use crate::http::no_route;
-use crate::proxy::{self, Proxy};
+use crate::http::Problem;
 use crate::settings::Settings;
-
-/// The routes with their patterns.
-pub(crate) const PATHS: [&str; 3] = ["/console", "/console/", "/console/{*path}"];
-
-/// The routes that need no token. `/` is a provider's where there is one.
-pub(crate) fn open_paths(settings: &Settings) -> impl Iterator<Item = &'static str> {
-    PATHS.into_iter().chain(settings.upstreams.is_empty().then_some("/"))
-}
 
 /// The page.
 const INDEX: &str = "index.html";
@@ -27,13 +18,13 @@ const INDEX: &str = "index.html";
 /// Names and contents, sorted by name, as the build script found them.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/console_files"));
 
-/// What the page may do: run its own script, use its own styles, and talk to the service that it came from. Markup and
-/// code are never made from strings, and browsers that know trusted types enforce it.
+/// The page's permissions: run its own script, use its own styles, and talk to the service that it came from. Markup
+/// and code are never made from strings, and browsers that know trusted types enforce it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
                       trusted-types 'none'";
 
-/// What stands on every answer.
+/// The headers of every answer.
 const HEADERS: [(HeaderName, &str); 5] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -42,14 +33,13 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// The routes, `/` among them where the service is no proxy.
-pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
-    Router::new()
-        .route("/", any(root))
+/// The routes. The service's own address leads to the console, unless it is a provider's.
+pub(crate) fn router(settings: &Settings) -> Router {
+    let router = Router::new()
         .route("/console", get(|| async { redirect("console/") }))
         .route("/console/", get(page))
-        .route("/console/{*path}", get(part))
-        .with_state(proxy)
+        .route("/console/{*path}", get(part));
+    if settings.upstreams.is_empty() { router.route("/", get(|| async { redirect("console/") })) } else { router }
 }
 
 async fn page(headers: HeaderMap) -> Response {
@@ -60,15 +50,6 @@ async fn part(Path(path): Path<String>, headers: HeaderMap) -> Response {
     file(&path, &headers)
 }
 
-/// The service's own address leads to the console, unless it is a provider's.
-async fn root(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
-    let is_proxy = !proxy.core.settings.upstreams.is_empty();
-    if is_proxy || !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return proxy::proxy(State(proxy), request).await;
-    }
-    redirect("console/")
-}
-
 /// The address is relative, so that it holds behind a reverse proxy that puts the service into a folder.
 fn redirect(to: &'static str) -> Response {
     (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, to)]).into_response()
@@ -77,7 +58,7 @@ fn redirect(to: &'static str) -> Response {
 /// A file of the console, or that the caller has it already.
 fn file(name: &str, asked: &HeaderMap) -> Response {
     let Ok(place) = FILES.binary_search_by_key(&name, |(name, _)| name) else {
-        return no_route().into_response();
+        return Problem::NoRoute.into_response();
     };
     let (name, content) = FILES[place];
     let tag = &TAGS[place];
@@ -176,7 +157,7 @@ mod tests {
     }
 
     /// The policy forbids scripts and styles in the page itself, and everything from elsewhere: a page that has any
-    /// would stand there empty.
+    /// would be empty.
     #[test]
     fn the_page_asks_for_nothing_that_the_policy_forbids() {
         let page = FILES.iter().find(|(name, _)| *name == INDEX).unwrap().1;

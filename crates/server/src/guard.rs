@@ -1,29 +1,35 @@
-//! What every request passes: the host's name, the token, the rate, a slot; and what is told of it.
+//! The checks that every request passes: the host's name, the token, the rate, a slot; and its log line and metrics.
 
 mod answers;
 mod rates;
+mod shared_rates;
 mod shares;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt as _, stream};
+use parking_lot::Mutex;
 use tracing::Instrument;
 
 use crate::auth::Caller;
-use crate::http::{ApiError, body_of};
+use crate::http::{ApiError, Problem, body_of};
+use crate::settings::RateScope;
 use crate::state::Core;
+#[cfg(feature = "otel")]
+use crate::telemetry;
 
-use rates::Rates;
-use shares::{Share, Shares};
+use rates::{CountedBy, Rates};
+use shared_rates::SharedRates;
+pub(crate) use shares::{Share, Shares};
 
 /// The header with the number of a request, which the log repeats.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-epitome-request-id");
@@ -34,28 +40,28 @@ const MOST_ARRIVING: usize = 4;
 /// Bodies of the largest size that may be in memory at once; answers too.
 const MOST_BODIES: usize = 8;
 
-/// What the guard has to know of the routes, by their patterns.
-#[derive(Debug)]
-pub(crate) struct Routes {
-    /// Those that the log and the metrics name.
-    pub(crate) named: Vec<&'static str>,
-    /// The name of all others, which go on to a provider.
-    pub(crate) proxied: &'static str,
-    /// Those that need no token: they tell nothing but that the service runs.
-    pub(crate) open: Vec<&'static str>,
-    /// Those that are answered however many requests are under way: what happens is wanted most then.
-    pub(crate) beside: &'static [&'static str],
-    /// Those that are answered where all connections are taken.
-    pub(crate) health: &'static [&'static str],
-    /// Whether a request to a provider is looked into, and so has to be here whole.
-    pub(crate) is_read: fn(&Method, &str) -> bool,
+/// The access that a route requires.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Access {
+    /// Nothing, and it is answered where all connections are taken: it only says whether the service runs.
+    Health,
+    /// No token: the route shows no data of a tenant.
+    Open,
+    /// A token. It is answered however many requests are under way: what happens is wanted most then.
+    Metrics,
+    /// A token, and room for one more request.
+    Caller,
+    /// The same for a route of a provider; whether the proxy reads a request to it, which then has to arrive whole.
+    Provider(fn(&Method, &str) -> bool),
 }
 
-/// What every request passes.
+/// The label of providers' routes in the log and the metrics.
+const PROVIDER: &str = "proxy";
+
+/// The checks that every request passes.
 #[derive(Debug)]
 pub(crate) struct Guard {
     core: Arc<Core>,
-    routes: Routes,
     rates: Rates,
     /// Requests that are answered.
     slots: Arc<Shares>,
@@ -70,13 +76,12 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    pub(crate) fn new(core: Arc<Core>, routes: Routes) -> Arc<Self> {
+    pub(crate) fn new(core: Arc<Core>) -> Arc<Self> {
         let (limits, are_several) = (&core.settings.limits, core.settings.tokens.has_several_tenants());
         let shares = |most| Shares::new(most, are_several);
         let bodies = limits.body_bytes.saturating_mul(MOST_BODIES);
         Arc::new(Self {
-            routes,
-            rates: Rates::new(limits.requests_per_minute),
+            rates: Rates::new(limits.requests_per_minute, shared_rates(&core)),
             slots: shares(limits.concurrent),
             arriving: shares(limits.concurrent.saturating_mul(MOST_ARRIVING)),
             body_bytes: shares(bodies),
@@ -87,32 +92,57 @@ impl Guard {
     }
 }
 
+/// The rates of all instances, where they are to share them and have a database that all of them see.
+fn shared_rates(core: &Core) -> Option<SharedRates> {
+    let limits = &core.settings.limits;
+    let exchange = match limits.rate_scope {
+        RateScope::Instance => None,
+        RateScope::Store => core.storage().ok().and_then(|storage| storage.store.exchange()),
+    };
+    exchange.map(|exchange| SharedRates::new(exchange, limits.requests_per_minute))
+}
+
 /// Says of a request that its connection is one of those beyond the bound, on which only health is answered.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OverConnectionLimit;
 
-/// Lets a request in or refuses it, and tells of it.
-pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+/// Lets a request in or refuses it, and counts and logs it.
+pub(crate) async fn guard(
+    State((guard, access)): State<(Arc<Guard>, Access)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     static NUMBER: AtomicU64 = AtomicU64::new(1);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let started = Instant::now();
-    let (metrics, routes) = (&guard.core.metrics, &guard.routes);
+    let metrics = &guard.core.metrics;
     let under_way = metrics.begin();
-    let matched = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
     // A pattern, and never the caller's text.
-    let route = routes.named.iter().find(|known| **known == matched).copied().unwrap_or(routes.proxied);
-    let (is_open, is_proxied) = (routes.open.contains(&matched), route == routes.proxied);
+    let matched = request.extensions().get::<MatchedPath>().cloned();
+    let route = matched.as_ref().map_or(PROVIDER, MatchedPath::as_str);
+    let is_proxied = matches!(access, Access::Provider(_));
+    #[cfg(feature = "otel")]
+    let span = {
+        let is_probe = matches!(access, Access::Health | Access::Metrics);
+        telemetry::request_span(number, route, is_probe, &mut request)
+    };
+    #[cfg(not(feature = "otel"))]
     let span =
         tracing::info_span!("request", number, route, method = %request.method(), tenant = tracing::field::Empty);
-    let is_crowded = request.extensions().get::<OverConnectionLimit>().is_some() && !routes.health.contains(&route);
+    let is_crowded = request.extensions().get::<OverConnectionLimit>().is_some() && !matches!(access, Access::Health);
     let mut response = async {
         if is_crowded {
-            return unread(request, busy("too many connections are open"));
+            return unread(request, Problem::Busy.with("too many connections are open"));
         }
-        match admit(&guard, &mut request, is_open) {
-            Err(error) => unread(request, error),
-            Ok(()) if is_open || routes.beside.contains(&route) => next.run(request).await,
-            Ok(()) => run_in_slot(&guard, request, next, is_proxied).await,
+        if let Err(error) = admit(&guard, &mut request, access).await {
+            return unread(request, error);
+        }
+        match access {
+            Access::Health | Access::Open | Access::Metrics => next.run(request).await,
+            Access::Provider(is_read) if !is_read(request.method(), request.uri().path()) => {
+                streamed(&guard, request, next).await
+            }
+            Access::Caller | Access::Provider(_) => run_in_slot(&guard, request, next, access).await,
         }
     }
     .instrument(span.clone())
@@ -121,6 +151,8 @@ pub(crate) async fn guard(State(guard): State<Arc<Guard>>, mut request: Request,
         response.headers_mut().insert(REQUEST_ID, number);
     }
     let (status, took) = (response.status().as_u16(), started.elapsed());
+    #[cfg(feature = "otel")]
+    telemetry::note_answer(&span, status, response.headers());
     drop(under_way);
     metrics.request(route, status, took);
     let milliseconds = took.as_millis() as u64;
@@ -144,33 +176,30 @@ fn close_behind(is_unread: bool, mut response: Response) -> Response {
 
 /// Answers a request when there is room for it. Its body arrives first: a request that is never sent whole takes no slot, and
 /// the bytes of all bodies are bounded until they are answered. What the proxy sends on as it comes is never here whole.
-async fn run_in_slot(guard: &Guard, request: Request, next: Next, is_proxied: bool) -> Response {
-    let tenant = request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |it| Arc::clone(&it.tenant));
-    if is_proxied && !(guard.routes.is_read)(request.method(), request.uri().path()) {
-        return streamed(guard, &tenant, request, next).await;
-    }
+async fn run_in_slot(guard: &Guard, request: Request, next: Next, access: Access) -> Response {
+    let tenant = tenant_of(&request);
     let (parts, body) = request.into_parts();
     let is_empty = body.is_end_stream();
     let (body, _bytes) = match is_empty {
         true => (body, None),
-        false => match receive_body(guard, &tenant, &parts, body).await {
+        false => match receive_body(guard, &tenant, &parts, body, access).await {
             Ok(arrived) => arrived,
             Err(error) => return close_behind(true, error.into_response()),
         },
     };
     let Some(slot) = guard.slots.take(&tenant, 1) else {
-        return busy("too many requests are under way").into_response();
+        return Problem::Busy.with("too many requests are under way").into_response();
     };
     let response = next.run(Request::from_parts(parts, body)).await;
     drop(slot);
     answers::meter_answer(&guard.answer_bytes, &tenant, response).await
 }
 
-/// Answers a request whose body goes on to the provider as it comes, whatever its size; a client that sends nothing for too
-/// long ends it.
-async fn streamed(guard: &Guard, tenant: &Arc<str>, request: Request, next: Next) -> Response {
-    let Some(_stream) = guard.streams.take(tenant, 1) else {
-        return unread(request, busy("too many requests are under way"));
+/// Answers a request whose body is sent to the provider as it arrives, whatever its size; a client that sends nothing
+/// for too long ends it.
+async fn streamed(guard: &Guard, request: Request, next: Next) -> Response {
+    let Some(_stream) = guard.streams.take(&tenant_of(&request), 1) else {
+        return unread(request, Problem::Busy.with("too many requests are under way"));
     };
     let (parts, body) = request.into_parts();
     let is_empty = body.is_end_stream();
@@ -179,7 +208,7 @@ async fn streamed(guard: &Guard, tenant: &Arc<str>, request: Request, next: Next
     let response = next.run(Request::from_parts(parts, body)).await;
     if is_late.load(Ordering::Relaxed) {
         let message = format!("nothing came of the body for {} seconds", patience.as_secs());
-        let late = ApiError::new(StatusCode::REQUEST_TIMEOUT, "slow-body", message, "send it at once");
+        let late = Problem::SlowBody.with(message);
         return close_behind(true, late.into_response());
     }
     // A provider that answers before it has read all of it wants no more of it.
@@ -209,14 +238,16 @@ async fn receive_body(
     tenant: &Arc<str>,
     parts: &Parts,
     body: Body,
+    #[cfg_attr(not(feature = "otel"), allow(unused_variables, reason = "what is traced depends on it"))] access: Access,
 ) -> Result<(Body, Option<Arc<Mutex<Share>>>), ApiError> {
-    let _place = guard.arriving.take(tenant, 1).ok_or_else(|| busy("too many requests are on their way"))?;
-    let too_much = || busy("too many bytes are on their way");
+    let _place =
+        guard.arriving.take(tenant, 1).ok_or_else(|| Problem::Busy.with("too many requests are on their way"))?;
+    let too_much = || Problem::Busy.with("too many bytes are on their way");
     let share = Arc::new(Mutex::new(guard.body_bytes.take(tenant, 0).ok_or_else(too_much)?));
     let is_refused = Arc::new(AtomicBool::new(false));
     let (counted, refused) = (Arc::clone(&share), Arc::clone(&is_refused));
     let pieces = body.into_data_stream().map(move |piece| match piece {
-        Ok(piece) if !counted.lock().unwrap_or_else(PoisonError::into_inner).grow(piece.len()) => {
+        Ok(piece) if !counted.lock().grow(piece.len()) => {
             refused.store(true, Ordering::Relaxed);
             Err(axum::Error::new("there is no room"))
         }
@@ -226,29 +257,30 @@ async fn receive_body(
     if is_refused.load(Ordering::Relaxed) {
         return Err(too_much());
     }
-    Ok((Body::from(bytes?), Some(share)))
+    let bytes = bytes?;
+    #[cfg(feature = "otel")]
+    if matches!(access, Access::Provider(_)) {
+        telemetry::note_inference(&parts.method, parts.uri.path(), &bytes);
+    }
+    Ok((Body::from(bytes), Some(share)))
 }
 
-fn busy(message: &str) -> ApiError {
-    let help = "try again as Retry-After says; the service has its limits, of which a tenant has half";
-    let busy = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message, help);
-    busy.retry_after(Duration::from_secs(1))
+fn tenant_of(request: &Request) -> Arc<str> {
+    request.extensions().get::<Caller>().map_or_else(|| Arc::from(""), |caller| Arc::clone(&caller.tenant))
 }
 
-fn admit(guard: &Guard, request: &mut Request, is_open: bool) -> Result<(), ApiError> {
+async fn admit(guard: &Guard, request: &mut Request, access: Access) -> Result<(), ApiError> {
     if guard.core.settings.tokens.is_empty() {
         from_this_machine(request.headers(), request.uri())?;
     }
-    if is_open {
+    if matches!(access, Access::Health | Access::Open) {
         return Ok(());
     }
-    let caller = guard.core.settings.tokens.caller(request.headers()).ok_or_else(|| {
-        let help =
-            "send `Authorization: Bearer TOKEN`, or `X-Epitome-Token: TOKEN` where Authorization is a provider's";
-        ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "there is no valid token in the request", help)
-    })?;
+    let caller = guard.core.settings.tokens.caller(request.headers()).ok_or(Problem::Unauthorized)?;
     tracing::Span::current().record("tenant", &*caller.tenant);
-    guard.rates.take(&caller.tenant)?;
+    if guard.rates.take(&caller.tenant).await? == CountedBy::ThisInstance {
+        guard.core.metrics.rate_fallback();
+    }
     request.extensions_mut().insert(caller);
     Ok(())
 }
@@ -256,15 +288,12 @@ fn admit(guard: &Guard, request: &mut Request, is_open: bool) -> Result<(), ApiE
 /// Without tokens, only programs of this machine are served: a page in a browser that has another name resolve to this
 /// machine, or that calls from elsewhere, is not.
 fn from_this_machine(headers: &HeaderMap, uri: &Uri) -> Result<(), ApiError> {
-    let refused = |what: &str| {
-        let help = "call it as localhost or 127.0.0.1, or run it with tokens";
-        ApiError::new(StatusCode::FORBIDDEN, "not-local", format!("the request comes from elsewhere: {what}"), help)
-    };
+    let refused = |what: &str| Problem::NotLocal.with(format!("the request comes from elsewhere: {what}"));
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).or(uri.host());
     if !host.is_none_or(is_local) {
         return Err(refused("its Host is not this machine"));
     }
-    // A page of this machine on another port is somebody else's too: only the service's own pages may call it.
+    // A page of this machine on another port may belong to another program: only the service's own pages may call it.
     let is_own = |origin: &HeaderValue| {
         let origin = origin.to_str().ok().and_then(|origin| origin.strip_prefix("http://"));
         origin.is_some_and(|origin| host.is_some_and(|host| origin.eq_ignore_ascii_case(host)))

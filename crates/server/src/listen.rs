@@ -26,16 +26,16 @@ use crate::guard::OverConnectionLimit;
 use connections::{ConnectionSlot, ConnectionUse, Connections};
 use stream::Stream;
 
-/// How long to wait after the system had no connection to give, such as when there are too many open files.
+/// The pause after the system had no connection to give, such as when there are too many open files.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Connections beyond the bound: enough for whoever asks for health, and each is over after one request.
+/// Connections beyond the bound: enough for health checks, and each is over after one request.
 const MOST_CROWDED: usize = 64;
 
-/// How long a connection beyond the bound may take for the headers of its request.
+/// The time that a connection beyond the bound has for the headers of its request.
 const CROWDED_HEADERS: Duration = Duration::from_secs(2);
 
-/// What connections are given.
+/// The limits of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// For the headers of a request, the first or the next: who sends a byte now and then does not keep the connection.
@@ -44,7 +44,7 @@ pub(crate) struct Patience {
     pub(crate) write: Duration,
 }
 
-/// Answers connections until `stop` is done; then takes nothing new, and waits for what is under way.
+/// Answers connections until `stop` is done; then accepts no new ones, and waits for the requests under way.
 ///
 /// `connections` bounds how many there are. Where all are taken by requests under way, a few more are still answered that
 /// ask for health.

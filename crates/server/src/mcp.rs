@@ -14,12 +14,10 @@ use serde_json::{Map, Value};
 use crate::auth::Caller;
 use crate::sessions::{Sessions, search};
 
-/// The route. It speaks a protocol of its own, so the OpenAPI document does not have it.
-pub(crate) const PATHS: [&str; 1] = [epitome_mcp::PATH];
-
 /// The header that names the session for all calls of a client.
 const SESSION: &str = "x-epitome-session";
 
+/// The route. It speaks a protocol of its own, so the OpenAPI document does not have it.
 pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
     Router::new().route(epitome_mcp::PATH, any(mcp)).with_state(sessions)
 }
@@ -32,7 +30,7 @@ async fn mcp(
 ) -> Response {
     let session = headers.get(SESSION).and_then(|id| id.to_str().ok()).map(|id| id.trim().to_owned());
     let answers = Arc::new(TenantSessions { sessions, caller, session });
-    // Who may call was settled before: by a token, or by being on this machine.
+    // Access was checked before: by a token, or by the caller being on this machine.
     http_service(answers, true).handle(request).await.map(Body::new)
 }
 
@@ -63,10 +61,7 @@ impl ToolBackend for TenantSessions {
         };
         let answer = match search::answer(&self.sessions, &self.caller, id, call).await {
             Ok(answer) => answer,
-            Err(error) => {
-                let part = error.body.error;
-                Answer::refusal(format!("{}: {}", part.message, part.help))
-            }
+            Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
         };
         self.sessions.core.metrics.looked_up("mcp", 1);
         answer

@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Extension, State};
 use axum::http::StatusCode;
-use axum::routing::{delete as deleting, get};
-use axum::{Json, Router};
 use epitome::store::{Memory, MemoryKind, Scope};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, check_name, page_size};
+use crate::http::{ApiError, PathParameters, Problem, QueryParameters, check_name, page_size};
+use crate::openapi::with_problems;
 use crate::state::Core;
 
 /// The routes.
-pub(crate) fn router(core: Arc<Core>) -> Router {
-    Router::new().route("/v1/memories", get(list)).route("/v1/memories/{id}", deleting(delete)).with_state(core)
+pub(crate) fn router(core: Arc<Core>) -> OpenApiRouter {
+    OpenApiRouter::new()
+        .routes(with_problems(routes!(list), &[&[Problem::BadName, Problem::BadLimit, Problem::NoStore]]))
+        .routes(with_problems(routes!(delete), &[&[Problem::NoStore, Problem::UnknownMemory]]))
+        .with_state(core)
 }
 
 /// Which memories.
@@ -24,32 +29,32 @@ pub(crate) fn router(core: Arc<Core>) -> Router {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct MemoryQuery {
-    /// Those of this session.
+    /// Only memories of this session.
     #[param(min_length = 1, max_length = 200)]
     session: Option<String>,
-    /// Those that hold one of these words, in upper or lower case, those with the most of them first.
+    /// Only memories that hold one of these words, in upper or lower case, those with the most of them first.
     query: Option<String>,
     /// The most memories: 50 without it.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<u32>,
 }
 
-/// What a memory is.
+/// The kind of a memory.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = MemoryKind)]
 enum Kind {
     /// Something was decided or found out.
     Decision,
-    /// What somebody likes or wants.
+    /// Something that a person likes or wants.
     Preference,
-    /// How things are to be done, from now on.
+    /// The way to do things from now on.
     Instruction,
     /// An exact string and the words that say what it is.
     Identifier,
     /// Something that went wrong, and why.
     Failure,
-    /// Something about a person, a place or a program, or what was asked to be remembered.
+    /// Something about a person, a place or a program, or something that a person asked to remember.
     Fact,
 }
 
@@ -70,16 +75,16 @@ impl From<MemoryKind> for Kind {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Memory)]
 pub(crate) struct MemoryItem {
-    /// Its id, which deletes it. In one session texts that differ only in upper and lower case and white space have the
-    /// same; what two sessions said are two memories.
+    /// The memory's id, which deletes it. In one session texts that differ only in upper and lower case and white space
+    /// have the same id; the same text in two sessions is two memories.
     id: String,
-    /// What was said; in front of it the speaker's name where several people speak, behind it the day where it names one.
+    /// The memory's text; in front of it the speaker's name where several people speak, behind it the day where it
+    /// names one.
     text: String,
-    /// What it is.
+    /// The kind.
     kind: Kind,
     /// The session in which it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     session: Option<Arc<str>>,
     /// The id of the message that says it.
     message: String,
@@ -110,12 +115,8 @@ pub(crate) struct MemoryList {
 
 /// Lists the tenant's memories, the last stored first; with words to look for, those that hold the most of them first.
 #[utoipa::path(
-    get, path = "/v1/memories", tag = "sessions", security(("token" = [])), params(MemoryQuery),
-    responses(
-        (status = 200, description = "The memories", body = MemoryList),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "The service keeps nothing", body = ErrorBody),
-    )
+    get, path = "/v1/memories", tag = "sessions", params(MemoryQuery),
+    responses((status = 200, description = "The memories", body = MemoryList))
 )]
 pub(crate) async fn list(
     State(core): State<Arc<Core>>,
@@ -141,13 +142,9 @@ pub(crate) async fn list(
 
 /// Forgets a memory.
 #[utoipa::path(
-    delete, path = "/v1/memories/{id}", tag = "sessions", security(("token" = [])),
+    delete, path = "/v1/memories/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The memory's id, as the list has it")),
-    responses(
-        (status = 204, description = "It is forgotten"),
-        (status = 400, description = "The id is not UTF-8", body = ErrorBody),
-        (status = 404, description = "There is none of that id", body = ErrorBody),
-    )
+    responses((status = 204, description = "It is forgotten"))
 )]
 pub(crate) async fn delete(
     State(core): State<Arc<Core>>,
@@ -156,11 +153,10 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;
     let tenant = storage.tenant(&caller)?;
-    // Anything else is no memory's, and may be what a database does not take as text.
+    // No other text is an id, and it may be one that a database does not accept.
     let may_be = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     if may_be && storage.store.forget_memory(&tenant, &id).await.map_err(|error| storage.api_error(error))? {
         return Ok(StatusCode::NO_CONTENT);
     }
-    let help = "GET /v1/memories lists those that there are";
-    Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-memory", "there is no such memory", help))
+    Err(Problem::UnknownMemory.into())
 }

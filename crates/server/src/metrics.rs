@@ -1,12 +1,13 @@
-//! What has happened, in Prometheus' text format.
+//! The service's metrics, in Prometheus' text format.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use epitome::live::Counters;
+use parking_lot::Mutex;
 
 /// Upper bounds of the histogram of durations, in seconds.
 const BOUNDS: [f64; 9] = [0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 20.0, 60.0, 300.0];
@@ -14,18 +15,21 @@ const BOUNDS: [f64; 9] = [0.005, 0.02, 0.1, 0.5, 1.0, 5.0, 20.0, 60.0, 300.0];
 /// Counters of the service.
 #[derive(Debug, Default)]
 pub(crate) struct ServiceMetrics {
-    requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
-    durations: Mutex<BTreeMap<&'static str, Histogram>>,
+    requests: Mutex<BTreeMap<(String, u16), u64>>,
+    durations: Mutex<BTreeMap<String, Histogram>>,
     compactions: Mutex<BTreeMap<&'static str, u64>>,
     proxied: Mutex<BTreeMap<&'static str, u64>>,
     lookups: Mutex<BTreeMap<&'static str, u64>>,
+    native_compactions: Mutex<BTreeMap<&'static str, u64>>,
+    native_items: Mutex<BTreeMap<&'static str, u64>>,
     tokens_saved: AtomicU64,
+    rate_fallbacks: AtomicU64,
     in_flight: AtomicI64,
     /// Of the proxy's sessions.
     pub(crate) sessions: Arc<epitome::live::Metrics>,
     /// Of the sessions that are kept in the store.
     pub(crate) kept: Arc<epitome::live::Metrics>,
-    /// How long requests waited for their turn at a session.
+    /// The times that requests waited for their turn at a session.
     lock_waits: Mutex<Histogram>,
 }
 
@@ -46,7 +50,7 @@ impl Histogram {
         self.sum += seconds;
     }
 
-    /// Its lines; `labels` is empty, or ends with a comma.
+    /// The histogram's lines; `labels` is empty, or ends with a comma.
     fn write(&self, text: &mut String, name: &str, labels: &str) {
         for (bucket, bound) in self.buckets.iter().zip(BOUNDS) {
             let _ = writeln!(text, "{name}_bucket{{{labels}le=\"{bound}\"}} {bucket}");
@@ -74,53 +78,69 @@ impl ServiceMetrics {
         RequestInFlight(&self.in_flight)
     }
 
-    pub(crate) fn request(&self, route: &'static str, status: u16, took: Duration) {
-        *lock(&self.requests).entry((route, status)).or_default() += 1;
-        let mut durations = lock(&self.durations);
-        durations.entry(route).or_default().add(took);
+    pub(crate) fn request(&self, route: &str, status: u16, took: Duration) {
+        *self.requests.lock().entry((route.to_owned(), status)).or_default() += 1;
+        let mut durations = self.durations.lock();
+        durations.entry(route.to_owned()).or_default().add(took);
     }
 
     /// A compaction that a caller asked for.
     pub(crate) fn compaction(&self, status: &'static str, tokens_saved: u32) {
-        *lock(&self.compactions).entry(status).or_default() += 1;
+        *self.compactions.lock().entry(status).or_default() += 1;
         self.tokens_saved.fetch_add(tokens_saved.into(), Ordering::Relaxed);
     }
 
     /// A request waited for its turn at a session.
     pub(crate) fn lock_wait(&self, took: Duration) {
-        lock(&self.lock_waits).add(took);
+        self.lock_waits.lock().add(took);
+    }
+
+    /// A request that was counted by this instance alone, because the database of all does not answer.
+    pub(crate) fn rate_fallback(&self) {
+        self.rate_fallbacks.fetch_add(1, Ordering::Relaxed);
     }
 
     /// A request that the proxy sent on.
     pub(crate) fn count_proxied(&self, status: &'static str) {
-        *lock(&self.proxied).entry(status).or_default() += 1;
+        *self.proxied.lock().entry(status).or_default() += 1;
+    }
+
+    /// A compaction that a client asked its provider for, by what it `asked` with; `forwarded` where the provider was asked.
+    pub(crate) fn native_compaction(&self, asked: &'static str) {
+        *self.native_compactions.lock().entry(asked).or_default() += 1;
+    }
+
+    /// A request with a compaction item of ours, which was `expanded` or `refused`.
+    pub(crate) fn native_item(&self, outcome: &'static str) {
+        *self.native_items.lock().entry(outcome).or_default() += 1;
     }
 
     /// Calls of tools that looked something up, for models that came `by` the proxy or a protocol.
     pub(crate) fn looked_up(&self, by: &'static str, calls: usize) {
-        *lock(&self.lookups).entry(by).or_default() += calls as u64;
+        *self.lookups.lock().entry(by).or_default() += calls as u64;
     }
 
-    /// Everything as text; `gauges` are name, help and value of what is measured now, `counters` of what others count.
+    /// Everything as text; `gauges` are name, help and value of the current measurements, `counters` of figures that
+    /// other parts count.
     pub(crate) fn text(&self, gauges: &[(&str, &str, f64)], counters: &[(&str, &str, f64)]) -> String {
         let mut text = String::new();
         head(&mut text, "epitome_requests_total", "counter", "Requests answered, by route and status.");
-        for ((route, status), count) in lock(&self.requests).iter() {
+        for ((route, status), count) in self.requests.lock().iter() {
             let _ = writeln!(text, "epitome_requests_total{{route=\"{route}\",status=\"{status}\"}} {count}");
         }
         let name = "epitome_request_duration_seconds";
         head(&mut text, name, "histogram", "Time until the headers of the answer, by route.");
-        for (route, histogram) in lock(&self.durations).iter() {
+        for (route, histogram) in self.durations.lock().iter() {
             histogram.write(&mut text, name, &format!("route=\"{route}\","));
         }
         let name = "epitome_session_lock_wait_seconds";
         head(&mut text, name, "histogram", "Time until it was a request's turn at a kept session.");
-        lock(&self.lock_waits).write(&mut text, name, "");
+        self.lock_waits.lock().write(&mut text, name, "");
         write_labelled(
             &mut text,
             ("epitome_compactions_total", "status"),
             "Compactions asked for, by how they ended.",
-            &lock(&self.compactions),
+            &self.compactions.lock(),
         );
         let saved = self.tokens_saved.load(Ordering::Relaxed) as f64;
         single(&mut text, "epitome_tokens_saved_total", "counter", "Tokens that compactions asked for saved.", saved);
@@ -128,19 +148,34 @@ impl ServiceMetrics {
             &mut text,
             ("epitome_proxied_total", "status"),
             "Requests sent on to a provider, by what the proxy did with them.",
-            &lock(&self.proxied),
+            &self.proxied.lock(),
         );
         write_labelled(
             &mut text,
             ("epitome_lookups_total", "by"),
             "Calls with which models looked up what was said, by the way they came.",
-            &lock(&self.lookups),
+            &self.lookups.lock(),
+        );
+        write_labelled(
+            &mut text,
+            ("epitome_native_compactions_total", "asked"),
+            "Compactions that clients asked their provider for, by what they asked with; forwarded where it was asked.",
+            &self.native_compactions.lock(),
+        );
+        write_labelled(
+            &mut text,
+            ("epitome_native_items_total", "outcome"),
+            "Requests with compaction items of the proxy, by what became of them.",
+            &self.native_items.lock(),
         );
         let (proxied, kept) = (self.sessions.counters(), self.kept.counters());
         for ((name, help, proxied), (_, _, kept)) in of_sessions(&proxied).into_iter().zip(of_sessions(&kept)) {
             head(&mut text, name, "counter", help);
             let _ = writeln!(text, "{name}{{of=\"proxy\"}} {proxied}\n{name}{{of=\"store\"}} {kept}");
         }
+        let fallbacks = self.rate_fallbacks.load(Ordering::Relaxed) as f64;
+        let help = "Requests that this instance alone counted, because the database did not answer.";
+        single(&mut text, "epitome_rate_fallbacks_total", "counter", help, fallbacks);
         let in_flight = self.in_flight.load(Ordering::Relaxed) as f64;
         single(&mut text, "epitome_requests_in_flight", "gauge", "Requests under way.", in_flight);
         for (name, help, value) in counters {
@@ -216,8 +251,4 @@ fn write_labelled(text: &mut String, (name, label): (&str, &str), help: &str, co
     for (value, count) in counts {
         let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
     }
-}
-
-fn lock<T>(counts: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,101 +1,45 @@
-//! The OpenAPI document, generated from the routes and their types.
+//! The OpenAPI document. Each feature's router declares its routes once, with [`routes!`](utoipa_axum::routes): what
+//! answers them and what the document says of them are the same declaration.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use axum::routing::get;
+use axum::extract::Extension;
 use axum::{Json, Router};
-use utoipa::openapi::path::Operation;
+use utoipa::OpenApi as _;
+use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
-use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
-use utoipa::{Modify, OpenApi};
+use utoipa::openapi::{Content, OpenApi, Ref, RefOr, Required, Response, ResponseBuilder};
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa_axum::routes;
 
-use crate::agents;
-use crate::channels;
-use crate::events;
-use crate::memories;
-use crate::routes::{check, compact, compress, inspect, retrieve};
-use crate::sessions;
-use crate::status;
+use crate::http::{ErrorBody, Problem};
 
-/// Its pattern.
-pub(crate) const PATH: &str = "/openapi.json";
-
-/// The route.
-pub(crate) fn router() -> Router {
-    Router::new().route(PATH, get(openapi))
+/// The document's own route.
+pub(crate) fn router() -> OpenApiRouter {
+    OpenApiRouter::new().routes(routes!(openapi))
 }
 
 /// This document.
 #[utoipa::path(
-    get, path = "/openapi.json", tag = "operation",
+    get, path = "/openapi.json", tag = "operation", security(()),
     responses((status = 200, description = "The OpenAPI document of this service", body = Object))
 )]
-pub(crate) async fn openapi() -> Json<&'static utoipa::openapi::OpenApi> {
-    Json(&DOCUMENT)
+async fn openapi(Extension(document): Extension<Arc<OpenApi>>) -> Json<Arc<OpenApi>> {
+    Json(document)
 }
 
-/// The patterns of the routes that it describes.
-pub(crate) fn described_paths() -> impl Iterator<Item = &'static str> {
-    DOCUMENT.paths.paths.keys().map(String::as_str)
-}
-
-static DOCUMENT: LazyLock<utoipa::openapi::OpenApi> = LazyLock::new(Document::openapi);
-
-/// The document.
-#[derive(Debug, OpenApi)]
+/// The part of the document that does not come from the routes.
+#[derive(utoipa::OpenApi)]
 #[openapi(
     info(
         title = "epitome",
         description = "Fits an agent's session into a token budget. Paths of a provider are sent on where the service runs \
                        with an upstream; they are not listed here."
     ),
-    paths(
-        compact::compact,
-        compact::preview,
-        check::check,
-        inspect::inspect,
-        compress::compress,
-        retrieve::by_body,
-        retrieve::by_path,
-        agents::list,
-        agents::get,
-        agents::put,
-        agents::delete,
-        channels::list,
-        channels::put,
-        channels::delete,
-        sessions::list::list,
-        sessions::create::create,
-        sessions::create::import,
-        sessions::list::get,
-        sessions::list::describe,
-        sessions::list::delete,
-        sessions::messages::messages,
-        sessions::messages::append,
-        sessions::messages::behind,
-        sessions::messages::summary,
-        sessions::render::request,
-        sessions::maintain::check,
-        sessions::maintain::maintain,
-        sessions::compact::preview,
-        sessions::compact::apply,
-        sessions::compact::compact,
-        sessions::history::undo,
-        sessions::history::history,
-        sessions::history::epoch,
-        sessions::history::recall,
-        sessions::maintain::overflow,
-        sessions::search::search,
-        sessions::search::search_all,
-        memories::list,
-        memories::delete,
-        events::stream,
-        events::socket,
-        status::alive,
-        status::ready,
-        status::metrics,
-        openapi,
-    ),
+    // Events are written as text in a stream, so no route names their type.
+    components(schemas(ErrorBody, epitome::live::Event)),
+    security(("token" = [])),
     tags(
         (name = "compaction", description = "For runtimes that keep their own history"),
         (name = "gateways", description = "In the shape that gateways call compression services in"),
@@ -104,69 +48,97 @@ static DOCUMENT: LazyLock<utoipa::openapi::OpenApi> = LazyLock::new(Document::op
         (name = "settings", description = "What agents do differently, and the channels to models that write summaries"),
         (name = "operation", description = "For whoever runs the service"),
     ),
-    modifiers(&Token, &CommonResponses, &OptionalBodies)
 )]
-struct Document;
+struct Head;
 
-/// The token, where the service has any.
-struct Token;
+/// The problems that any route answers before its handler is asked: see `guard`.
+const OF_ALL: [Problem; 7] = [
+    Problem::Unauthorized,
+    Problem::NotLocal,
+    Problem::TooManyRequests,
+    Problem::Busy,
+    Problem::Timeout,
+    Problem::StoreFull,
+    Problem::StoreUnavailable,
+];
 
-impl Modify for Token {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        let components = document.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+/// The problems of every request with a body.
+const OF_BODIES: [Problem; 6] = [
+    Problem::BadRequest,
+    Problem::BrokenBody,
+    Problem::SlowBody,
+    Problem::TooLarge,
+    Problem::TooManyParts,
+    Problem::NotJson,
+];
+
+/// The routes of all parts, and the document that they make together, which one of the routes serves.
+pub(crate) fn serve(parts: impl IntoIterator<Item = (Router, OpenApi)>) -> Router {
+    let (mut router, mut document) = (Router::new(), Head::openapi());
+    for (routes, described) in parts {
+        router = router.merge(routes);
+        document.merge(described);
     }
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+    for operation in document.paths.paths.values_mut().flat_map(operations) {
+        // Routes that need no token pass nothing that could refuse them.
+        if operation.security.is_none() {
+            let has = |place: ParameterIn| {
+                let mut parameters = operation.parameters.iter().flatten();
+                parameters.any(|parameter| matches!(parameter, RefOr::T(parameter) if parameter.parameter_in == place))
+            };
+            let by_path = has(ParameterIn::Path).then_some(Problem::BadPath);
+            let by_query = has(ParameterIn::Query).then_some(Problem::BadQuery);
+            let by_body = OF_BODIES.iter().filter(|_| operation.request_body.is_some()).copied();
+            let problems: Vec<Problem> = OF_ALL.into_iter().chain(by_path).chain(by_query).chain(by_body).collect();
+            add_problems(operation, &problems);
+        }
+    }
+    router.layer(Extension(Arc::new(document)))
 }
 
-/// What the service answers on any route before the route is asked: see `guard`.
-struct CommonResponses;
+/// Routes with the problems that their handlers answer, beside those of every route.
+pub(crate) fn with_problems<S>(mut routes: UtoipaMethodRouter<S>, problems: &[&[Problem]]) -> UtoipaMethodRouter<S> {
+    let problems = problems.concat();
+    routes.1.paths.values_mut().flat_map(operations).for_each(|operation| add_problems(operation, &problems));
+    routes
+}
 
-/// For every request, where the service has tokens, limits or nobody at the gate.
-const OF_ALL: [(&str, &str); 4] = [
-    ("401", "There is no token in it that is known here"),
-    ("403", "The service has no tokens, and the request does not come from this machine"),
-    ("429", "More requests in a minute than one tenant may make; Retry-After says when to go on"),
-    ("503", "Too many requests are under way, or the work took too long; Retry-After says when to try again"),
-];
+/// Routes whose body may be left out where there is nothing to say.
+pub(crate) fn with_optional_body<S>(mut routes: UtoipaMethodRouter<S>) -> UtoipaMethodRouter<S> {
+    for operation in routes.1.paths.values_mut().flat_map(operations) {
+        if let Some(RefOr::T(body)) = &mut operation.request_body {
+            body.required = Some(Required::False);
+        }
+    }
+    routes
+}
 
-/// For every request with a body.
-const OF_BODIES: [(&str, &str); 4] = [
-    ("400", "The body, or what stands in it, cannot be taken"),
-    ("408", "The body took too long to arrive"),
-    ("413", "The body is larger, or has more parts, than the service takes"),
-    ("415", "The body is not said to be of a kind that is taken"),
-];
+fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut path.get, &mut path.post, &mut path.put, &mut path.patch, &mut path.delete].into_iter().flatten()
+}
 
-impl Modify for CommonResponses {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        for path in document.paths.paths.values_mut() {
-            let operations = [&mut path.get, &mut path.post, &mut path.put, &mut path.patch, &mut path.delete];
-            operations.into_iter().flatten().filter(|operation| operation.security.is_some()).for_each(add_common);
+/// Describes the answers with these problems, one for each status; each lists the codes that it may have.
+fn add_problems(operation: &mut Operation, problems: &[Problem]) {
+    let mut by_status: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for problem in problems {
+        let status = problem.status().as_u16().to_string();
+        by_status.entry(status).or_default().push(format!("`{}`: {}", problem.code(), problem.title()));
+    }
+    for (status, lines) in by_status {
+        let described = operation.responses.responses.entry(status).or_insert_with(|| error_response().into());
+        if let RefOr::T(response) = described {
+            let before = std::mem::take(&mut response.description);
+            let all = before.split('\n').map(str::to_owned).filter(|line| !line.is_empty());
+            let mut all: Vec<String> = all.collect();
+            all.extend(lines.into_iter().filter(|line| !all.contains(line)).collect::<Vec<_>>());
+            response.description = all.join("\n");
         }
     }
 }
 
-/// Bodies that may be left out where nothing is to be said.
-struct OptionalBodies;
-
-impl Modify for OptionalBodies {
-    fn modify(&self, document: &mut utoipa::openapi::OpenApi) {
-        for name in ["maintain", "preview", "compact", "undo"] {
-            let path = document.paths.paths.get_mut(&format!("/v1/sessions/{{id}}/{name}"));
-            if let Some(body) = path.and_then(|path| path.post.as_mut()).and_then(|post| post.request_body.as_mut()) {
-                body.required = Some(Required::False);
-            }
-        }
-    }
-}
-
-/// Adds what a route does not describe itself.
-fn add_common(operation: &mut Operation) {
-    let of_bodies = OF_BODIES.iter().filter(|_| operation.request_body.is_some());
-    for (status, description) in OF_ALL.iter().chain(of_bodies) {
-        let content = Content::new(Some(Ref::from_schema_name("ErrorBody")));
-        let response = ResponseBuilder::new().description(*description).content("application/json", content);
-        let responses = &mut operation.responses.responses;
-        responses.entry((*status).to_owned()).or_insert_with(|| response.build().into());
-    }
+fn error_response() -> Response {
+    let content = Content::new(Some(Ref::from_schema_name("ErrorBody")));
+    ResponseBuilder::new().content("application/json", content).build()
 }

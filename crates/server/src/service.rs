@@ -6,14 +6,16 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::store::{SqlStore, Store};
+use epitome::store::{Store, StoreError};
 use epitome::{Registry, Runtime};
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::app::App;
+use crate::events;
 use crate::listen::{self, Patience, files};
+use crate::proxy::random_key;
 use crate::settings::{Settings, StoreLocation};
 use crate::threads;
 
@@ -29,7 +31,7 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// Something that it needs is not there.
@@ -57,7 +59,8 @@ impl Service {
     ///
     /// # Errors
     ///
-    /// Other machines could call it and there is no token; the address cannot be had; the store cannot be opened.
+    /// Other machines could call the service and there is no token; the address cannot be bound; the store cannot be
+    /// opened.
     pub async fn bind(runtime: Runtime, registry: Registry, settings: Settings) -> Result<Self, ServeError> {
         let address = settings.listen;
         if !address.ip().is_loopback() && settings.tokens.is_empty() {
@@ -67,7 +70,14 @@ impl Service {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let store = open_store(&settings.store).await?;
-        let app = App::new(runtime, registry, settings, store).map_err(ServeError::Setup)?;
+        let feed = events::open(store.as_ref()).await.map_err(|error| ServeError::Store(with_cause(&error)))?;
+        let mut settings = settings;
+        if let Some(store) = store.as_ref().filter(|_| !settings.upstreams.is_empty())
+            && let Some(key) = key_or_none(kept_key(store).await, &settings.store)?
+        {
+            settings.item_keys.push(&key);
+        }
+        let app = App::new(runtime, registry, settings, store, feed).map_err(ServeError::Setup)?;
         Ok(Self { listener, address, app })
     }
 
@@ -76,7 +86,8 @@ impl Service {
         self.address
     }
 
-    /// Answers until `stop` is done; then takes nothing new, and waits for what is under way as long as the settings say.
+    /// Answers until `stop` is done; then accepts no new requests, and waits for those under way as long as the
+    /// settings say.
     pub async fn run(self, stop: impl Future<Output = ()> + Send + 'static) -> Result<(), ServeError> {
         let limits = &self.app.core.settings.limits;
         let wait = limits.shutdown_timeout;
@@ -106,24 +117,47 @@ impl Service {
 }
 
 /// The store where sessions are kept, if there is to be one.
-async fn open_store(keeping: &StoreLocation) -> Result<Option<Arc<dyn Store>>, ServeError> {
+async fn open_store(keeping: &StoreLocation) -> Result<Option<Store>, ServeError> {
     let (address, is_needed) = match keeping {
         StoreLocation::Nowhere => return Ok(None),
-        StoreLocation::Store(store) => return Ok(Some(Arc::clone(store))),
+        StoreLocation::Store(store) => return Ok(Some(store.clone())),
         StoreLocation::In(address) => (address, true),
         StoreLocation::IfPossible(address) => (address, false),
     };
-    match SqlStore::open(address).await {
-        Ok(store) => Ok(Some(Arc::new(store))),
+    match Store::open(address).await {
+        Ok(store) => Ok(Some(store)),
         Err(error) => {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-            let problem = format!("{error}{cause}");
+            let problem = with_cause(&error);
             if is_needed {
                 return Err(ServeError::Store(problem));
             }
             tracing::error!(%problem, "the store cannot be opened: this service keeps no sessions");
             Ok(None)
         }
+    }
+}
+
+/// An error with what is behind it.
+fn with_cause(error: &StoreError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}")
+}
+
+/// The key for compaction items that the store keeps, for all services that share it.
+async fn kept_key(store: &Store) -> Result<String, ServeError> {
+    let fresh = random_key().map_err(ServeError::Setup)?;
+    store.service_key("compaction-items", &fresh).await.map_err(|error| ServeError::Store(with_cause(&error)))
+}
+
+/// The key that the store keeps; none, and logged, where it gives none and the service may do without a store: then items
+/// are signed with the given keys, or with one of this process.
+fn key_or_none(kept: Result<String, ServeError>, keeping: &StoreLocation) -> Result<Option<String>, ServeError> {
+    match (kept, keeping) {
+        (Err(problem), StoreLocation::IfPossible(_)) => {
+            tracing::error!(%problem, "the store keeps no key for compaction items: they may end with this process");
+            Ok(None)
+        }
+        (kept, _) => kept.map(Some),
     }
 }
 
@@ -135,9 +169,9 @@ async fn grace_period(stopped: oneshot::Receiver<()>, wait: Duration) {
     }
 }
 
-/// Runs a service on threads of its own until the process is told to stop (Ctrl-C, or SIGTERM on Unix). `ready` is told
-/// where it listens. The process may open as many files from here on as the system allows it, and takes no more connections
-/// than these are enough for.
+/// Runs a service on threads of its own until the process is asked to stop (Ctrl-C, or SIGTERM on Unix). `ready`
+/// receives the address that it listens on. The process may open as many files from here on as the system allows it,
+/// and takes no more connections than these are enough for.
 pub fn serve(
     runtime: Runtime,
     registry: Registry,
@@ -154,8 +188,8 @@ pub fn serve(
         );
     }
     if settings.tokens.has_several_tenants() {
-        // What counts the very large sessions of one tenant on all cores is in no other's way. Where the host has such
-        // threads already, they stay as they are.
+        // Counting one tenant's very large sessions on all cores must not slow down other tenants. Where the host has
+        // such threads already, they stay as they are.
         let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());
         if let Err(error) = counting.build_global() {
             tracing::debug!(%error, "the threads that count are not the service's own");
@@ -167,12 +201,12 @@ pub fn serve(
         ready(service.address());
         service.run(stop_signal()).await
     });
-    // Compactions that nobody waits for any more are not waited for either.
+    // Compactions whose callers have stopped waiting are not waited for either.
     runtimes.shutdown_background();
     outcome
 }
 
-/// Done when the process is told to stop.
+/// Done when the process is asked to stop.
 async fn stop_signal() {
     let interrupted = async {
         if tokio::signal::ctrl_c().await.is_err() {
@@ -193,5 +227,24 @@ async fn stop_signal() {
     tokio::select! {
         () = interrupted => {}
         () = terminated => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_keeps_no_key() {
+        let check = |kept: Result<&str, &str>, keeping: StoreLocation, expect: Result<Option<&str>, &str>| {
+            let kept = kept.map(str::to_owned).map_err(|problem| ServeError::Store(problem.to_owned()));
+            let key = key_or_none(kept, &keeping).map_err(|error| error.to_string());
+            assert_eq!(key.as_ref().map(Option::as_deref).map_err(String::as_str), expect, "{keeping:?}");
+        };
+        let address = || "sqlite:here".to_owned();
+        check(Ok("key"), StoreLocation::In(address()), Ok(Some("key")));
+        check(Ok("key"), StoreLocation::IfPossible(address()), Ok(Some("key")));
+        check(Err("full"), StoreLocation::In(address()), Err("the store cannot be opened: full"));
+        check(Err("full"), StoreLocation::IfPossible(address()), Ok(None));
     }
 }

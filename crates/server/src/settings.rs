@@ -1,8 +1,7 @@
-//! How the service runs.
+//! Settings of the service.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 use epitome::store::Store;
@@ -11,29 +10,32 @@ use epitome::Config;
 
 use crate::auth::Tokens;
 use crate::channels::hosts::ChannelHosts;
-use crate::proxy::Upstreams;
+use crate::proxy::{ItemKeys, Upstreams};
 
-/// How the service runs, beside what the configuration says of compactions.
+/// Settings of the service, beside the configuration of compactions.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Where it listens; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// Who may call it. Without any token everybody may, and it listens on this machine only.
+    /// The tokens of callers. Without any token every caller is admitted, and the service listens on this machine only.
     pub tokens: Tokens,
     /// The providers behind the proxy; none switches the proxy off.
     pub upstreams: Upstreams,
-    /// What it refuses.
+    /// The limits on requests.
     pub limits: Limits,
-    /// What it remembers.
+    /// The bounds of the memory.
     pub memory: Memory,
     /// Where sessions are kept.
     pub store: StoreLocation,
-    /// The configuration that the service's runtime was built from, for the settings of agents and sessions to stand over.
+    /// The configuration that the service's runtime was built from: the settings of agents and sessions override it.
     pub config: Config,
-    /// The hosts that channels given over HTTP may lead to; none, and there are no such channels.
+    /// The hosts that channels given over HTTP may lead to; without hosts there can be no such channels.
     pub channel_hosts: ChannelHosts,
-    /// Whether the window of the model that a request names counts, where something is known of it. Meant for
-    /// configurations that set neither window nor model.
+    /// The keys that the proxy signs compaction items with. The key that a store keeps is added to these; without either,
+    /// items last as long as the process.
+    pub item_keys: ItemKeys,
+    /// Whether the known window of the model that a request names is its budget. For configurations that set neither
+    /// window nor model.
     pub budget_by_model: bool,
 }
 
@@ -49,6 +51,7 @@ impl Default for Settings {
             store: StoreLocation::Nowhere,
             config: Config::default(),
             channel_hosts: ChannelHosts::default(),
+            item_keys: ItemKeys::default(),
             budget_by_model: false,
         }
     }
@@ -57,14 +60,14 @@ impl Default for Settings {
 /// Where sessions are kept, by the address of a store: `sqlite:PATH`, `sqlite::memory:`, `postgres://user@host/database`.
 #[derive(Clone)]
 pub enum StoreLocation {
-    /// Nowhere: there are no sessions, and the rest of the service works.
+    /// No store: there are no sessions, and the rest of the service works.
     Nowhere,
     /// There; where that cannot be opened, the service does not start.
     In(String),
     /// There; where that cannot be opened, the service says so and starts without sessions.
     IfPossible(String),
     /// In a store that the host has opened.
-    Store(Arc<dyn Store>),
+    Store(Store),
 }
 
 impl fmt::Debug for StoreLocation {
@@ -79,7 +82,17 @@ impl fmt::Debug for StoreLocation {
     }
 }
 
-/// What the service refuses.
+/// Who counts the requests of a tenant in a minute.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RateScope {
+    /// All instances on one PostgreSQL database together; each instance by itself where there is none.
+    #[default]
+    Store,
+    /// Each instance by itself.
+    Instance,
+}
+
+/// The limits on requests.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// The largest body, in bytes: 413 beyond.
@@ -89,26 +102,28 @@ pub struct Limits {
     pub parts: usize,
     /// Connections at once. Where there are more, idle ones make room; where none is idle, only health is answered.
     pub connections: usize,
-    /// The same of one address. Behind a proxy all of them are.
+    /// The same for one address. Behind a proxy all connections are of one address.
     pub connections_per_address: usize,
     /// Requests under way at once: 503 beyond. A streamed answer counts until its headers are sent.
     pub concurrent: usize,
     /// Requests of one tenant in a minute: 429 beyond. 0 for any number.
     pub requests_per_minute: u32,
+    /// Who counts these.
+    pub rate_scope: RateScope,
     /// Compactions at once; others wait for their turn. 0 for the number of cores.
     pub workers: usize,
-    /// How long a body may take to arrive: 408 beyond.
+    /// The time for a body to arrive: 408 beyond.
     pub body_timeout: Duration,
-    /// How long a client may take nothing of its answer: the connection is closed beyond.
+    /// The time for which a client may read nothing of its answer: the connection is closed beyond.
     pub write_timeout: Duration,
-    /// How long a compaction may take, waiting included: 503 beyond, and the work ends. The proxy sends the original then.
+    /// The time for a compaction, waiting included: 503 beyond, and the work ends. The proxy sends the original then.
     pub work_timeout: Duration,
-    /// How long a request on a kept session may wait for those before it, and for its own compaction: 503 beyond. What
-    /// waited is then not done; a compaction that was begun goes on to its end.
+    /// The time for which a request on a kept session may wait for those before it, and for its own compaction: 503
+    /// beyond. A request that was waiting is then not carried out; a compaction that was begun runs to its end.
     pub session_timeout: Duration,
-    /// How long a provider may say nothing: 504 beyond, or the end of a stream.
+    /// The time for which a provider may be silent: 504 beyond, or the end of a stream.
     pub upstream_timeout: Duration,
-    /// How long requests under way may take after the service was told to stop.
+    /// The time for requests under way after the service was asked to stop.
     pub shutdown_timeout: Duration,
 }
 
@@ -124,6 +139,7 @@ impl Default for Limits {
             connections_per_address: 1_024,
             concurrent: 256,
             requests_per_minute: 1_200,
+            rate_scope: RateScope::Store,
             workers: 0,
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
@@ -135,7 +151,7 @@ impl Default for Limits {
     }
 }
 
-/// What the service has in memory. What is used least recently is forgotten first.
+/// The bounds of the service's memory. The least recently used entry is forgotten first.
 #[derive(Debug, Clone)]
 pub struct Memory {
     /// Bytes of what left a context that each tenant can retrieve.

@@ -1,21 +1,21 @@
-//! What every feature needs and none owns.
+//! The state that every feature needs and none owns.
 
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use epitome::engine::{Budget, ReasoningFilter};
 use epitome::formats::{Format, carries_reasoning};
 use epitome::store::Store;
 use epitome::{Engine, Registry, Runtime};
+use epitome_fit::Archives;
 
-use crate::archive::Archives;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 use crate::metrics::ServiceMetrics;
 use crate::settings::Settings;
 use crate::storage::Storage;
 use crate::turns::Turns;
 
-/// What every feature needs and none owns. It knows no feature: each has a state of its own, which holds this one.
+/// The state that every feature needs and none owns. It knows no feature: each has a state of its own, which holds this
+/// one.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) runtime: Arc<Runtime>,
@@ -26,16 +26,12 @@ pub(crate) struct Core {
     pub(crate) turns: Turns,
     /// `None` where the service keeps nothing.
     storage: Option<Storage>,
-    engine: Engine,
+    /// The engine for sessions of any format.
+    pub(crate) engine: Engine,
 }
 
 impl Core {
-    pub(crate) fn new(
-        runtime: Runtime,
-        registry: Registry,
-        settings: Settings,
-        store: Option<Arc<dyn Store>>,
-    ) -> Arc<Self> {
+    pub(crate) fn new(runtime: Runtime, registry: Registry, settings: Settings, store: Option<Store>) -> Arc<Self> {
         Arc::new(Self {
             archives: Archives::new(settings.memory.archive_bytes),
             metrics: ServiceMetrics::default(),
@@ -50,10 +46,7 @@ impl Core {
 
     /// Where things are kept. The error for a service without a store is 404.
     pub(crate) fn storage(&self) -> Result<&Storage, ApiError> {
-        self.storage.as_ref().ok_or_else(|| {
-            let help = "start the service with --store sqlite:PATH or --store postgres://…";
-            ApiError::new(StatusCode::NOT_FOUND, "no-store", "this service keeps no sessions", help)
-        })
+        self.storage.as_ref().ok_or_else(|| Problem::NoStore.into())
     }
 
     /// The engine for requests of a format: reasoning that the format has no place for costs nothing.

@@ -3,28 +3,24 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
-use axum::routing::get;
-use axum::{Json, Router};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::events::Outbox;
 use crate::listen::connections::Connections;
 use crate::proxy::Proxy;
 use crate::sessions::Sessions;
 
-/// How long the store may take to say that it is there.
+/// The time for the store to answer a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Those of them that only say whether the service runs.
-pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
-
-/// The one that tells what has happened.
-pub(crate) const METRICS: [&str; 1] = ["/metrics"];
-
-/// What is told of.
+/// The sources of health and metrics.
 #[derive(Debug, Clone)]
 pub(crate) struct Status {
     pub(crate) sessions: Arc<Sessions>,
@@ -32,13 +28,14 @@ pub(crate) struct Status {
     pub(crate) connections: Arc<Connections>,
 }
 
-/// The routes.
-pub(crate) fn router(status: Status) -> Router {
-    Router::new()
-        .route("/healthz", get(alive))
-        .route("/readyz", get(ready))
-        .route("/metrics", get(metrics))
-        .with_state(status)
+/// The routes that only say whether the service runs.
+pub(crate) fn health_router(status: Status) -> OpenApiRouter {
+    OpenApiRouter::new().routes(routes!(alive)).routes(routes!(ready)).with_state(status)
+}
+
+/// The route of the metrics.
+pub(crate) fn metrics_router(status: Status) -> OpenApiRouter {
+    OpenApiRouter::new().routes(routes!(metrics)).with_state(status)
 }
 
 /// That the service runs.
@@ -50,7 +47,7 @@ pub(crate) struct Alive {
     version: &'static str,
 }
 
-/// What is ready.
+/// The readiness of the service.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ready {
     /// `ok`; `unavailable` where the store does not answer.
@@ -62,14 +59,14 @@ pub(crate) struct Ready {
 }
 
 /// Tells that the service runs.
-#[utoipa::path(get, path = "/healthz", tag = "operation", responses((status = 200, body = Alive)))]
+#[utoipa::path(get, path = "/healthz", tag = "operation", security(()), responses((status = 200, body = Alive)))]
 pub(crate) async fn alive() -> Json<Alive> {
     Json(Alive { status: "ok", version: env!("CARGO_PKG_VERSION") })
 }
 
 /// Tells that requests can be taken.
 #[utoipa::path(
-    get, path = "/readyz", tag = "operation",
+    get, path = "/readyz", tag = "operation", security(()),
     responses(
         (status = 200, description = "They can", body = Ready),
         (status = 503, description = "The store of the sessions does not answer; the rest works", body = Ready),
@@ -91,9 +88,9 @@ pub(crate) async fn ready(State(status): State<Status>) -> (StatusCode, Json<Rea
     }
 }
 
-/// What has happened, for Prometheus. The figures are of all tenants together.
+/// The metrics for Prometheus. The figures are of all tenants together.
 #[utoipa::path(
-    get, path = "/metrics", tag = "operation", security(("token" = [])),
+    get, path = "/metrics", tag = "operation",
     responses((status = 200, description = "Prometheus' text format", body = String, content_type = "text/plain"))
 )]
 pub(crate) async fn metrics(State(status): State<Status>) -> impl IntoResponse {
@@ -116,6 +113,9 @@ pub(crate) async fn metrics(State(status): State<Status>) -> impl IntoResponse {
         gauges.extend(kept.gauges());
         let errors = storage.failures() as f64;
         counters.push(("epitome_store_errors_total", "How often the store failed.", errors));
+    }
+    for (name, help, value, is_counter) in kept.hub.outbox().map(Outbox::metrics).into_iter().flatten() {
+        if is_counter { &mut counters } else { &mut gauges }.push((name, help, value));
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], kept.core.metrics.text(&gauges, &counters))
 }

@@ -1,8 +1,9 @@
-//! What the system knows of threads: the time that one has had, and which come first.
+//! The system's view of threads: the processor time that one has used, and their priorities.
 
 use std::time::Duration;
 
-/// How far a thread steps back, in steps of niceness: beside one that has not, it gets a tenth of a core.
+/// The lower priority of a thread that steps back, in steps of niceness: beside one that does not, it gets a tenth of a
+/// core.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
 

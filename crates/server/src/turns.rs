@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use epitome::strategy::Cancellation;
 use tokio::sync::Notify;
 
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 use crate::settings::Limits;
 use crate::workers::Workers;
 
@@ -38,9 +37,10 @@ impl Turns {
     ) -> Result<T, WorkFailure> {
         let cancellation = Cancellation::new();
         let _given_up = CancelOnDrop(cancellation.clone());
+        let span = tracing::Span::current();
         let done = async move {
             let turn = self.workers.turn(tenant).await;
-            turn.take(move || work(&cancellation)).await.ok_or(WorkFailure::Panicked)
+            turn.take(move || span.in_scope(|| work(&cancellation))).await.ok_or(WorkFailure::Panicked)
         };
         tokio::time::timeout(self.timeout, done).await.unwrap_or(Err(WorkFailure::TimedOut))
     }
@@ -82,7 +82,7 @@ impl Turns {
     }
 }
 
-/// Gives work up when whoever waits for it is gone. To work that has come to its end it makes no difference.
+/// Gives work up when its waiting caller is gone. Finished work is not affected.
 struct CancelOnDrop(Cancellation);
 
 impl Drop for CancelOnDrop {
@@ -91,7 +91,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Rings when a future wants its next step; also where nobody listens yet.
+/// Rings when a future can make progress; also where no task listens yet.
 struct Bell(Notify);
 
 impl Wake for Bell {
@@ -120,14 +120,8 @@ impl WorkFailure {
 impl From<WorkFailure> for ApiError {
     fn from(failed: WorkFailure) -> Self {
         match failed {
-            WorkFailure::Panicked => Self::internal(),
-            WorkFailure::TimedOut => Self::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "timeout",
-                "the work took longer than it may",
-                "try again later, send less, or raise --work-timeout",
-            )
-            .retry_after(Duration::from_secs(5)),
+            WorkFailure::Panicked => Problem::Internal.into(),
+            WorkFailure::TimedOut => Problem::Timeout.into(),
         }
     }
 }

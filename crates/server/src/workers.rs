@@ -1,15 +1,16 @@
-//! Who works next: as many at once as there are workers, and the tenants in turns.
+//! Shares the workers: a fixed number of jobs at once, and the tenants in turns.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::threads;
 
-/// What somebody has used counts half as much after this time.
+/// Processor time counts half as much after this time.
 const HALF_LIFE: Duration = Duration::from_secs(5);
 
 /// Whoever has used more seconds of the processor lately steps back behind those who have used less: about a seventh of
@@ -20,9 +21,9 @@ const MUCH: f64 = 1.0;
 const SPARE: usize = 8;
 
 /// The turns of the workers. Tenants that wait get them one after the other, however much each of them waits for. Where
-/// there are several, nobody has more than half of the workers, and who has none does not wait for the end of what others
-/// have begun: a few more work then, and the system shares the cores among all of them, with less for those who have had
-/// much of them lately.
+/// there are several tenants, none has more than half of the workers, and one without a worker does not wait for the
+/// end of the others' jobs: a few more workers run then, and the system shares the cores among all of them, with less
+/// for tenants that have used much lately.
 #[derive(Debug)]
 pub(crate) struct Workers {
     most: usize,
@@ -32,7 +33,7 @@ pub(crate) struct Workers {
     state: Mutex<WorkerState>,
 }
 
-/// What a tenant has used of the processor, in seconds, as much as that counts at a time.
+/// The processor time that a tenant has used, in seconds, as much as it still counts at a given time.
 #[derive(Debug)]
 struct ProcessorUsage {
     seconds: f64,
@@ -48,7 +49,7 @@ impl ProcessorUsage {
 
 #[derive(Debug, Default)]
 struct WorkerState {
-    /// Of each tenant that has ever worked: there are no more than tokens.
+    /// The usage of each tenant that has ever worked: there are no more of them than tokens.
     used: HashMap<Arc<str>, ProcessorUsage>,
     busy: usize,
     busy_of: HashMap<Arc<str>, usize>,
@@ -76,11 +77,11 @@ impl Workers {
     /// Whether a tenant has used so much lately that others come first.
     fn steps_back(&self, tenant: &str) -> bool {
         let used = |state: &WorkerState| state.used.get(tenant).map_or(0.0, |used| used.seconds_at(Instant::now()));
-        self.are_several && used(&self.lock()) > MUCH
+        self.are_several && used(&self.state.lock()) > MUCH
     }
 
     fn use_up(&self, tenant: &Arc<str>, time: Duration) {
-        let (mut state, now) = (self.lock(), Instant::now());
+        let (mut state, now) = (self.state.lock(), Instant::now());
         let used = state.used.entry(Arc::clone(tenant)).or_insert(ProcessorUsage { seconds: 0.0, at: now });
         *used = ProcessorUsage { seconds: used.seconds_at(now) + time.as_secs_f64(), at: now };
     }
@@ -90,7 +91,7 @@ impl Workers {
         loop {
             let (sender, receiver) = oneshot::channel();
             {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let queue = state.waiting.entry(Arc::clone(tenant)).or_default();
                 queue.push_back(sender);
                 if queue.len() == 1 {
@@ -105,19 +106,14 @@ impl Workers {
         }
     }
 
-    /// Gives what is free to those who are next.
+    /// Gives free workers to the next tenants.
     fn hand_out(self: &Arc<Self>) {
         loop {
-            let next = self.lock().next(self);
+            let next = self.state.lock().next(self);
             let Some((tenant, sender)) = next else { return };
             // Whoever has left in the meantime gives it back by dropping it.
             drop(sender.send(Turn { workers: Arc::clone(self), tenant }));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WorkerState> {
-        // The figures are whole between any two statements that can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -187,7 +183,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         {
-            let mut state = self.workers.lock();
+            let mut state = self.workers.state.lock();
             state.busy -= 1;
             if let Some(busy) = state.busy_of.get_mut(&self.tenant) {
                 *busy -= 1;
@@ -250,7 +246,7 @@ mod tests {
         assert!(has(&mut alice[1]).is_none());
         drop(has(&mut bob).unwrap());
         drop(has(&mut alice[1]).unwrap());
-        let state = workers.lock();
+        let state = workers.state.lock();
         assert!(state.busy == 0 && state.busy_of.is_empty() && state.waiting.is_empty() && state.order.is_empty());
     }
 
@@ -287,7 +283,7 @@ mod tests {
             let (workers, tenant) = (Workers::new(2, are_several), Arc::from("alice"));
             workers.use_up(&tenant, Duration::from_secs_f64(used));
             let Some(at) = Instant::now().checked_sub(Duration::from_secs(ago)) else { return };
-            workers.lock().used.get_mut(&tenant).unwrap().at = at;
+            workers.state.lock().used.get_mut(&tenant).unwrap().at = at;
             assert_eq!(workers.steps_back("alice"), expect, "{are_several} {used} {ago}");
             assert!(!workers.steps_back("bob"));
         };
@@ -308,7 +304,7 @@ mod tests {
             assert_eq!(done, Some((7, true)), "the runtime is there too");
             let panicked = workers.turn(&tenant).await.take(|| assert_eq!(1, 2)).await;
             assert_eq!(panicked, None);
-            assert_eq!(workers.lock().busy, 0);
+            assert_eq!(workers.state.lock().busy, 0);
         }
     }
 

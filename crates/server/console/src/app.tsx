@@ -1,4 +1,4 @@
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { Client } from "./api/client";
@@ -7,13 +7,14 @@ import { type Route, hashOf, routeOf } from "./lib/route";
 import { type Theme, chosenTheme, nextTheme, showTheme } from "./lib/theme";
 import { AgentsScreen } from "./screens/agents";
 import { ChannelsScreen } from "./screens/channels";
+import { ContextScreen } from "./screens/context";
 import { EpochScreen } from "./screens/epoch";
 import { HistoryScreen } from "./screens/history";
 import { SessionsScreen } from "./screens/sessions";
 import { PreviewScreen } from "./session/preview-screen";
 import { SessionScreen } from "./session/session-screen";
 import { Heading } from "./ui/heading";
-import { AnnounceProvider, ClientProvider } from "./ui/hooks";
+import { AnnounceProvider, ClientProvider, useClient } from "./ui/hooks";
 import { OpeningProvider } from "./ui/opening";
 import { useToast } from "./ui/toast";
 import { TokenDialog } from "./ui/token-dialog";
@@ -72,7 +73,9 @@ export function App(): VNode {
         </header>
         <OpeningProvider>
           <main ref={main} tabIndex={-1}>
-            <Screen key={hashOf(route)} route={route} />
+            <Page key={hashOf(route)}>
+              <Screen route={route} />
+            </Page>
           </main>
         </OpeningProvider>
         {asking && <TokenDialog wasRefused={asking.wasRefused} onAnswer={asking.answer} />}
@@ -109,6 +112,15 @@ function ThemeButton(): VNode {
   );
 }
 
+/** What a page reads is broken off when one leaves it: nobody waits for that answer, or wants to hear that it failed. */
+function Page({ children }: { children: ComponentChildren }): VNode {
+  const client = useClient();
+  const life = useMemo(() => new AbortController(), []);
+  useEffect(() => () => life.abort(), [life]);
+  const own = useMemo(() => client.until(life.signal), [client, life]);
+  return <ClientProvider value={own}>{children}</ClientProvider>;
+}
+
 function Screen({ route }: { route: Route }): VNode {
   switch (route.page) {
     case "sessions":
@@ -119,6 +131,8 @@ function Screen({ route }: { route: Route }): VNode {
       return <PreviewScreen id={route.id} />;
     case "history":
       return <HistoryScreen id={route.id} />;
+    case "context":
+      return <ContextScreen id={route.id} />;
     case "epoch":
       return <EpochScreen id={route.id} epoch={route.epoch} />;
     case "agents":

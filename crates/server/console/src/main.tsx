@@ -8,6 +8,7 @@ import "./style/session.css";
 import "./style/search.css";
 import "./style/summary.css";
 import "./style/compare.css";
+import "./style/context.css";
 
 const root = document.getElementById("console");
 if (root) render(<App />, root);

@@ -1,11 +1,12 @@
 //! The runtimes that were built, so that sessions with the same settings have the same one.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use epitome::Runtime;
 use epitome::store::Tenant;
+use parking_lot::Mutex;
 
 use crate::http::ApiError;
 
@@ -15,11 +16,11 @@ const RECENT: usize = 16;
 /// The failures of a tenant that are remembered.
 const FAILED: usize = 16;
 
-/// How long a failure is remembered. Settings that change are other parts; what else may change is a file of the
-/// configuration.
+/// The time for which a failure is remembered. Changed settings make another key; only a file of the configuration can
+/// change under the same one.
 const FAILED_FOR: Duration = Duration::from_secs(10);
 
-/// What a runtime is made of, beside the tenant and the configuration.
+/// The parts that a runtime is made of, beside the tenant and the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RuntimeKey {
     /// The agent's name, and its settings where it is a stored one.
@@ -57,7 +58,7 @@ impl TenantRuntimes {
 }
 
 impl Runtimes {
-    /// The runtime of these parts where there is one, or why there was none a moment before `now`.
+    /// The runtime of these parts where one is kept, or the reason why it could not be built shortly before `now`.
     pub(super) fn find(
         &self,
         tenant: &Tenant,
@@ -75,7 +76,7 @@ impl Runtimes {
         })
     }
 
-    /// Keeps a runtime; the one that is kept already where somebody was faster, so that all have the same.
+    /// Keeps a runtime, or returns the one that another request has kept first, so that all requests share one.
     pub(super) fn keep(&self, tenant: &Tenant, parts: RuntimeKey, runtime: Runtime) -> Arc<Runtime> {
         let runtime = Arc::new(runtime);
         self.with(tenant, |kept| {
@@ -93,7 +94,7 @@ impl Runtimes {
         })
     }
 
-    /// Remembers why there is no runtime of these parts.
+    /// Remembers why these parts make no runtime.
     pub(super) fn failed(&self, tenant: &Tenant, parts: RuntimeKey, error: ApiError, now: Instant) {
         self.with(tenant, |kept| {
             kept.failed.retain(|(known, ..)| *known != parts);
@@ -105,11 +106,11 @@ impl Runtimes {
         });
     }
 
-    /// Does something with what is kept of a tenant. A runtime that it lets go is dropped when others may go on: it may be
-    /// large.
+    /// Changes the kept runtimes of a tenant. A runtime that is removed is dropped after the lock is released: it may
+    /// be large.
     fn with<T>(&self, tenant: &Tenant, act: impl FnOnce(&mut TenantRuntimes) -> (T, Option<Arc<Runtime>>)) -> T {
         // Each operation on a map or a deque leaves it whole.
-        let mut tenants = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tenants = self.0.lock();
         let (done, left) = act(tenants.entry(tenant.clone()).or_default());
         drop(tenants);
         drop(left);
@@ -120,8 +121,9 @@ impl Runtimes {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use axum::http::StatusCode;
     use epitome::Config;
+
+    use crate::http::Problem;
 
     use super::*;
 
@@ -149,7 +151,7 @@ mod tests {
         for number in 0..2 * RECENT {
             runtimes.keep(&tenant("bob"), parts(number), runtime.clone());
         }
-        // In place of the first, with which somebody works, and of the third.
+        // In place of the first, which is in use, and of the third.
         runtimes.keep(&alice, parts(RECENT), runtime.clone());
         runtimes.keep(&alice, parts(RECENT + 1), runtime.clone());
         assert!(is_there(1) && is_there(3), "another tenant's do not count");
@@ -160,7 +162,7 @@ mod tests {
         }
         let found = runtimes.find(&alice, &parts(0), now).unwrap().unwrap();
         assert!(Arc::ptr_eq(&first, &found));
-        let n_made = runtimes.0.lock().unwrap()[&alice].made.len();
+        let n_made = runtimes.0.lock()[&alice].made.len();
         assert!(n_made <= RECENT + 2, "{n_made}: what nothing works with is forgotten");
     }
 
@@ -168,12 +170,12 @@ mod tests {
     fn failures_are_remembered_for_a_while() {
         let (runtimes, now, alice) = (Runtimes::default(), Instant::now(), tenant("alice"));
         let failed = |number: usize| {
-            let error = ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-settings", number.to_string(), "");
+            let error = Problem::BadSettings.with(number.to_string());
             runtimes.failed(&alice, parts(number), error, now);
         };
         let said = |tenant: &Tenant, number: usize, later: Duration| {
             let found = runtimes.find(tenant, &parts(number), now + later);
-            found.map(|found| found.unwrap_err().body.error.message)
+            found.map(|found| found.unwrap_err().message)
         };
         failed(7);
         assert_eq!(said(&alice, 7, FAILED_FOR / 2).as_deref(), Some("7"));
@@ -181,7 +183,7 @@ mod tests {
         assert_eq!(said(&tenant("bob"), 7, Duration::ZERO), None);
         assert_eq!(said(&alice, 7, FAILED_FOR), None, "it may have been put right");
         (0..100).for_each(failed);
-        assert_eq!(runtimes.0.lock().unwrap()[&alice].failed.len(), FAILED);
+        assert_eq!(runtimes.0.lock()[&alice].failed.len(), FAILED);
         let runtime = Config::default().build(&epitome::registry()).unwrap();
         runtimes.keep(&alice, parts(99), runtime);
         assert!(runtimes.find(&alice, &parts(99), now).unwrap().is_ok(), "what works now");

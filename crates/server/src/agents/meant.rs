@@ -11,21 +11,22 @@ use crate::state::Core;
 /// The most names that an error repeats.
 const MOST_NAMED: usize = 10;
 
-/// The stored channels that settings mean: those that they name, or the only one for their model where they want a model
-/// and name no channel. A channel that nobody names does not make the configuration's choice among its own unclear.
+/// The stored channels that settings mean: those that they name, or the only one for their model where they want a
+/// model and name no channel. A channel that no settings name does not make the configuration's choice among its own
+/// unclear.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ResolvedChannels<'a> {
     /// None at all.
     Nothing,
-    /// Those of these names.
+    /// The channels of these names.
     Named(Vec<&'a str>),
     /// The one that each of these models is asked through; empty for the channel's usual model.
     For(Vec<&'a str>),
 }
 
 impl<'a> ResolvedChannels<'a> {
-    /// What an agent's settings and a session's own over them mean.
-    pub(super) fn of(config: &Config, agent: &'a Map<String, Value>, own: &'a Map<String, Value>) -> Self {
+    /// The channels for an agent's settings and the session's own over them.
+    pub(super) fn resolve(config: &Config, agent: &'a Map<String, Value>, own: &'a Map<String, Value>) -> Self {
         let layers = [agent, own];
         let mut named: Vec<&str> = layers.iter().filter_map(|settings| text(settings, "channel")).collect();
         if !named.is_empty() {
@@ -79,8 +80,8 @@ impl<'a> ResolvedChannels<'a> {
     }
 }
 
-/// The one channel for compaction that has a model, by the rules of a configuration's own ones. Found before anything is built:
-/// that there are several is no reason to read them all.
+/// The one channel for compaction that has a model, by the rules of a configuration's own ones. Found before anything
+/// is built, because several channels need not all be read.
 fn only_channel_for<'a>(channels: &'a [Channel], model: &str) -> Result<Option<&'a Channel>, ApiError> {
     let usable = |channel: &&Channel| channel.settings.get("compaction") != Some(&Value::Bool(false));
     let has = |channel: &&Channel| match channel.settings.get("models").and_then(Value::as_array) {
@@ -112,7 +113,7 @@ fn names<'a>(channels: impl ExactSizeIterator<Item = &'a Channel>) -> String {
     names.join(", ") + more
 }
 
-/// Whether settings ask for a model, as far as they say so themselves.
+/// Whether settings ask for a model, as far as they say so explicitly.
 fn wants_model(settings: &Map<String, Value>) -> bool {
     text(settings, "model").is_some()
         || settings.get("summarizer").is_some_and(|value| value == "llm" || value == "provider")
@@ -141,14 +142,10 @@ mod tests {
         let with_own = Config::default().with_channels([("house", &Map::new())]).unwrap();
         let check_in = |config: &Config, agent: Value, own: Value, expect: Result<&[&str], &str>| {
             let (agent, own) = (agent.as_object().unwrap().clone(), own.as_object().unwrap().clone());
-            let found = ResolvedChannels::of(config, &agent, &own).resolve_among(&stored);
+            let found = ResolvedChannels::resolve(config, &agent, &own).resolve_among(&stored);
             let found = found.map(|found| found.into_iter().map(|channel| channel.name).collect::<Vec<_>>());
             let expect = expect.map(|names| names.iter().map(ToString::to_string).collect());
-            assert_eq!(
-                found.map_err(|error| error.body.error.message),
-                expect.map_err(str::to_owned),
-                "{agent:?} {own:?}"
-            );
+            assert_eq!(found.map_err(|error| error.message), expect.map_err(str::to_owned), "{agent:?} {own:?}");
         };
         let check = |agent, own, expect| check_in(&Config::default(), agent, own, expect);
         check(json!({}), json!({"window": 9000}), Ok(&[]));
@@ -172,9 +169,7 @@ mod tests {
     fn one_channel_is_no_choice() {
         let channel = |name: &str, settings: Value| Channel { name: name.to_owned(), settings, key: None };
         let name = |channels: &[Channel], model: &str| {
-            only_channel_for(channels, model)
-                .map(|one| one.map(|one| one.name.clone()))
-                .map_err(|error| error.body.error.message)
+            only_channel_for(channels, model).map(|one| one.map(|one| one.name.clone())).map_err(|error| error.message)
         };
         assert_eq!(name(&[], "m"), Ok(None));
         let [one, two] = ["one", "two"].map(|name| channel(name, json!({})));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::http::StatusCode;
 use epitome::store::{Agent, Channel, SessionMetadata, Tenant};
 use epitome::{Config, Runtime};
 use serde_json::{Map, Value};
@@ -12,19 +11,19 @@ use super::kept::{RuntimeKey, Runtimes};
 use super::meant::ResolvedChannels;
 use super::settings::{bad_settings, check_size};
 use crate::channels;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 use crate::state::Core;
 
-/// What a caller may do about settings that do not work.
+/// The help for settings that do not work.
 const HELP: &str = "GET /openapi.json describes the settings of an agent";
 
-/// What works on a session: the configuration, with the settings of its agent over it, and its own over these. The same value
-/// for the same settings, as long as it is in use.
+/// The runtime of a session: the configuration, the settings of its agent over it, and its own over these. The same
+/// value for the same settings, as long as it is in use.
 ///
 /// # Errors
 ///
-/// 422 where there is no such agent, or settings do not work; 403 where they lead to a channel that the service does not
-/// allow.
+/// 422 where the agent does not exist, or settings do not work; 403 where they lead to a channel that the service does
+/// not allow.
 pub(crate) async fn runtime_for(
     core: &Arc<Core>,
     runtimes: &Runtimes,
@@ -50,11 +49,11 @@ pub(crate) async fn runtime_for(
     };
     let settings = agent.as_ref().map(|agent| settings_of(&agent.settings)).unwrap_or_default();
     let configured = configured.map(str::to_owned);
-    let channels = ResolvedChannels::of(&core.settings.config, &settings, &own).load(core, tenant).await?;
+    let channels = ResolvedChannels::resolve(&core.settings.config, &settings, &own).load(core, tenant).await?;
     let parts = RuntimeKey {
         agent: about.agent.clone().map(|name| (name, agent.as_ref().map(|agent| agent.settings.to_string()))),
         session: held.settings.to_string(),
-        channels: serde_json::to_string(&channels).map_err(|_| ApiError::internal())?,
+        channels: serde_json::to_string(&channels).map_err(|_| Problem::Internal)?,
     };
     if let Some(known) = runtimes.find(tenant, &parts, Instant::now()) {
         return known;
@@ -123,7 +122,5 @@ pub(super) fn settings_of(settings: &Value) -> Map<String, Value> {
 }
 
 fn unknown(name: &str) -> ApiError {
-    let help = "PUT /v1/agents/{name} makes one, GET /v1/agents lists those that there are";
-    let status = StatusCode::UNPROCESSABLE_ENTITY;
-    ApiError::new(status, "unknown-agent", format!("there is no agent `{name}`"), help)
+    Problem::NoSuchAgent.with(format!("there is no agent `{name}`"))
 }

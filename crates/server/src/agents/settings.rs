@@ -1,11 +1,16 @@
 //! Settings as callers give them.
 
-use axum::http::StatusCode;
+use epitome::config::AgentTable;
+use epitome::strategy::{Bounds, Field, FieldKind, SettingsTable as _};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, SchemaType, Type,
+};
+use utoipa::{PartialSchema, ToSchema};
 
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 
 /// The most agents, and the most channels, that one tenant stores.
 pub(crate) const MOST_OF_A_KIND: usize = 50;
@@ -13,7 +18,7 @@ pub(crate) const MOST_OF_A_KIND: usize = 50;
 /// The most bytes of one agent's, one channel's or one session's settings, as JSON.
 const MOST_BYTES: usize = 16 << 10;
 
-/// Who says so.
+/// The source of an agent or a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Source {
@@ -35,67 +40,57 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
-/// What one agent does differently. What it does not set is as for all.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "it documents what is read key by key, so that each problem can be told")]
-pub(crate) struct AgentSettings {
-    /// One of the configuration's presets, or several, over the values for all.
-    #[schema(value_type = Option<PresetNames>)]
-    preset: Option<Value>,
-    /// A compaction is suggested from this share of the usable window on; at 0 never, and at 70 where nothing else says it.
-    #[schema(minimum = 0, maximum = 100)]
-    threshold_percent: Option<u32>,
-    /// The newest messages that stay whole; 0 leaves it to the strategies.
-    #[schema(minimum = 0, maximum = 1000)]
-    keep_recent: Option<u32>,
-    /// Who writes its summaries.
-    summarizer: Option<Writer>,
-    /// The channel to the model that writes them.
-    channel: Option<String>,
-    /// The model that writes them.
-    model: Option<String>,
-    /// The model that the agent talks to: sets the window from what is known of it.
-    runs_on: Option<String>,
-    /// The context window, in tokens; stands over what is known of the model.
-    #[schema(minimum = 100, maximum = 1_000_000_000)]
-    window: Option<u32>,
-    /// The chain that is always used, by its name in the configuration; empty to go by the kind of task.
-    chain: Option<String>,
-    /// Whether its contexts name handles and the tool that searches: for an agent that has the tools of `/mcp`.
-    handles: Option<bool>,
+/// The settings of one agent, as given or as in force: the keys of `[agents.NAME]`. They are read and written key by
+/// key, so that each problem can be reported; the document describes them as the table of settings declares them.
+#[derive(Debug)]
+pub(crate) struct AgentSettings;
+
+impl ToSchema for AgentSettings {}
+
+impl PartialSchema for AgentSettings {
+    fn schema() -> RefOr<Schema> {
+        let closed = ObjectBuilder::new()
+            .description(Some("The keys of an agent. One that is missing or null is as for all, or not in force."))
+            .additional_properties(Some(AdditionalProperties::FreeForm(false)));
+        let fields = AgentTable::FIELDS.iter();
+        fields.fold(closed, |object, field| object.property(field.name, schema_of(field))).into()
+    }
 }
 
-/// One name, or a list of which later ones stand over earlier ones.
-#[derive(Debug, ToSchema)]
-#[expect(dead_code, reason = "it documents a value")]
-#[schema(as = PresetNames)]
-pub(crate) enum PresetNames {
-    /// One.
-    #[schema(title = "name")]
-    One(String),
-    /// Several.
-    #[schema(title = "names")]
-    Several(Vec<String>),
-}
-
-/// Who writes summaries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Writer {
-    /// Rules, without a model.
-    Rules,
-    /// A model.
-    Llm,
-    /// The compaction that the model's provider has of its own, and the model where it offers none.
-    Provider,
-    /// No one.
-    Off,
+/// The schema of a setting as its table declares it, or null; a list may also be given as its only item.
+fn schema_of(field: &Field) -> Schema {
+    let kind = match field.kind {
+        FieldKind::Integer => Type::Integer,
+        FieldKind::Number => Type::Number,
+        FieldKind::Flag => Type::Boolean,
+        FieldKind::Text | FieldKind::List => Type::String,
+    };
+    let value = |or_null: Option<Type>| {
+        let null = or_null.as_ref().map(|_| Value::Null);
+        let kinds = SchemaType::Array([kind.clone()].into_iter().chain(or_null).collect());
+        let mut value = ObjectBuilder::new().schema_type(kinds).description(Some(field.doc.trim()));
+        let choices = (field.choices)();
+        if !choices.is_empty() {
+            value = value.enum_values(Some(choices.into_iter().map(Value::from).chain(null)));
+        }
+        if let Some(Bounds { least, most }) = field.bounds {
+            value = value.minimum(Some(least as u64)).maximum(Some(most as u64));
+        }
+        value.build()
+    };
+    match field.kind {
+        FieldKind::List => OneOfBuilder::new()
+            .item(value(Some(Type::Null)))
+            .item(ArrayBuilder::new().items(value(None)))
+            .build()
+            .into(),
+        FieldKind::Integer | FieldKind::Number | FieldKind::Flag | FieldKind::Text => value(Some(Type::Null)).into(),
+    }
 }
 
 /// 422: a setting cannot be what it is said to be.
 pub(crate) fn bad_settings(message: impl Into<String>, help: impl Into<String>) -> ApiError {
-    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-settings", message, help)
+    Problem::BadSettings.with(message).with_help(help)
 }
 
 /// An error for settings that are larger than any real ones.
@@ -109,12 +104,10 @@ pub(crate) fn check_size(settings: &Map<String, Value>) -> Result<(), ApiError> 
 
 /// 409 for what the configuration has.
 pub(crate) fn read_only(of: &str, name: &str) -> ApiError {
-    let message = format!("the {of} `{name}` is the configuration's");
-    ApiError::new(StatusCode::CONFLICT, "read-only", message, "choose another name, or change the configuration")
+    Problem::ReadOnly.with(format!("the {of} `{name}` is the configuration's"))
 }
 
 /// 409 where a tenant has as many as it may.
 pub(crate) fn too_many(of: &str) -> ApiError {
-    let message = format!("there are {MOST_OF_A_KIND} {of} already");
-    ApiError::new(StatusCode::CONFLICT, "too-many", message, "delete one first")
+    Problem::TooMany.with(format!("there are {MOST_OF_A_KIND} {of} already"))
 }

@@ -1,4 +1,4 @@
-//! What a tenant's channels may lead to.
+//! The hosts that a tenant's channels may lead to.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -24,21 +24,21 @@ pub struct ChannelHost {
     allows_http: bool,
 }
 
-/// What a host that may be spoken to without encryption is written with.
+/// The prefix of a host that may be reached without encryption.
 const HTTP: &str = "http://";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ports {
-    /// Those of the schemes: 80 for `http`, 443 for `https`.
+    /// The default ports of the schemes: 80 for `http`, 443 for `https`.
     Usual,
     One(u16),
     Any,
 }
 
-/// A text that is no host.
+/// A text that is not a host.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "`{0}` is no host: write a name or an address, with a port where it is not the usual one, such as api.openai.com, localhost:11434, localhost:* or, for a machine that is spoken to without TLS, http://ollama:11434"
+    "`{0}` is not a host: write a name or an address, with a port where it is not the usual one, such as api.openai.com, localhost:11434, localhost:* or, for a machine that is spoken to without TLS, http://ollama:11434"
 )]
 pub struct NoHost(String);
 
@@ -94,7 +94,7 @@ impl fmt::Display for ChannelHost {
 }
 
 impl ChannelHost {
-    /// Whether it is the host of an address, and has its port.
+    /// Whether an address has this host and port.
     fn is_of(&self, url: &Url) -> bool {
         let is_host = url.host_str().is_some_and(|host| host.trim_end_matches('.') == self.host.trim_end_matches('.'));
         is_host
@@ -116,23 +116,23 @@ impl FromIterator<ChannelHost> for ChannelHosts {
 /// Why an address is not taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HostError {
-    /// It is not an address as it must be; what is wrong with it. What it holds is not repeated.
+    /// The address is not valid, for this reason. The address is not repeated.
     Address(&'static str),
     /// No host is allowed.
     NoHosts,
-    /// Its host is not one of those that are. It is repeated: whoever sent it knows it.
+    /// The host is not allowed. It is repeated: the sender knows it.
     Host(String),
-    /// Its host is allowed, but not without encryption. It is repeated as well.
+    /// The host is allowed, but not without encryption. It is repeated as well.
     Clear(String),
 }
 
 impl ChannelHosts {
-    /// Whether there is none.
+    /// Whether no host is allowed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a channel may lead to an address.
+    /// Checks whether a channel may lead to an address.
     pub(crate) fn check(&self, address: &str) -> Result<(), HostError> {
         if self.is_empty() {
             return Err(HostError::NoHosts);
@@ -172,14 +172,15 @@ impl ChannelHosts {
     }
 }
 
-/// Whether an address leads to this machine itself, and what is sent there through no network.
+/// Whether an address leads to this machine itself, so that requests to it pass no network.
 fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
     address.map_or(host == "localhost", |address| address.to_canonical().is_loopback())
 }
 
-/// An address as it may be shown: without a user name, a password, or what stands behind `?` and `#`. Empty where it is none.
+/// An address that is safe to show: without user name, password, query and fragment. Empty where the text is not an
+/// address.
 pub(crate) fn redact_address(address: &str) -> String {
     let Ok(mut url) = Url::parse(address) else { return String::new() };
     if url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none() {

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-/// What the variables of all tenants begin with.
+/// The prefix of all tenants' variables.
 const ALL: &str = "EPITOME_KEY_";
 
-/// What the variables of a tenant begin with: `EPITOME_KEY_`, its name in capitals with `_` for what is no letter and no
-/// digit, and `_`.
+/// The prefix of a tenant's variables: `EPITOME_KEY_`, its name in capitals with `_` for each character that is not a
+/// letter or a digit, and `_`.
 pub(crate) fn prefix(tenant: &str) -> String {
     let capital = |char: char| if char.is_ascii_alphanumeric() { char.to_ascii_uppercase() } else { '_' };
     format!("{ALL}{}_", tenant.chars().map(capital).collect::<String>())
 }
 
-/// Whether an environment variable is one of the tenant's, and not also one of another tenant's: those of `a` begin as those
-/// of `a-b` do, and those of `a-b` as those of `A_B`.
+/// Whether an environment variable belongs to the tenant, and not also to another: those of `a` begin as those of `a-b`
+/// do, and those of `a-b` as those of `A_B`.
 pub(crate) fn is_of(variable: &str, tenant: &str, tenants: &[Arc<str>]) -> bool {
     let own = prefix(tenant);
     let is_another = |other: &Arc<str>| {

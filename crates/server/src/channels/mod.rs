@@ -5,27 +5,33 @@ pub(crate) mod keys;
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
-use axum::routing::get;
-use axum::{Json, Router};
 use epitome::Config;
 use epitome::store::{Channel, KeyReference};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::agents::settings::{Fields, MOST_OF_A_KIND, Source, bad_settings, check_size, read_only, too_many};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, json_of};
+use crate::http::{ApiError, PathParameters, Problem, QueryParameters, json_of};
+use crate::openapi::with_problems;
 use crate::state::Core;
 use hosts::HostError;
 
 /// The routes.
-pub(crate) fn router(core: Arc<Core>) -> Router {
-    Router::new()
-        .route("/v1/channels", get(list))
-        .route("/v1/channels/{name}", axum::routing::put(put).merge(axum::routing::delete(delete)))
+pub(crate) fn router(core: Arc<Core>) -> OpenApiRouter {
+    use Problem as P;
+    let one: &[P] = &[P::BadName, P::NoStore, P::ReadOnly];
+    let changing: &[P] = &[P::Secret, P::TooMany, P::BadSettings, P::ChannelNotAllowed];
+    OpenApiRouter::new()
+        .routes(with_problems(routes!(list), &[&[P::NoStore]]))
+        .routes(with_problems(routes!(put), &[one, changing]))
+        .routes(with_problems(routes!(delete), &[one, &[P::UnknownChannel, P::InUse]]))
         .with_state(core)
 }
 
@@ -41,29 +47,29 @@ const MOST_MODELS: usize = 100;
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "it documents what is read key by key, so that each problem can be told")]
 pub(crate) struct ChannelBody {
-    /// Its name; that of the path.
+    /// The channel's name; the name in the path counts.
     #[schema(min_length = 1, max_length = 200)]
     name: Option<String>,
-    /// What the service speaks.
+    /// The API that the service speaks.
     kind: Option<Kind>,
-    /// What the service's addresses begin with; its host must be one of those that the service allows.
+    /// The base of the service's addresses; its host must be one of those that the service allows.
     #[schema(max_length = 2000, example = "https://api.openai.com/v1")]
     base_url: String,
     /// The models that may be asked for, the usual one first; empty for any.
     #[schema(max_items = 100)]
     models: Option<Vec<String>>,
-    /// Whether it may be used for compaction; it may where this is missing.
+    /// Whether the channel may be used for compaction; true where this is missing.
     compaction: Option<bool>,
-    /// Whether it is the one that is meant where several channels for compaction fit and none is named.
+    /// Whether this channel is used where several channels for compaction fit and none is named.
     default: Option<bool>,
-    /// Tokens that request and answer may take together; 0 for what is known of the model.
+    /// Tokens that request and answer may take together; 0 for the known window of the model.
     #[schema(minimum = 0, maximum = 1_000_000_000)]
     window: Option<u32>,
     /// Where its key is; nothing where it needs none.
     key: Option<KeyName>,
 }
 
-/// What a service speaks.
+/// The API that a service speaks.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -84,32 +90,37 @@ pub(crate) struct KeyName {
 
 /// A channel.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Channel)]
 pub(crate) struct ChannelItem {
-    /// Its name.
+    /// The channel's name.
     name: String,
-    /// What the service speaks.
+    /// The API that the service speaks.
+    #[schema(value_type = Kind)]
     kind: Value,
-    /// What the service's addresses begin with. Where there are tenants, of a channel that was stored: where the
-    /// configuration's lead is the operator's business.
+    /// The base of the service's addresses. With several tenants, only of a stored channel: the addresses of the
+    /// configuration are known to the operator alone.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     base_url: Option<String>,
     /// The models that may be asked for, the usual one first; empty for any.
     models: Vec<String>,
-    /// Whether it may be used for compaction.
+    /// Whether the channel may be used for compaction.
     compaction: bool,
-    /// Whether it is the one that is meant where several channels for compaction fit and none is named.
+    /// Whether this channel is used where several channels for compaction fit and none is named.
     default: bool,
-    /// Tokens that request and answer may take together; 0 for what is known of the model.
+    /// Tokens that request and answer may take together; 0 for the known window of the model.
     window: u32,
-    /// Who says so.
+    /// The source of the channel: the configuration or the store.
     source: Source,
-    /// Whether it names a key, and the key is there.
+    /// Whether the channel names a key, and the key exists.
     has_key: bool,
     /// Where the key is, of a channel that was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     key: Option<KeyName>,
     /// Why a stored channel cannot be used as the service runs now.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     problem: Option<String>,
 }
 
@@ -131,12 +142,8 @@ pub(crate) struct ChannelQuery {
 
 /// Lists the channels.
 #[utoipa::path(
-    get, path = "/v1/channels", tag = "settings", security(("token" = [])), params(ChannelQuery),
-    responses(
-        (status = 200, description = "The configuration's channels and the tenant's own", body = ChannelList),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "The service keeps nothing", body = ErrorBody),
-    )
+    get, path = "/v1/channels", tag = "settings", params(ChannelQuery),
+    responses((status = 200, description = "The configuration's channels and the tenant's own", body = ChannelList))
 )]
 pub(crate) async fn list(
     State(core): State<Arc<Core>>,
@@ -155,16 +162,9 @@ pub(crate) async fn list(
 
 /// Stores a channel, in place of the one of that name.
 #[utoipa::path(
-    put, path = "/v1/channels/{name}", tag = "settings", request_body = ChannelBody, security(("token" = [])),
+    put, path = "/v1/channels/{name}", tag = "settings", request_body = ChannelBody,
     params(("name" = String, Path, description = "The channel's name", min_length = 1, max_length = 200)),
-    responses(
-        (status = 200, description = "The channel as it is stored", body = ChannelItem),
-        (status = 400, description = "The name, or the body, cannot be taken", body = ErrorBody),
-        (status = 403, description = "Its address or its key is not one that the service allows", body = ErrorBody),
-        (status = 404, description = "The service keeps nothing", body = ErrorBody),
-        (status = 409, description = "The configuration has one of that name, or there are too many", body = ErrorBody),
-        (status = 422, description = "A setting has a wrong value, or is not known", body = ErrorBody),
-    )
+    responses((status = 200, description = "The channel as it is stored", body = ChannelItem))
 )]
 pub(crate) async fn put(
     State(core): State<Arc<Core>>,
@@ -186,19 +186,14 @@ pub(crate) async fn put(
         return Err(too_many("channels"));
     }
     storage.store.put_channel(&tenant, &channel).await.map_err(failed)?;
-    item(&core, &config, &channel.name, channel.key.as_ref()).map(Json).ok_or_else(ApiError::internal)
+    item(&core, &config, &channel.name, channel.key.as_ref()).map(Json).ok_or_else(|| Problem::Internal.into())
 }
 
 /// Deletes a channel that was stored.
 #[utoipa::path(
-    delete, path = "/v1/channels/{name}", tag = "settings", security(("token" = [])),
+    delete, path = "/v1/channels/{name}", tag = "settings",
     params(("name" = String, Path, description = "The channel's name", min_length = 1, max_length = 200)),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = 400, description = "The name cannot be one", body = ErrorBody),
-        (status = 404, description = "There is none of that name", body = ErrorBody),
-        (status = 409, description = "The configuration has it, or an agent or a session of the tenant names it", body = ErrorBody),
-    )
+    responses((status = 204, description = "It is gone"))
 )]
 pub(crate) async fn delete(
     State(core): State<Arc<Core>>,
@@ -216,22 +211,18 @@ pub(crate) async fn delete(
     if let Some(agent) =
         agents.iter().find(|agent| agent.settings.get("channel").is_some_and(|channel| *channel == *name))
     {
-        let message = format!("the agent `{}` names the channel `{name}`", agent.name);
-        let help = "give the agent another channel first";
-        return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
+        return Err(Problem::InUse
+            .with(format!("the agent `{}` names the channel `{name}`", agent.name))
+            .with_help("give the agent another channel first"));
     }
     if let Some(session) = storage.store.session_with_channel(&tenant, &name).await.map_err(failed)? {
-        let message = format!("the settings of the session `{session}` name the channel `{name}`");
-        let help = "PATCH it to other settings, or delete it, first";
-        return Err(ApiError::new(StatusCode::CONFLICT, "in-use", message, help));
+        return Err(Problem::InUse
+            .with(format!("the settings of the session `{session}` name the channel `{name}`"))
+            .with_help("PATCH it to other settings, or delete it, first"));
     }
     match storage.store.delete_channel(&tenant, &name).await.map_err(failed)? {
         true => Ok(StatusCode::NO_CONTENT),
-        false => {
-            let help = "GET /v1/channels lists those that there are";
-            let message = format!("there is no channel `{name}`");
-            Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-channel", message, help))
-        }
+        false => Err(Problem::UnknownChannel.with(format!("there is no channel `{name}`"))),
     }
 }
 
@@ -246,7 +237,7 @@ fn channel_of(name: String, mut body: Map<String, Value>) -> Result<Channel, Api
     let key = key.map_err(|error| bad_settings(format!("`key`: {error}"), "no key is ever stored"))?;
     if let Some(unknown) = body.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let help = format!("there are {}, key", KEYS.join(", "));
-        return Err(bad_settings(format!("`{unknown}` is no key of a channel over HTTP"), help));
+        return Err(bad_settings(format!("`{unknown}` is not a key of a channel over HTTP"), help));
     }
     if body.get("models").and_then(Value::as_array).is_some_and(|models| models.len() > MOST_MODELS) {
         let help = "list those that are asked, or none for any";
@@ -269,8 +260,7 @@ pub(crate) fn configured(core: &Core, tenant: &str, config: &Config, channels: &
 
 /// The keys of `[channels.NAME]` that a stored channel comes to.
 fn table(core: &Core, tenant: &str, channel: &Channel) -> Result<Map<String, Value>, ApiError> {
-    let forbidden =
-        |message: String, help: String| Err(ApiError::new(StatusCode::FORBIDDEN, "channel-not-allowed", message, help));
+    let forbidden = |message: String, help: String| Err(Problem::ChannelNotAllowed.with(message).with_help(help));
     let mut settings = channel.settings.as_object().cloned().unwrap_or_default();
     let address = match settings.get("base_url") {
         None => "",
@@ -317,10 +307,10 @@ fn stored_item(core: &Core, caller: &Caller, channel: &Channel) -> Option<Channe
     match configured(core, &caller.tenant, &Config::default(), std::slice::from_ref(channel)) {
         Ok(config) => item(core, &config, &channel.name, channel.key.as_ref()),
         Err(error) => {
-            // What is stored is shown all the same, so that it can be put right.
+            // A stored channel is shown in any case, so that it can be put right.
             let config = Config::default().with_channel(&channel.name, &settings).ok()?;
             let item = item(core, &config, &channel.name, channel.key.as_ref())?;
-            Some(ChannelItem { problem: Some(error.body.error.message), has_key: false, ..item })
+            Some(ChannelItem { problem: Some(error.message), has_key: false, ..item })
         }
     }
 }

@@ -1,12 +1,14 @@
 //! From a live session to those who watch it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use epitome::live::{Event, Listener};
+use parking_lot::Mutex;
 
-use super::hub::{Hub, Topic};
+use super::hub::Hub;
+use super::topic::Topic;
 
-/// Tells what happens to one session: progress at once, what has come of it when it is stored.
+/// Announces the events of one session: progress at once, outcomes when they are stored.
 ///
 /// Whoever works on the session says [`stored`](Self::stored) after it was stored, or [`failed`](Self::failed).
 #[derive(Clone)]
@@ -17,7 +19,7 @@ pub(crate) struct Announcer {
 
 impl std::fmt::Debug for Announcer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Announcer").field("held", &self.lock_events().len()).finish()
+        formatter.debug_struct("Announcer").field("held", &self.held.lock().len()).finish()
     }
 }
 
@@ -27,14 +29,14 @@ impl Announcer {
         Self { topic: hub.topic(tenant, session), held: Arc::default() }
     }
 
-    /// What the live session is to call.
+    /// The listener for the live session.
     pub(crate) fn listener(&self) -> Listener {
         let announcer = self.clone();
         Arc::new(move |event| announcer.on(event))
     }
 
     fn on(&self, event: &Event) {
-        let mut held = self.lock_events();
+        let mut held = self.held.lock();
         match event {
             Event::CompactionDone { .. }
             | Event::ArrivalCut { .. }
@@ -45,29 +47,25 @@ impl Announcer {
                 held.retain(|event| !matches!(event, Event::TokenUpdate { .. }));
                 held.push(event.clone());
             }
-            // What failed had nothing to store; what came before it is still to be.
+            // A failure has nothing to store; events before it still wait for their store.
             _ => self.topic.tell(event),
         }
     }
 
-    /// What happened is stored: it may be told.
+    /// The change is stored: announces its outcomes.
     pub(crate) fn stored(&self) {
-        // Held while it is told, so that two who say so do not mix.
-        let mut held = self.lock_events();
+        // Held while events are sent, so that those of two callers do not mix.
+        let mut held = self.held.lock();
         held.drain(..).for_each(|event| self.topic.tell(&event));
     }
 
-    /// What happened could not be stored, and so has not happened.
+    /// The change could not be stored, and so has not happened.
     pub(crate) fn failed(&self, message: &str) {
-        let mut held = self.lock_events();
+        let mut held = self.held.lock();
         let was_compacted = held.drain(..).any(|event| matches!(event, Event::CompactionDone { .. }));
         if was_compacted {
             self.topic.tell(&Event::CompactionError { message: message.to_owned(), retryable: true });
         }
-    }
-
-    fn lock_events(&self) -> MutexGuard<'_, Vec<Event>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +99,7 @@ mod tests {
         }
     }
 
-    /// What somebody who watches has heard after `work`.
+    /// The events that a listener has received after `work`.
     async fn check(work: impl FnOnce(&Announcer, &Listener), expect: &[&str]) {
         let hub = Arc::new(Hub::default());
         let mut watching = hub.subscribe("t", "s", None).unwrap();
@@ -110,7 +108,7 @@ mod tests {
         hub.close();
         let mut heard = Vec::new();
         while let NextEvent::Event(told) = watching.next().await {
-            heard.push(told.name);
+            heard.push(told.name.clone());
         }
         assert_eq!(heard, expect);
     }

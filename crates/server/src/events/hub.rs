@@ -1,56 +1,33 @@
-//! Who watches which session, and what they have missed.
+//! Listeners of sessions, and the events that they have missed.
+//!
+//! Where instances share a database, an event goes there and comes back to all of them, this one included, with its number in
+//! the database: every listener hears the same events in the same order. Otherwise it goes to the listeners at once.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use epitome::live::Event;
-use serde::Serialize;
+use epitome::store::{FeedEvent, StoreError};
+use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
-/// Events of a session that are kept for those who come back.
-const KEPT: usize = 256;
+use super::outbox::{EVENTS_LOST, Outbox, SESSION_DELETED};
+use super::topic::{DELETED, EventKind, KEPT, QueuedEvent, STOPPING, Topic};
 
-/// Sessions of one tenant whose events are kept. The one that was used least recently is forgotten first, unless somebody
-/// watches it.
+/// Sessions of one tenant whose events are kept. The one that was used least recently is forgotten first, unless it has
+/// a listener.
 const MOST_TOPICS: usize = 1_024;
 
-/// Those who may watch at once, of one tenant.
+/// The number of listeners that one tenant may have at once.
 pub(crate) const MOST_LISTENERS: u32 = 256;
-
-/// The event for a client that has missed some: it asks for the session again.
-const MISSED: &str = "missed";
-
-/// An event on its way.
-#[derive(Debug)]
-pub(crate) struct QueuedEvent {
-    /// Its number among the session's, in this process.
-    sequence: u64,
-    /// Its name.
-    pub(crate) name: &'static str,
-    /// It as JSON.
-    pub(crate) json: String,
-}
-
-/// What is written of an event: its own fields, the session's id, and its number.
-#[derive(Serialize)]
-struct EventJson<'a, E> {
-    #[serde(flatten)]
-    event: &'a E,
-    session: &'a str,
-    sequence: u64,
-}
-
-/// What is written in place of events that are not kept any more.
-#[derive(Serialize)]
-struct MissedEvents {
-    event: &'static str,
-}
 
 /// The events of all sessions.
 pub(crate) struct Hub {
-    /// Tells this process from others: a number that somebody heard of another one means nothing here.
-    process: String,
+    /// Whose the numbers are: this process', or the database's. A number of another means nothing here.
+    origin: String,
+    /// The way to the listeners of all instances, where there are several.
+    outbox: Option<Outbox>,
     state: Mutex<HubState>,
 }
 
@@ -61,7 +38,7 @@ struct HubState {
     is_closed: bool,
 }
 
-/// What a tenant has of it.
+/// The topics of one tenant.
 #[derive(Default)]
 struct TenantTopics {
     topics: HashMap<Arc<str>, (Arc<Topic>, u64)>,
@@ -69,48 +46,104 @@ struct TenantTopics {
     listeners: u32,
 }
 
-/// The events of one session.
-pub(super) struct Topic {
-    session: Arc<str>,
-    /// Tells it from one of the same session that was forgotten.
-    number: u64,
-    /// Held while an event is numbered, kept and sent, so that all hear the same order.
-    kept: Mutex<EventLog>,
-    sender: broadcast::Sender<Arc<QueuedEvent>>,
-    /// Why there will be no more.
-    ended: watch::Sender<Option<&'static str>>,
-}
-
-#[derive(Default)]
-struct EventLog {
-    events: VecDeque<Arc<QueuedEvent>>,
-    sequence: u64,
-}
-
 impl fmt::Debug for Hub {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Hub").field("tenants", &lock(&self.state).tenants.len()).finish()
+        formatter.debug_struct("Hub").field("tenants", &self.state.lock().tenants.len()).finish()
     }
 }
 
 impl Default for Hub {
     fn default() -> Self {
         let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        let process = format!("{:x}.{:x}", std::process::id(), started.as_micros());
-        Self { process, state: Mutex::default() }
+        let origin = format!("{:x}.{:x}", std::process::id(), started.as_micros());
+        Self { origin, outbox: None, state: Mutex::default() }
     }
 }
 
-/// Why streams end when the service does.
-const STOPPING: &str = "the service stops";
-
 impl Hub {
+    /// A hub whose events go through the database of that name, and so to the listeners of all instances.
+    pub(super) fn over(database: &str, outbox: Outbox) -> Self {
+        Self { origin: format!("all.{database}"), outbox: Some(outbox), state: Mutex::default() }
+    }
+
+    /// The way to the listeners of all instances, where there are several.
+    pub(crate) fn outbox(&self) -> Option<&Outbox> {
+        self.outbox.as_ref()
+    }
+
     /// The events of a session. Whether there is such a session is the caller's business.
     pub(super) fn topic(&self, tenant: &str, session: &str) -> Arc<Topic> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.clock += 1;
         let (clock, is_closed) = (state.clock, state.is_closed);
-        state.of(tenant).topic(session, clock, is_closed)
+        let new = |session: &Arc<str>| {
+            Topic::new((tenant, session), clock, self.outbox.clone(), is_closed.then_some(STOPPING))
+        };
+        state.of(tenant).topic(session, clock, new)
+    }
+
+    /// Watches a session, as [`subscribe`](Self::subscribe), wherever its numbers are. Errors where they are in a database
+    /// that does not answer.
+    pub(super) async fn join(
+        self: &Arc<Self>,
+        tenant: &str,
+        session: &str,
+        after: Option<&str>,
+    ) -> Result<Option<Subscription>, StoreError> {
+        let Some(outbox) = &self.outbox else { return Ok(self.subscribe(tenant, session, after)) };
+        // First this: what is told from here on is heard, and what was told before is read.
+        let Some(mut subscription) = self.subscribe(tenant, session, None) else { return Ok(None) };
+        let number = after.and_then(|id| self.number_in(&subscription.topic, id));
+        let behind = number.unwrap_or(u64::MAX);
+        let page = outbox.exchange().session_events_after(tenant, session, behind, KEPT as u32 + 1).await?;
+        let is_whole = page.follows(behind)
+            && page.events.len() <= KEPT
+            && page.events.iter().all(|event| ![SESSION_DELETED, EVENTS_LOST].contains(&&*event.name));
+        subscription.sequence = page.newest;
+        if is_whole {
+            let read = page.events.iter().filter_map(|event| subscription.topic.read(event));
+            subscription.waiting.extend(read);
+        } else if after.is_some() {
+            subscription.waiting.extend(subscription.topic.missed_event(page.newest));
+        }
+        Ok(Some(subscription))
+    }
+
+    /// Tells listeners of an event that came from the database.
+    pub(super) fn deliver(&self, event: &FeedEvent) {
+        if &*event.name == EVENTS_LOST {
+            return self.tell_missed(event.id);
+        }
+        let topic = {
+            let state = self.state.lock();
+            let of_tenant = state.tenants.get(&event.tenant);
+            of_tenant.and_then(|tenant| tenant.topics.get(&event.session)).map(|(topic, _)| Arc::clone(topic))
+        };
+        if let Some(topic) = topic
+            && topic.sender.receiver_count() > 0
+            && let Some(told) = topic.read(event)
+        {
+            // The last listener may have left.
+            let _ = topic.sender.send(told);
+        }
+    }
+
+    /// Tells all listeners that some events up to that number were missed.
+    pub(super) fn tell_missed(&self, sequence: u64) {
+        let state = self.state.lock();
+        for (topic, _) in state.tenants.values().flat_map(|tenant| tenant.topics.values()) {
+            if let Some(missed) = topic.missed_event(sequence) {
+                let _ = topic.sender.send(missed);
+            }
+        }
+    }
+
+    /// Waits until all instances can read what was told before this: whoever works on the session next tells its events
+    /// behind these. Does not wait where the database does not take them.
+    pub(crate) async fn settle(&self) {
+        if let Some(outbox) = &self.outbox {
+            outbox.settle().await;
+        }
     }
 
     /// Watches a session: from the event after `after` on, where that was one of this process that is still kept. `None`
@@ -123,7 +156,7 @@ impl Hub {
     ) -> Option<Subscription> {
         let place = ListenerSlot::take(self, tenant)?;
         let topic = self.topic(tenant, session);
-        let kept = lock(&topic.kept);
+        let kept = topic.kept.lock();
         let mut waiting = VecDeque::new();
         if let Some(id) = after {
             let oldest = kept.events.front().map_or(kept.sequence + 1, |told| told.sequence);
@@ -137,36 +170,46 @@ impl Hub {
         Some(Subscription { waiting, receiver, sequence, ended: topic.ended.subscribe(), topic, _place: place })
     }
 
-    /// What an event is known by when somebody comes back.
+    /// The id of an event, with which a client can continue.
     pub(super) fn id_of(&self, subscription: &Subscription, told: &QueuedEvent) -> String {
-        format!("{}-{}-{}", self.process, subscription.topic.number, told.sequence)
+        match self.outbox {
+            Some(_) => format!("{}-{}", self.origin, told.sequence),
+            None => format!("{}-{}-{}", self.origin, subscription.topic.number, told.sequence),
+        }
     }
 
     /// The number in an id, where it is one of this topic.
     fn number_in(&self, topic: &Topic, id: &str) -> Option<u64> {
-        let (topic_number, sequence) = id.strip_prefix(&self.process)?.strip_prefix('-')?.split_once('-')?;
+        let number = id.strip_prefix(&self.origin)?.strip_prefix('-')?;
+        if self.outbox.is_some() {
+            return number.parse().ok();
+        }
+        let (topic_number, sequence) = number.split_once('-')?;
         let is_its = topic_number.parse() == Ok(topic.number);
         sequence.parse().ok().filter(|_| is_its)
     }
 
-    /// Those who watch, of all tenants.
+    /// The number of listeners, of all tenants.
     pub(crate) fn listeners(&self) -> u32 {
-        lock(&self.state).tenants.values().map(|tenant| tenant.listeners).sum()
+        self.state.lock().tenants.values().map(|tenant| tenant.listeners).sum()
     }
 
-    /// Ends the streams of a session, which is no more.
+    /// Ends the streams of a session that was deleted.
     pub(crate) fn end(&self, tenant: &str, session: &str) {
-        let mut state = lock(&self.state);
+        if let Some(outbox) = &self.outbox {
+            return outbox.end(tenant, session);
+        }
+        let mut state = self.state.lock();
         let of_tenant = state.of(tenant);
         if let Some((topic, used)) = of_tenant.topics.remove(session) {
             of_tenant.by_use.remove(&used);
-            topic.ended.send_replace(Some("the session was deleted"));
+            topic.ended.send_replace(Some(DELETED));
         }
     }
 
     /// Ends every stream.
     pub(crate) fn close(&self) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.is_closed = true;
         for (topic, _) in state.tenants.values().flat_map(|tenant| tenant.topics.values()) {
             topic.ended.send_replace(Some(STOPPING));
@@ -184,7 +227,7 @@ impl HubState {
 }
 
 impl TenantTopics {
-    fn topic(&mut self, session: &str, clock: u64, is_closed: bool) -> Arc<Topic> {
+    fn topic(&mut self, session: &str, clock: u64, new: impl FnOnce(&Arc<str>) -> Topic) -> Arc<Topic> {
         if let Some((topic, used)) = self.topics.get_mut(session) {
             let before = std::mem::replace(used, clock);
             let session = self.by_use.remove(&before).unwrap_or_else(|| Arc::clone(&topic.session));
@@ -192,20 +235,14 @@ impl TenantTopics {
             return Arc::clone(topic);
         }
         let session: Arc<str> = Arc::from(session);
-        let topic = Arc::new(Topic {
-            session: Arc::clone(&session),
-            number: clock,
-            kept: Mutex::default(),
-            sender: broadcast::Sender::new(KEPT),
-            ended: watch::Sender::new(is_closed.then_some(STOPPING)),
-        });
+        let topic = Arc::new(new(&session));
         self.topics.insert(Arc::clone(&session), (Arc::clone(&topic), clock));
         self.by_use.insert(clock, session);
         self.forget();
         topic
     }
 
-    /// Forgets sessions that nobody watches until there are few enough.
+    /// Forgets sessions without listeners until there are few enough.
     fn forget(&mut self) {
         let excess = self.topics.len().saturating_sub(MOST_TOPICS);
         let unused =
@@ -219,42 +256,12 @@ impl TenantTopics {
     }
 }
 
-impl Topic {
-    /// Tells an event to all who watch.
-    pub(super) fn tell(&self, event: &Event) {
-        let mut kept = lock(&self.kept);
-        kept.sequence += 1;
-        let Some(told) = self.told(kept.sequence, event.name(), event) else { return };
-        kept.events.push_back(Arc::clone(&told));
-        if kept.events.len() > KEPT {
-            kept.events.pop_front();
-        }
-        // Nobody may be watching.
-        let _ = self.sender.send(told);
-    }
-
-    fn told<E: Serialize>(&self, sequence: u64, name: &'static str, event: &E) -> Option<Arc<QueuedEvent>> {
-        match serde_json::to_string(&EventJson { event, session: &self.session, sequence }) {
-            Ok(json) => Some(Arc::new(QueuedEvent { sequence, name, json })),
-            Err(error) => {
-                tracing::error!(%error, "an event could not be written");
-                None
-            }
-        }
-    }
-
-    /// That events up to `sequence` were missed.
-    fn missed_event(&self, sequence: u64) -> Option<Arc<QueuedEvent>> {
-        self.told(sequence, MISSED, &MissedEvents { event: MISSED })
-    }
-}
-
-/// What comes next for somebody who watches.
+/// The next event for a listener.
 #[derive(Debug)]
 pub(crate) enum NextEvent {
     /// An event.
     Event(Arc<QueuedEvent>),
-    /// There will be no more, for this reason.
+    /// There will be no more events, for this reason.
     End(&'static str),
 }
 
@@ -270,9 +277,9 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Tells this listener alone how the session stands, behind what was missed and before what comes.
+    /// Sends this listener alone the session's state, behind the missed events and before the new ones.
     pub(super) fn tell_now(&mut self, event: &Event) {
-        self.waiting.extend(self.topic.told(self.sequence, event.name(), event));
+        self.waiting.extend(self.topic.told(self.sequence, event.name(), EventKind::Change, event));
     }
 
     /// The next event. May be dropped and called again.
@@ -280,17 +287,32 @@ impl Subscription {
         if let Some(told) = self.waiting.pop_front() {
             return NextEvent::Event(told);
         }
-        tokio::select! {
-            biased; // what was told before the end is heard before it
-            told = self.receiver.recv() => match told {
-                Ok(told) => NextEvent::Event(told),
-                Err(broadcast::error::RecvError::Lagged(_)) => match self.topic.missed_event(self.sequence) {
-                    Some(missed) => NextEvent::Event(missed),
-                    None => NextEvent::End("events were missed"),
-                },
-                Err(broadcast::error::RecvError::Closed) => NextEvent::End(STOPPING),
-            },
-            ended = self.ended.wait_for(Option::is_some) => NextEvent::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING)),
+        loop {
+            let told = tokio::select! {
+                biased; // what was told before the end is heard before it
+                told = self.receiver.recv() => told,
+                ended = self.ended.wait_for(Option::is_some) => {
+                    return NextEvent::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING));
+                }
+            };
+            match told {
+                // One of the database that was told before this listener came, and read a little later.
+                Ok(told) if told.kind != EventKind::Missed && told.sequence <= self.sequence => {}
+                // Where the numbers begin anew, or events are read again, what comes behind this has smaller ones.
+                Ok(told) if told.kind == EventKind::Missed => {
+                    self.sequence = self.sequence.min(told.sequence);
+                    return NextEvent::Event(told);
+                }
+                Ok(told) if told.kind == EventKind::End => return NextEvent::End(DELETED),
+                Ok(told) => return NextEvent::Event(told),
+                Err(broadcast::error::RecvError::Lagged(_)) => {
+                    return match self.topic.missed_event(self.sequence) {
+                        Some(missed) => NextEvent::Event(missed),
+                        None => NextEvent::End("events were missed"),
+                    };
+                }
+                Err(broadcast::error::RecvError::Closed) => return NextEvent::End(STOPPING),
+            }
         }
     }
 }
@@ -303,7 +325,7 @@ struct ListenerSlot {
 
 impl ListenerSlot {
     fn take(hub: &Arc<Hub>, tenant: &str) -> Option<Self> {
-        let mut state = lock(&hub.state);
+        let mut state = hub.state.lock();
         let of_tenant = state.of(tenant);
         if of_tenant.listeners >= MOST_LISTENERS {
             return None;
@@ -316,13 +338,8 @@ impl ListenerSlot {
 
 impl Drop for ListenerSlot {
     fn drop(&mut self) {
-        lock(&self.hub.state).of(&self.tenant).listeners -= 1;
+        self.hub.state.lock().of(&self.tenant).listeners -= 1;
     }
-}
-
-/// What these locks guard is whole between any two statements that can panic.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -341,7 +358,7 @@ mod tests {
             match subscription.next().await {
                 NextEvent::Event(told) => {
                     let json: serde_json::Value = serde_json::from_str(&told.json).unwrap();
-                    heard.push(json.get("epoch").map_or_else(|| told.name.to_owned(), ToString::to_string));
+                    heard.push(json.get("epoch").map_or_else(|| told.name.to_string(), ToString::to_string));
                 }
                 NextEvent::End(why) => heard.push(why.to_owned()),
             }
@@ -364,7 +381,7 @@ mod tests {
         topic.tell(&undone(4));
         assert_eq!(heard(&mut again, 4).await, ["2", "3", "100", "4"], "each once, and how it stands between");
         assert_eq!(heard(&mut first, 3).await, ["2", "3", "4"]);
-        let mut latest = hub.subscribe("t", "s", Some(&format!("{}-{}-4", hub.process, topic.number))).unwrap();
+        let mut latest = hub.subscribe("t", "s", Some(&format!("{}-{}-4", hub.origin, topic.number))).unwrap();
         topic.tell(&undone(5));
         assert_eq!(heard(&mut latest, 1).await, ["5"], "who has heard all has missed none");
         let mut elsewhere = hub.subscribe("u", "s", None).unwrap();
@@ -379,21 +396,39 @@ mod tests {
         let topic = hub.topic("t", "s");
         let mut slow = hub.subscribe("t", "s", None).unwrap();
         topic.tell(&undone(0));
-        let id = format!("{}-{}-1", hub.process, topic.number);
+        let id = format!("{}-{}-1", hub.origin, topic.number);
         (1..=KEPT as u32).for_each(|epoch| topic.tell(&undone(epoch)));
         assert_eq!(heard(&mut slow, 2).await, ["missed", "1"], "too slow");
         assert_eq!(heard(&mut hub.subscribe("t", "s", Some(&id)).unwrap(), 1).await, ["1"], "just in time");
         topic.tell(&undone(9));
-        let [elsewhere, forgotten] = ["another-1-1".to_owned(), format!("{}-99-1", hub.process)];
-        let later = format!("{}-{}-999", hub.process, topic.number);
+        let [elsewhere, forgotten] = ["another-1-1".to_owned(), format!("{}-99-1", hub.origin)];
+        let later = format!("{}-{}-999", hub.origin, topic.number);
         for id in [&id, &elsewhere, &forgotten, &later] {
             assert_eq!(heard(&mut hub.subscribe("t", "s", Some(id)).unwrap(), 1).await, ["missed"], "{id}");
         }
         hub.end("t", "s");
         let mut rest = heard(&mut slow, KEPT + 2).await;
-        assert_eq!(rest.pop().unwrap(), "the session was deleted");
+        assert_eq!(rest.pop().unwrap(), DELETED);
         let mut anew = hub.subscribe("t", "s", Some(&id)).unwrap();
         assert_eq!(heard(&mut anew, 1).await, ["missed"], "a session of the same id is another");
+    }
+
+    #[tokio::test]
+    async fn what_comes_behind_missed_events_is_heard() {
+        let hub = Arc::new(Hub::default());
+        let mut subscription = hub.subscribe("t", "s", None).unwrap();
+        subscription.sequence = 90;
+        let topic = hub.topic("t", "s");
+        let tell = |sequence, epoch| {
+            let event = undone(epoch);
+            topic.sender.send(topic.told(sequence, event.name(), EventKind::Change, &event).unwrap()).unwrap();
+        };
+        tell(4, 4);
+        hub.tell_missed(5);
+        tell(5, 5);
+        tell(6, 6);
+        hub.end("t", "s");
+        assert_eq!(heard(&mut subscription, 3).await, ["missed", "6", DELETED]);
     }
 
     #[test]
@@ -406,8 +441,8 @@ mod tests {
         for number in 0..MOST_TOPICS {
             hub.topic("t", &format!("other {number}"));
         }
-        assert_eq!(lock(&hub.state).of("t").topics.len(), MOST_TOPICS);
-        assert_eq!(lock(&hub.state).of("u").topics.len(), 1, "one tenant does not push out another's");
+        assert_eq!(hub.state.lock().of("t").topics.len(), MOST_TOPICS);
+        assert_eq!(hub.state.lock().of("u").topics.len(), 1, "one tenant does not push out another's");
         assert!(Arc::ptr_eq(&hub.topic("t", "s"), &all[0].topic), "who is watched is not forgotten");
         drop(all);
         assert_eq!(hub.listeners(), 0);

@@ -1,31 +1,39 @@
-//! What happens to sessions, told to those who watch.
+//! Events of sessions, for their listeners.
 //!
-//! A session that is worked on has an [`Announcer`]; those who watch it have a [`Subscription`] each. Progress is told at
-//! once, outcomes only when they are stored: who hears that a compaction is done finds it done.
+//! A session that is worked on has an [`Announcer`]; each of its listeners has a [`Subscription`]. Progress is
+//! announced at once, outcomes only when they are stored: a listener that hears that a compaction is done finds it in
+//! the store.
+//!
+//! Where instances share a database, events go there through the [`outbox`] and come back to each instance through its
+//! [`feed`]; [`open`] sets both up.
 
 mod announcer;
+mod feed;
 mod hub;
+mod outbox;
 mod socket;
 mod stream;
+mod topic;
 
 pub(crate) use announcer::Announcer;
+pub(crate) use feed::{FeedTasks, open};
 pub(crate) use hub::Hub;
-
-// The routes, with their descriptions for the OpenAPI document.
-pub(crate) use socket::{__path_socket, socket};
-pub(crate) use stream::{__path_stream, stream};
+pub(crate) use outbox::Outbox;
 
 use std::sync::Arc;
 
-use axum::Router;
-use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
+use crate::http::Problem;
+use crate::openapi::with_problems;
 use crate::sessions::Sessions;
 
 /// The routes.
-pub(crate) fn router(sessions: Arc<Sessions>) -> Router {
-    Router::new()
-        .route("/v1/sessions/{id}/events", get(stream))
-        .route("/v1/sessions/{id}/socket", get(socket))
+pub(crate) fn router(sessions: Arc<Sessions>) -> OpenApiRouter {
+    let problems = [Problem::BadName, Problem::NoStore, Problem::UnknownSession, Problem::TooManyListeners];
+    OpenApiRouter::new()
+        .routes(with_problems(routes!(stream::stream), &[&problems]))
+        .routes(with_problems(routes!(socket::socket), &[&problems, &[Problem::NoWebsocket]]))
         .with_state(sessions)
 }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::hub::{NextEvent, Subscription};
 use super::stream::subscribe;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody};
+use crate::http::{ApiError, Problem};
 use crate::sessions::{SessionId, Sessions};
 
 /// The sub-protocol that is spoken.
@@ -21,22 +21,15 @@ pub(crate) const SUBPROTOCOL: &str = "epitome";
 /// The largest message that a client may send: it has nothing to say but pings.
 const MOST_BYTES: usize = 4_096;
 
-/// How often a client is asked whether it is still there.
+/// The interval at which a client is asked whether it is still connected.
 const PING: Duration = Duration::from_secs(20);
 
-/// What happens to a session, as it happens, each event one text message. The token comes in a header, or from a browser
-/// as the sub-protocol `epitome.token.` with the token in URL-safe base64, beside the sub-protocol `epitome`.
+/// The events of a session, as they happen, each one text message. The token comes in a header, or from a browser as
+/// the sub-protocol `epitome.token.` with the token in URL-safe base64, beside the sub-protocol `epitome`.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/socket", tag = "events", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 101, description = "A WebSocket"),
-        (status = 400, description = "This is no WebSocket's opening, or the id cannot be one", body = ErrorBody),
-        (status = 401, description = "No token, or a wrong one", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 429, description = "Too many requests in a minute, or too many listeners", body = ErrorBody),
-        (status = 503, description = "The store or the service is busy or gone", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/socket", tag = "events",
+    params(SessionId),
+    responses((status = 101, description = "A WebSocket"))
 )]
 pub(crate) async fn socket(
     State(sessions): State<Arc<Sessions>>,
@@ -44,9 +37,7 @@ pub(crate) async fn socket(
     SessionId(id): SessionId,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    let upgrade = upgrade.map_err(|refused| {
-        ApiError::bad("no-websocket", refused.body_text(), "open it as a WebSocket, or read …/events")
-    })?;
+    let upgrade = upgrade.map_err(|refused| Problem::NoWebsocket.with(refused.body_text()))?;
     let subscription = subscribe(&sessions, &caller, &id, None).await?;
     let upgrade = upgrade.protocols([SUBPROTOCOL]).max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
     Ok(upgrade.on_upgrade(move |socket| talk(socket, subscription)))
@@ -62,7 +53,7 @@ async fn talk(mut socket: WebSocket, mut subscription: Subscription) {
                 NextEvent::Event(told) => Message::text(told.json.clone()),
                 NextEvent::End(why) => {
                     let frame = CloseFrame { code: close_code::AWAY, reason: why.into() };
-                    // Whether they hear it or not, it is over.
+                    // The subscription is over whether or not the client receives this.
                     let _ = send_message(&mut socket, Message::Close(Some(frame))).await;
                     return;
                 }

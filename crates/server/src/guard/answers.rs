@@ -9,9 +9,8 @@ use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::response::{IntoResponse, Response};
 use hyper::body::{Frame, SizeHint};
 
-use super::busy;
 use super::shares::{Share, Shares};
-use crate::http::ApiError;
+use crate::http::Problem;
 
 /// Answers up to this size count for nothing: connections are bounded, and so are these.
 const SMALL: u64 = 64 << 10;
@@ -19,23 +18,22 @@ const SMALL: u64 = 64 << 10;
 /// A large answer is sent in pieces of this size, and each is forgotten once it is sent.
 const PIECE: usize = 64 << 10;
 
-/// An answer, its size counted among those that are on their way until it is sent or its client is gone. 503 where there
-/// is no room for it. Small answers, and streams, whose pieces come and go, are given back as they are. Linear in a large
-/// answer.
+/// An answer, its size counted among those that are on their way until it is sent or its client is gone. 503 where
+/// there is no room for it. Small answers and streams are returned as they are. Linear in a large answer.
 pub(super) async fn meter_answer(answers: &Arc<Shares>, tenant: &Arc<str>, response: Response) -> Response {
     let size = match response.body().size_hint().exact() {
         Some(size) if size > SMALL => size as usize,
         _ => return response,
     };
     let Some(share) = answers.take(tenant, size) else {
-        return busy("too many bytes of answers wait for those who asked").into_response();
+        return Problem::Busy.with("too many bytes of answers wait for those who asked").into_response();
     };
     let (parts, body) = response.into_parts();
     match to_bytes(body, size).await {
         Ok(whole) => Response::from_parts(parts, Body::new(MeteredAnswer::new(&whole, share))),
         Err(error) => {
             tracing::error!(%error, "an answer is not what it was said to be");
-            ApiError::internal().into_response()
+            Problem::Internal.into_response()
         }
     }
 }

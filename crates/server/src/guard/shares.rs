@@ -1,8 +1,9 @@
-//! What all tenants have together, and no one of them more than its share of.
+//! A resource that all tenants share, and of which none gets more than its share.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 /// So much of something, of which one tenant may have a part.
 #[derive(Debug)]
 pub(crate) struct Shares {
@@ -17,7 +18,7 @@ struct ShareUsage {
     of: HashMap<Arc<str>, usize>,
 }
 
-/// What somebody has of it, until it is dropped.
+/// One holder's part of it, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     shares: Arc<Shares>,
@@ -39,7 +40,7 @@ impl Shares {
     }
 
     fn give_back(&self, tenant: &Arc<str>, amount: usize) {
-        let mut taken = self.lock_usage();
+        let mut taken = self.taken.lock();
         taken.all -= amount;
         if let Some(of_one) = taken.of.get_mut(tenant) {
             *of_one -= amount;
@@ -48,17 +49,12 @@ impl Shares {
             }
         }
     }
-
-    fn lock_usage(&self) -> MutexGuard<'_, ShareUsage> {
-        // The figures are whole between any two statements that can panic.
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Share {
     /// Takes more of it; whether there was so much left.
     pub(crate) fn grow(&mut self, amount: usize) -> bool {
-        let mut taken = self.shares.lock_usage();
+        let mut taken = self.shares.taken.lock();
         let of_one = taken.of.get(&self.tenant).copied().unwrap_or_default();
         if taken.all + amount > self.shares.most || of_one + amount > self.shares.most_of_one {
             return false;
@@ -98,7 +94,7 @@ mod tests {
         drop(first);
         assert!(shares.take(&bob, 1).is_none() && shares.take(&alice, 5).is_some());
         drop(others);
-        let left = shares.lock_usage();
+        let left = shares.taken.lock();
         assert_eq!((left.all, left.of.len()), (0, 0), "nothing is kept of who has left");
         assert!(Shares::new(10, false).take(&alice, 10).is_some(), "alone");
         assert!(Shares::new(1, true).take(&alice, 1).is_some(), "there is no half of one");

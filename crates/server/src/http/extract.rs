@@ -1,4 +1,4 @@
-//! What stands in a path or behind its `?`, and its bounds, with errors as JSON.
+//! The parameters of paths and queries, with their bounds, and with errors as JSON.
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -6,8 +6,9 @@ use epitome::store::LONGEST_NAME;
 use serde::de::DeserializeOwned;
 
 use super::error::ApiError;
+use super::problem::Problem;
 
-/// The parts of a path. What is no text, or not of its type, is 400.
+/// The parts of a path. The error for a part that is not text, or not of its type, is 400.
 #[derive(Debug, Clone)]
 pub(crate) struct PathParameters<T>(pub(crate) T);
 
@@ -17,15 +18,13 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for PathPar
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match Path::from_request_parts(parts, state).await {
             Ok(Path(path)) => Ok(Self(path)),
-            Err(refused) => {
-                Err(ApiError::bad("bad-path", refused.body_text(), "percent-encode names in paths as UTF-8"))
-            }
+            Err(refused) => Err(Problem::BadPath.with(refused.body_text())),
         }
     }
 }
 
-/// What stands behind the `?` of a path. What is not of its type is 400; types that deny unknown fields refuse what nobody
-/// would read.
+/// The query of a path. The service answers 400 where a value is not of its type; types that deny unknown fields refuse
+/// parameters that would have no effect.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryParameters<T>(pub(crate) T);
 
@@ -35,10 +34,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for QueryPa
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match Query::from_request_parts(parts, state).await {
             Ok(Query(query)) => Ok(Self(query)),
-            Err(refused) => {
-                let help = "GET /openapi.json describes what each route takes";
-                Err(ApiError::bad("bad-query", refused.body_text(), help))
-            }
+            Err(refused) => Err(Problem::BadQuery.with(refused.body_text())),
         }
     }
 }
@@ -49,15 +45,14 @@ pub(crate) fn check_name(of: &str, name: &str) -> Result<(), ApiError> {
     if (1..=LONGEST_NAME).contains(&length) && !name.chars().any(char::is_control) {
         return Ok(());
     }
-    let help = format!("1 to {LONGEST_NAME} characters, no control characters");
-    Err(ApiError::bad("bad-name", format!("`{of}` is no name"), help))
+    Err(Problem::BadName.with(format!("`{of}` is not a name")))
 }
 
-/// The most items of a page: what is asked for, 50 without that.
+/// The number of items of a page: the number asked for, 50 by default.
 pub(crate) fn page_size(limit: Option<u32>) -> Result<u32, ApiError> {
     let limit = limit.unwrap_or(50);
     if (1..=500).contains(&limit) {
         return Ok(limit);
     }
-    Err(ApiError::bad("bad-limit", format!("`limit` is {limit}"), "1 to 500"))
+    Err(Problem::BadLimit.with(format!("`limit` is {limit}")))
 }

@@ -1,10 +1,11 @@
-//! How many parts a request has: messages, blocks, calls. Each takes hundreds of bytes in memory, however short it is.
+//! Counts the parts of a request: messages, blocks, calls. Each takes hundreds of bytes in memory, however short it is.
 
-/// The level of objects that blocks and calls stand at in a request: the request, its messages, their blocks.
+/// The nesting level of blocks and calls in a request: the request, its messages, their blocks.
 const LEVEL: usize = 3;
 
-/// Whether a request, or a file of JSON lines, has more than `most` parts: objects down to the level of blocks and calls,
-/// and those of the same level beside the messages. What is no JSON is counted as far as it looks like it. Linear.
+/// Whether a request, or a file of JSON lines, has more than `most` parts: objects down to the level of blocks and
+/// calls, and those of the same level beside the messages. Text that is not JSON is counted as far as it looks like
+/// JSON. Linear.
 pub(crate) fn are_too_many(json: &[u8], most: usize) -> bool {
     // A bare list of messages has one level less.
     let is_list = json.trim_ascii_start().first() == Some(&b'[');

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// The connections that are open, within bounds.
 ///
-/// A connection on which no request is under way is idle, also one that has never sent any. Where there are too many, the
-/// one that has been idle longest makes room: whoever only holds connections keeps nobody out.
+/// A connection on which no request is under way is idle, also one that has never sent any. Where there are too many,
+/// the one that has been idle longest makes room: so a client that only holds connections keeps no other out.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
@@ -29,7 +30,7 @@ struct OpenConnections {
 #[derive(Debug)]
 struct OpenConnection {
     address: IpAddr,
-    /// Its place among the idle ones; `None` while a request is under way.
+    /// The connection's place among the idle ones; `None` while a request is under way.
     idle: Option<u64>,
     eviction: Arc<Notify>,
 }
@@ -58,12 +59,12 @@ impl Connections {
     /// A place for a new connection, an idle one's where all are taken; `None` where none of those is idle. Constant time
     /// below the bounds, linear in the connections at them.
     pub(crate) fn take(self: &Arc<Self>, address: IpAddr) -> Option<Arc<ConnectionSlot>> {
-        let mut open = self.lock();
+        let mut open = self.open.lock();
         if open.of.get(&address).copied().unwrap_or_default() >= self.most_of_one {
             open.evict_of(address)?;
         }
         if open.by_number.len() >= self.most {
-            // Of whoever has most: others keep theirs.
+            // Of the address with the most: other addresses keep theirs.
             let most = open.of.iter().max_by_key(|(_, count)| **count).map(|(address, _)| *address);
             most.and_then(|address| open.evict_of(address)).or_else(|| open.evict_any())?;
         }
@@ -76,15 +77,10 @@ impl Connections {
         Some(Arc::new(ConnectionSlot { connections: Arc::clone(self), number, eviction }))
     }
 
-    /// How many there are, and how many of them are idle.
+    /// The number of connections, and of idle ones.
     pub(crate) fn size(&self) -> (usize, usize) {
-        let open = self.lock();
+        let open = self.open.lock();
         (open.by_number.len(), open.idle.len())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        // The maps are whole between any two statements that can panic.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -123,7 +119,7 @@ impl OpenConnections {
 impl ConnectionSlot {
     /// Says that a request is under way.
     pub(crate) fn begin(self: &Arc<Self>) -> ConnectionUse {
-        let mut open = self.connections.lock();
+        let mut open = self.connections.open.lock();
         if let Some(since) = open.by_number.get_mut(&self.number).and_then(|known| known.idle.take()) {
             open.idle.remove(&since);
         }
@@ -137,7 +133,7 @@ impl ConnectionSlot {
 }
 
 impl ConnectionUse {
-    /// The connection goes on as something else than requests and answers, and is never idle again.
+    /// The connection carries something else than requests and answers from now on, and is never idle again.
     pub(crate) fn keep(mut self) {
         self.is_kept = true;
     }
@@ -148,7 +144,7 @@ impl Drop for ConnectionUse {
         if self.is_kept {
             return;
         }
-        let mut open = self.place.connections.lock();
+        let mut open = self.place.connections.open.lock();
         open.clock += 1;
         let now = open.clock;
         if let Some(known) = open.by_number.get_mut(&self.place.number) {
@@ -160,7 +156,7 @@ impl Drop for ConnectionUse {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.connections.lock().forget(self.number);
+        self.connections.open.lock().forget(self.number);
     }
 }
 
@@ -230,7 +226,7 @@ mod tests {
         assert_eq!(connections.size(), (1, 0), "a request is under way");
         drop(used);
         assert_eq!(connections.size(), (0, 0));
-        let open = connections.lock();
+        let open = connections.open.lock();
         assert!(open.of.is_empty() && open.idle.is_empty());
     }
 }

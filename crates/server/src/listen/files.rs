@@ -1,4 +1,4 @@
-//! How many files the process may have open: each connection is one, and one more where a request is sent on.
+//! The number of files that the process may have open: each connection is one, and one more where a request is sent on.
 
 /// Files for everything but connections: the store, logs, the libraries' own.
 const BESIDE: usize = 192;
@@ -7,7 +7,7 @@ const BESIDE: usize = 192;
 const OF_A_CONNECTION: usize = 2;
 
 /// Raises the process's limit on open files to the most that the system allows it, and returns the limit; `None` where
-/// there is none that is known.
+/// the limit is unknown.
 #[cfg(unix)]
 pub(crate) fn raise_limit() -> Option<usize> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -22,7 +22,7 @@ pub(crate) fn raise_limit() -> Option<usize> {
     limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// There is no such limit elsewhere.
+/// Other systems have no such limit.
 #[cfg(not(unix))]
 pub(crate) fn raise_limit() -> Option<usize> {
     None

@@ -13,11 +13,11 @@ use tokio::time::{Sleep, sleep};
 
 use super::connections::ConnectionSlot;
 
-/// How long a client may go on sending after the last answer was sent. Closing while there is something unread would
-/// throw the answer away before the client has read it.
+/// The time for which a client may continue to send after the last answer was sent. Closing while there is something
+/// unread would throw the answer away before the client has read it.
 const LINGER: Duration = Duration::from_secs(2);
 
-/// How much of what it sends then is read, and thrown away.
+/// The number of bytes that are read then, and thrown away.
 const LINGER_BYTES: usize = 64 << 20;
 
 /// A connection's bytes, with its place among the connections: an upgraded connection keeps that too.
@@ -37,7 +37,7 @@ impl Stream {
         Self { tcp, write_timeout, stall: None, linger: None, lingered: 0, _place: place }
     }
 
-    /// Passes on what came of writing; an error where nothing could be written for too long.
+    /// Passes on the result of a write; an error where nothing could be written for too long.
     fn within_time<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stall = None;

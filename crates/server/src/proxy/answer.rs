@@ -6,13 +6,13 @@ use axum::response::Response;
 
 use super::checked::SummaryFigures;
 use super::headers;
-use super::prepared::PreparedRequest;
 use crate::metrics::ServiceMetrics;
+use epitome_fit::conversation::PreparedRequest;
 
 pub(super) const STATUS: HeaderName = HeaderName::from_static("x-epitome-status");
-const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
-const TOKENS_BEFORE: HeaderName = HeaderName::from_static("x-epitome-tokens-before");
-const TOKENS_AFTER: HeaderName = HeaderName::from_static("x-epitome-tokens-after");
+pub(super) const DETAIL: HeaderName = HeaderName::from_static("x-epitome-detail");
+pub(super) const TOKENS_BEFORE: HeaderName = HeaderName::from_static("x-epitome-tokens-before");
+pub(super) const TOKENS_AFTER: HeaderName = HeaderName::from_static("x-epitome-tokens-after");
 const EPOCH: HeaderName = HeaderName::from_static("x-epitome-epoch");
 
 /// A provider's answer for the client, each piece as it comes. Dropping it hangs up on the provider.
@@ -28,7 +28,7 @@ pub(super) fn with_headers(metrics: &ServiceMetrics, mut response: Response, pre
     let outcome = prepared.outcome.as_str();
     metrics.count_proxied(outcome);
     if let Some(SummaryFigures { fell_back, asked_again, unverified, added_demands, added_files, left_out }) =
-        prepared.checked
+        SummaryFigures::sum(&prepared.epochs)
     {
         tracing::info!(
             fell_back,

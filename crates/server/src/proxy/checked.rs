@@ -1,4 +1,4 @@
-//! What was found when the summaries of a compaction were held against the conversation, in figures: the log holds no text.
+//! The findings of checking a compaction's summaries against the conversation, in figures: the log holds no text.
 
 use epitome::session::Epoch;
 

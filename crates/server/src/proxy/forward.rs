@@ -1,6 +1,6 @@
-//! How a request is sent on: as it comes, or as its conversation was decided to be.
+//! Sends a request on: as it came, or with the decisions of its conversation.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use axum::extract::Request;
@@ -8,27 +8,26 @@ use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
 use epitome::formats::Format;
 use epitome::live::Overflow;
+use epitome::strategy::Cancellation;
+use epitome_fit::conversation::{FitOutcome, PreparedRequest, glance, prepare, replay, shrink};
 use reqwest::Url;
 
 use super::answer::{STATUS, streamed, with_headers};
-use super::chain::Digest;
-use super::handoff::UpstreamRoute;
-use super::incoming::{Incoming, UnreadRequest};
+use super::conversation::SharedConversation;
+use super::handoff::{ProxyHost, UpstreamRoute};
+use super::headers;
+use super::incoming::Incoming;
+use super::look::{ReadFailure, look, read_elsewhere};
 use super::lookup::{Lookup, ProviderEndpoint};
-use super::memory::SharedConversation;
+use super::native::{self, NativeRequest, Received, Route};
 use super::opening::OpenedAnswer;
-use super::prepare::{keep, prepare, replay, shrink};
-use super::prepared::{PreparedRequest, ProxyOutcome};
+use super::path::gemini_model;
 use super::state::Proxy;
-use super::{glance, headers};
 use crate::auth::Caller;
-use crate::http::{ApiError, body_of};
+use crate::http::{ApiError, body_of, decoded_body};
 use crate::turns::WorkFailure;
 
-/// Up to so many bytes of new messages are read at once; more of them wait for a worker.
-const SMALL_BYTES: usize = 64 * 1024;
-
-/// Sends on what is none of the proxy's business, as it comes.
+/// Sends a request that is not a conversation on as it came.
 pub(super) async fn pass(proxy: &Proxy, caller: &Caller, url: Url, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let has_body =
@@ -36,13 +35,13 @@ pub(super) async fn pass(proxy: &Proxy, caller: &Caller, url: Url, request: Requ
     let headers = headers::for_provider(&parts.headers, caller.by_authorization, true);
     let body = has_body.then(|| reqwest::Body::wrap_stream(body.into_data_stream()));
     let answer = proxy.sender.send(parts.method, url, headers, body).await?;
-    proxy.core.metrics.count_proxied(ProxyOutcome::Bypassed.as_str());
+    proxy.core.metrics.count_proxied(FitOutcome::Bypassed.as_str());
     let mut response = streamed(answer);
-    response.headers_mut().insert(STATUS, HeaderValue::from_static(ProxyOutcome::Bypassed.as_str()));
+    response.headers_mut().insert(STATUS, HeaderValue::from_static(FitOutcome::Bypassed.as_str()));
     Ok(response)
 }
 
-/// Sends on a request of a conversation.
+/// Sends on a request of a conversation, or answers it where it asks for a compaction.
 pub(super) async fn forward(
     proxy: &Arc<Proxy>,
     caller: Caller,
@@ -50,18 +49,96 @@ pub(super) async fn forward(
     url: Url,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let metrics = &proxy.core.metrics;
     let (parts, body) = request.into_parts();
-    let body = body_of(body, &parts.headers, &proxy.core.settings.limits).await?;
+    let limits = &proxy.core.settings.limits;
+    let body = body_of(body, &parts.headers, limits).await?;
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
-    let is_plain = parts.headers.get(header::CONTENT_ENCODING).is_none_or(|encoding| encoding == "identity");
-    let outgoing = Arc::new(UpstreamRoute::new(&url, &headers, &proxy.sender));
-    let (prepared, remembered) = if is_plain {
-        decide(proxy, &caller, format, &parts.headers, body, outgoing).await
-    } else {
-        (PreparedRequest::as_it_came(ProxyOutcome::Bypassed, "encoded", body), None)
+    let room = proxy.unpacked.of(&caller.tenant)?;
+    let taking = Arc::clone(&room);
+    let grow = move |bytes| taking.grow(bytes);
+    let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {
+        let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, "encoded", body);
+        return send_on(proxy, SentRequest { url, headers }, prepared, None).await;
     };
+    headers.remove(header::CONTENT_ENCODING);
+    #[cfg(feature = "otel")]
+    if parts.headers.contains_key(header::CONTENT_ENCODING) {
+        crate::telemetry::note_model(&body);
+    }
+    let outgoing = Arc::new(UpstreamRoute::new(&url, &headers, &proxy.sender));
+    let native = NativeRequest {
+        caller: &caller,
+        format,
+        route: Route::Conversation,
+        room: &room,
+        headers: &parts.headers,
+        outgoing: Arc::clone(&outgoing),
+    };
+    let (body, front, detail) = match native::receive(proxy, native, body).await {
+        Received::Answered(response) => return Ok(response),
+        Received::Request { body, front, detail } => (body, front, detail),
+    };
+    let (mut prepared, remembered) = decide(proxy, &caller, format, &parts.headers, body, outgoing).await;
+    prepared.detail = prepared.detail.or(detail);
+    let answer = send_on(proxy, SentRequest { url, headers }, prepared, remembered).await?;
+    Ok(match front {
+        Some(front) => front.put_into(answer).await,
+        None => answer,
+    })
+}
+
+/// Sends on a request to a route beside conversations, with ordinary messages in place of our items; or answers it where
+/// it asks for a compaction.
+pub(super) async fn forward_beside(
+    proxy: &Arc<Proxy>,
+    caller: Caller,
+    (route, format): (Route, Format),
+    url: Url,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, body) = request.into_parts();
+    let limits = &proxy.core.settings.limits;
+    let body = body_of(body, &parts.headers, limits).await?;
+    let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
+    headers::ask_for_plain(&mut headers);
+    let room = proxy.unpacked.of(&caller.tenant)?;
+    let taking = Arc::clone(&room);
+    let grow = move |bytes| taking.grow(bytes);
+    let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {
+        let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, "encoded", body);
+        return send_on(proxy, SentRequest { url, headers }, prepared, None).await;
+    };
+    headers.remove(header::CONTENT_ENCODING);
+    // The conversation's model answers one route above.
+    let mut of_conversation = url.clone();
+    of_conversation.set_path(url.path().trim_end_matches('/').trim_end_matches("/compact"));
+    let outgoing = Arc::new(UpstreamRoute::new(&of_conversation, &headers, &proxy.sender));
+    let native = NativeRequest { caller: &caller, format, route, room: &room, headers: &parts.headers, outgoing };
+    match native::receive(proxy, native, body).await {
+        Received::Answered(response) => Ok(response),
+        Received::Request { body, detail, .. } => {
+            let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, detail.unwrap_or("other-route"), body);
+            send_on(proxy, SentRequest { url, headers }, prepared, None).await
+        }
+    }
+}
+
+/// Where a request goes, and with which headers.
+struct SentRequest {
+    url: Url,
+    headers: HeaderMap,
+}
+
+/// Sends what was prepared to the provider: its answer, with what the model looks up, and after a smaller request where
+/// the first was too long.
+async fn send_on(
+    proxy: &Arc<Proxy>,
+    SentRequest { url, headers }: SentRequest,
+    prepared: PreparedRequest,
+    remembered: Option<RequestInConversation>,
+) -> Result<Response, ApiError> {
+    let metrics = &proxy.core.metrics;
     let send = |body: Bytes| {
         let body = Some(reqwest::Body::from(body));
         proxy.sender.send(Method::POST, url.clone(), headers.clone(), body)
@@ -123,7 +200,7 @@ async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer) -> Response {
 /// A request with its conversation.
 type RequestInConversation = (Arc<Incoming>, SharedConversation);
 
-/// What to send in place of `body`. Whatever goes wrong, `body` itself.
+/// The body to send in place of `body`. On any failure, `body` itself.
 async fn decide(
     proxy: &Arc<Proxy>,
     caller: &Caller,
@@ -133,14 +210,15 @@ async fn decide(
     outgoing: Arc<UpstreamRoute>,
 ) -> (PreparedRequest, Option<RequestInConversation>) {
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
-    let seed = proxy.hashes.seed(&caller.tenant, format, keys);
+    let seed = proxy.decider.seed(&caller.tenant, format, keys);
     let as_it_came = |outcome, detail| (PreparedRequest::as_it_came(outcome, detail, body.clone()), None);
-    let mut incoming = match look(proxy, caller, format, seed, body.clone()).await {
+    let model = gemini_model(outgoing.path()).map(str::to_owned);
+    let mut incoming = match look(proxy, caller, format, seed, body.clone(), model.clone()).await {
         Ok(Ok(incoming)) => incoming,
-        Ok(Err(detail)) => return as_it_came(ProxyOutcome::Bypassed, detail),
+        Ok(Err(detail)) => return as_it_came(FitOutcome::Bypassed, detail),
         Err(ReadFailure { cause, request }) => {
             let Some(incoming) = read_elsewhere(proxy, request).await else {
-                return as_it_came(ProxyOutcome::FailedOpen, cause.as_str());
+                return as_it_came(FitOutcome::FailedOpen, cause.as_str());
             };
             let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
             return fail_open(proxy, &Arc::new(incoming), &shared, cause.as_str(), body).await;
@@ -148,8 +226,8 @@ async fn decide(
     };
     if let Some(woven) = proxy.exchanges.weave(&incoming) {
         let end = incoming.end();
-        // Where it cannot be read with what was looked up, the client's own history stands.
-        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven).await {
+        // Where it cannot be read with the lookups in it, the client's own history is used.
+        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven, model).await {
             read.woven_at = Some(end);
             incoming = read;
         }
@@ -157,14 +235,14 @@ async fn decide(
     let incoming = Arc::new(incoming);
     let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
     // Requests of one conversation wait for each other, but no longer than a compaction may take.
-    let turn = tokio::time::timeout(proxy.core.settings.limits.work_timeout, Arc::clone(&shared).lock_owned()).await;
+    let turn = tokio::time::timeout(proxy.core.settings.limits.work_timeout, shared.lock()).await;
     let Ok(mut turn) = turn else { return fail_open(proxy, &incoming, &shared, "timeout", body).await };
-    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), Arc::clone(&shared));
+    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), shared.clone());
     // Elsewhere, so that a fault of ours ends there.
     let glanced = tokio::task::spawn_blocking(move || {
-        let prepared = glance::glance(&shared_proxy, &read, &mut turn);
+        let prepared = glance(&shared_proxy.decider, &read, &turn);
         if prepared.is_some() {
-            keep(&shared_proxy, &read, &same, &mut turn);
+            shared_proxy.decisions.keep(&same, &mut turn, read.end());
         }
         (prepared, turn)
     });
@@ -173,8 +251,12 @@ async fn decide(
         Ok((None, turn)) => turn,
         Err(_) => return fail_open(proxy, &incoming, &shared, WorkFailure::Panicked.as_str(), body).await,
     };
-    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), Arc::clone(&shared));
-    let work = move |cancellation: &_| prepare(&shared_proxy, &read, &same, &mut turn, &outgoing, cancellation);
+    let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), shared.clone());
+    let work = move |cancellation: &Cancellation| {
+        let host = ProxyHost::new(&shared_proxy, &read, &outgoing, cancellation);
+        let prepared = prepare(&shared_proxy.decider, &shared_proxy.decisions, &read, &same, &mut turn, &host);
+        shared_proxy.archive(&read, prepared)
+    };
     let prepared = proxy.core.turns.run(&caller.tenant, work).await;
     match prepared {
         Ok(prepared) => (prepared, Some((incoming, shared))),
@@ -182,8 +264,8 @@ async fn decide(
     }
 }
 
-/// What is sent where something of ours went wrong: what was decided before, where that can be carried out again without
-/// anybody's turn; else the request as it came.
+/// The request to send after a failure of ours: with the earlier decisions, where these can be carried out without
+/// waiting for a turn; else as it came.
 async fn fail_open(
     proxy: &Arc<Proxy>,
     incoming: &Arc<Incoming>,
@@ -194,64 +276,13 @@ async fn fail_open(
     if let Some(earlier) = proxy.decisions.earlier(&incoming.chain) {
         let (shared_proxy, read) = (Arc::clone(proxy), Arc::clone(incoming));
         // Elsewhere, so that a fault of ours ends there, and not for longer than anything may take.
-        let replayed = tokio::task::spawn_blocking(move || replay(&shared_proxy, &read, &earlier));
+        let replayed = tokio::task::spawn_blocking(move || replay(&shared_proxy.decider, &read, &earlier));
         if let Ok(Ok(Some(prepared))) = tokio::time::timeout(proxy.core.settings.limits.work_timeout, replayed).await {
-            let prepared = PreparedRequest { outcome: ProxyOutcome::FailedOpen, detail: Some(detail), ..prepared };
-            return (prepared, Some((Arc::clone(incoming), Arc::clone(shared))));
+            let prepared = PreparedRequest { outcome: FitOutcome::FailedOpen, detail: Some(detail), ..prepared };
+            return (prepared, Some((Arc::clone(incoming), shared.clone())));
         }
     }
-    (PreparedRequest::as_it_came(ProxyOutcome::FailedOpen, detail, body), None)
-}
-
-/// Why a request was not read: nobody had a turn for it, or a fault of ours.
-struct ReadFailure {
-    cause: WorkFailure,
-    /// As far as it was looked at, where nobody has begun to read it.
-    request: Option<UnreadRequest>,
-}
-
-/// Reads a request that waited for its turn in vain: what was decided for its conversation can still be sent. It takes no
-/// turn, and less than what the provider is spared.
-async fn read_elsewhere(proxy: &Arc<Proxy>, sighted: Option<UnreadRequest>) -> Option<Incoming> {
-    let (shared_proxy, sighted) = (Arc::clone(proxy), sighted?);
-    tokio::task::spawn_blocking(move || sighted.learn(&shared_proxy).ok()).await.ok()?
-}
-
-/// Looks at a request, and reads what is new in it. Little of that is read at once; much of it waits for its turn.
-async fn look(
-    proxy: &Arc<Proxy>,
-    caller: &Caller,
-    format: Format,
-    seed: Digest,
-    body: Bytes,
-) -> Result<Result<Incoming, &'static str>, ReadFailure> {
-    let (shared_proxy, tenant) = (Arc::clone(proxy), Arc::clone(&caller.tenant));
-    let looked = tokio::task::spawn_blocking(move || {
-        let sighted = UnreadRequest::new(&shared_proxy, tenant, format, seed, body)?;
-        let is_small = sighted.new_bytes() <= SMALL_BYTES;
-        if is_small { sighted.learn(&shared_proxy).map(Ok) } else { Ok(Err(sighted)) }
-    });
-    match looked.await.map_err(|_| ReadFailure { cause: WorkFailure::Panicked, request: None })? {
-        Ok(Ok(incoming)) => Ok(Ok(incoming)),
-        Ok(Err(sighted)) => {
-            let (shared_proxy, waiting) = (Arc::clone(proxy), Arc::new(Mutex::new(Some(sighted))));
-            let take =
-                |waiting: &Mutex<Option<UnreadRequest>>| waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let its = Arc::clone(&waiting);
-            match proxy
-                .core
-                .turns
-                .run(&caller.tenant, move |_| take(&its).map(|sighted| sighted.learn(&shared_proxy)))
-                .await
-            {
-                Ok(Some(learnt)) => Ok(learnt),
-                // Nobody else takes it before it has failed.
-                Ok(None) => Err(ReadFailure { cause: WorkFailure::Panicked, request: None }),
-                Err(cause) => Err(ReadFailure { cause, request: take(&waiting) }),
-            }
-        }
-        Err(detail) => Ok(Err(detail)),
-    }
+    (PreparedRequest::as_it_came(FitOutcome::FailedOpen, detail, body), None)
 }
 
 /// A smaller request after the provider refused one as too long.
@@ -263,12 +294,13 @@ async fn retry(
     // It may be another conversation by now: one that parted from a known one was remembered on its own.
     let shared = proxy.decisions.find(&incoming.chain).unwrap_or_default();
     let wait = proxy.core.settings.limits.work_timeout;
-    let mut turn = tokio::time::timeout(wait, Arc::clone(&shared).lock_owned()).await.ok()?;
+    let mut turn = tokio::time::timeout(wait, shared.lock()).await.ok()?;
     let same = Arc::clone(proxy);
-    let tenant = Arc::clone(&incoming.tenant);
-    let shrunk = proxy
-        .core
-        .turns
-        .run(&tenant, move |cancellation| shrink(&same, &incoming, &shared, &mut turn, overflow, cancellation));
+    let tenant = Arc::clone(&incoming.owner);
+    let shrunk = proxy.core.turns.run(&tenant, move |cancellation| {
+        let decisions = &same.decisions;
+        let made = shrink(&same.decider, decisions, &incoming, &shared, &mut turn, overflow, cancellation)?;
+        Some(same.archive(&incoming, made))
+    });
     shrunk.await.ok().flatten()
 }

@@ -1,20 +1,22 @@
-//! Hand-offs by the conversation's own model: the request that goes to its provider anyway, with one instruction at its end,
-//! under the client's own credentials; and their preparation while the conversation goes on.
+//! Hand-offs by the conversation's own model: the request that is sent to its provider anyway, with one instruction at
+//! its end, under the client's own credentials; and their preparation while the conversation continues.
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use epitome::formats::Format;
-use epitome::live::{Conversation as Answers, Inquiry, LiveSession};
+use epitome::live::{Conversation as Answers, Inquiry, LiveSession, Preparation};
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, CompactionOffer, Wire, ask_within, read_answer};
-use epitome::strategy::BoxFuture;
+use epitome::strategy::{Cancellation, async_trait};
+use epitome_fit::conversation::Host;
 use futures_util::StreamExt;
 use reqwest::Url;
 
-use super::memory::Conversation;
+use super::incoming::Incoming;
+use super::lookup::offer_tools;
 use super::state::Proxy;
 use super::upstream::{Sender, UpstreamFailure};
 use crate::background::BackgroundThreads;
@@ -30,7 +32,7 @@ pub(crate) struct UpstreamRoute {
 }
 
 impl fmt::Debug for UpstreamRoute {
-    /// Neither address nor headers: keys stand in them.
+    /// Without address and headers: they may contain keys.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Outgoing")
     }
@@ -40,36 +42,71 @@ impl UpstreamRoute {
     pub(crate) fn new(url: &Url, headers: &HeaderMap, sender: &Sender) -> Self {
         Self { url: url.clone(), headers: headers.clone(), sender: sender.clone() }
     }
+
+    /// The path at the provider.
+    pub(super) fn path(&self) -> &str {
+        self.url.path()
+    }
 }
 
-/// Has the conversation's own model write the hand-offs of `live`, whose request is `body`, where the configuration says so.
-pub(super) fn answer_with(
-    proxy: &Proxy,
-    live: &mut LiveSession,
-    outgoing: &Arc<UpstreamRoute>,
-    (format, model): (Format, Option<&str>),
-    body: impl FnOnce(&LiveSession) -> Option<Bytes>,
-) {
-    let runtime = &proxy.runtime;
-    let Some(wire) = wire_of(format).filter(|_| runtime.asks_conversations()) else { return };
-    let Some(body) = body(live) else { return };
-    let model = model.unwrap_or("the conversation's model").to_owned();
-    let (tokens, offer) = (live.tokens(), proxy.compactions.of(&model));
-    let outgoing = Arc::clone(outgoing);
-    live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
+/// The proxy around the compaction of a request.
+pub(super) struct ProxyHost<'a> {
+    proxy: &'a Proxy,
+    incoming: &'a Incoming,
+    outgoing: &'a Arc<UpstreamRoute>,
+    cancellation: &'a Cancellation,
+    began: Instant,
 }
 
-/// Waits for a compaction that is being prepared for a conversation, for as long as `patience`; whether it has ended.
-pub(super) fn has_ended(conversation: &Conversation, patience: Duration) -> bool {
-    BackgroundThreads::here().is_none_or(|threads| threads.wait(&conversation.preparation, patience))
+impl<'a> ProxyHost<'a> {
+    pub(super) fn new(
+        proxy: &'a Proxy,
+        incoming: &'a Incoming,
+        outgoing: &'a Arc<UpstreamRoute>,
+        cancellation: &'a Cancellation,
+    ) -> Self {
+        Self { proxy, incoming, outgoing, cancellation, began: Instant::now() }
+    }
 }
 
-/// Has compactions of `live` prepared ahead, where the configuration says so; whether it does.
-pub(super) fn prepare_in(proxy: &Proxy, live: &mut LiveSession, conversation: &Conversation) -> bool {
-    let threads = BackgroundThreads::here().filter(|_| proxy.runtime.background);
-    let Some(threads) = threads else { return false };
-    live.prepare_in(Arc::new(threads), conversation.preparation.clone());
-    true
+impl Host for ProxyHost<'_> {
+    fn cancellation(&self) -> Cancellation {
+        self.cancellation.clone()
+    }
+
+    fn clock(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn patience(&self) -> Duration {
+        self.proxy.core.settings.limits.work_timeout
+    }
+
+    fn ask_model(&self, live: &mut LiveSession, request: &dyn Fn(&LiveSession) -> Option<Bytes>) {
+        let (proxy, incoming) = (self.proxy, self.incoming);
+        let runtime = proxy.runtime();
+        let Some(wire) = wire_of(incoming.format).filter(|_| runtime.asks_conversations()) else { return };
+        let Some(mut body) = request(live) else { return };
+        if !live.session().journal().is_empty() {
+            // With our own tools, where they are sent: the question begins with the same bytes as the request.
+            body = offer_tools(proxy, incoming, body);
+        }
+        let model = incoming.model.as_deref().unwrap_or("the conversation's model").to_owned();
+        let (tokens, offer) = (live.tokens(), proxy.compactions.of(&model));
+        let outgoing = Arc::clone(self.outgoing);
+        live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
+    }
+
+    fn prepare_ahead(&self, live: &mut LiveSession, preparation: &Preparation) -> bool {
+        let threads = BackgroundThreads::here().filter(|_| self.proxy.runtime().background);
+        let Some(threads) = threads else { return false };
+        live.prepare_in(Arc::new(threads), preparation.clone());
+        true
+    }
+
+    fn has_ended(&self, preparation: &Preparation, patience: Duration) -> bool {
+        BackgroundThreads::here().is_none_or(|threads| threads.wait(preparation, patience))
+    }
 }
 
 fn wire_of(format: Format) -> Option<Wire> {
@@ -89,7 +126,7 @@ pub(super) struct Upstream {
     /// Tokens of the conversation, by our own count.
     pub(super) tokens: u32,
     model: String,
-    /// What is known of the provider's own compaction.
+    /// The known facts of the provider's own compaction.
     pub(super) offer: Arc<CompactionOffer>,
     outgoing: Arc<UpstreamRoute>,
 }
@@ -109,7 +146,7 @@ impl Upstream {
         Ok(answer)
     }
 
-    /// What the provider answers to `body`, with its status, under the client's headers as `change` leaves them.
+    /// The provider's answer to `body`, with its status, under the client's headers as changed by `change`.
     pub(super) async fn send(
         &self,
         body: Vec<u8>,
@@ -129,7 +166,7 @@ impl Upstream {
         let mut bytes = Vec::new();
         let mut pieces = answer.bytes_stream();
         while let Some(piece) = pieces.next().await {
-            // A stream that was cut is told by its missing end.
+            // A stream that was cut is recognised by its missing end.
             let Ok(piece) = piece else { break };
             if bytes.len() + piece.len() > LONGEST_ANSWER {
                 return Err(ChatError::new(ChatErrorKind::Unreadable, "the provider's answer has no end".to_owned()));
@@ -140,16 +177,17 @@ impl Upstream {
     }
 }
 
+#[async_trait]
 impl Answers for Upstream {
     fn model(&self) -> &str {
         &self.model
     }
 
-    fn ask<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        Box::pin(self.answer(inquiry))
+    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
+        self.answer(inquiry).await
     }
 
-    fn compact<'a>(&'a self, inquiry: Inquiry<'a>) -> BoxFuture<'a, Result<ChatAnswer, ChatError>> {
-        Box::pin(self.compacted(inquiry))
+    async fn compact(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
+        self.compacted(inquiry).await
     }
 }

@@ -15,14 +15,14 @@ const OF_A_CONNECTION: [&str; 9] = [
     "upgrade",
 ];
 
-/// What our own headers begin with.
+/// The prefix of our own headers.
 const OURS: &str = "x-epitome-";
 
 /// Headers with what a client shows the provider.
-pub(crate) const KEYS: [&str; 3] = ["authorization", "x-api-key", "api-key"];
+pub(crate) const KEYS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
 
-/// The headers of a request for the provider: the client's, without those of the connection and without ours. The body's
-/// length stays where the body goes on as it came (`same_body`).
+/// The headers of a request for the provider: the client's, without those of the connection and without ours. The
+/// body's length stays where the body is sent as it came (`same_body`).
 pub(crate) fn for_provider(client: &HeaderMap, without_authorization: bool, same_body: bool) -> HeaderMap {
     let mut headers = common(client);
     headers.remove(header::HOST);

@@ -1,4 +1,4 @@
-//! What is known of providers' own compactions, by the model that is asked.
+//! The known facts of providers' own compactions, by the model that is asked.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,12 +9,12 @@ use epitome::providers::chat::CompactionOffer;
 /// asked once more.
 const MOST_MODELS: usize = 256;
 
-/// What providers do not offer, by model.
+/// The compactions that providers do not offer, by model.
 #[derive(Debug, Default)]
 pub(super) struct Offers(Mutex<HashMap<String, Arc<CompactionOffer>>>);
 
 impl Offers {
-    /// What is known of `model`.
+    /// The known facts of `model`.
     pub(super) fn of(&self, model: &str) -> Arc<CompactionOffer> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_MODELS && !known.contains_key(model) {

@@ -16,14 +16,14 @@ use serde_json::Value;
 
 use super::headers;
 
-/// How much of a provider's error is read.
+/// The number of bytes of a provider's error that are read.
 const READ_BYTES: usize = 256 * 1024;
 
-/// How much of a stream is looked at.
+/// The number of bytes of a stream that are read ahead.
 const LOOK_AT_BYTES: usize = 16 * 1024;
 
-/// How long the beginning of a stream is waited for before it goes on unseen. An error comes before the model has begun
-/// to read; an answer may well come later.
+/// The time to wait for the beginning of a stream before it is sent on unread. An error comes before the model has
+/// begun to read; an answer may well come later.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Events that come before any answer, or in the middle of nothing.
@@ -35,10 +35,10 @@ pub(super) type Pieces = BoxStream<'static, Result<Bytes, reqwest::Error>>;
 /// An answer whose beginning was looked at.
 pub(super) struct OpenedAnswer {
     answer: reqwest::Response,
-    /// What was read of it.
+    /// The pieces that were read.
     read: Vec<Bytes>,
     broken: Option<reqwest::Error>,
-    /// Whether it is, or begins with, the error that the request was too long.
+    /// Whether the answer is, or begins with, the error that the request was too long.
     pub(super) overflow: Option<Overflow>,
 }
 
@@ -68,13 +68,13 @@ impl OpenedAnswer {
     pub(super) async fn stream(answer: reqwest::Response) -> Self {
         let mut opened = Self::unseen(answer);
         if opened.is_stream() {
-            // What has been read by then is kept.
+            // The pieces that were read by then are kept.
             let _ = tokio::time::timeout(WAIT, opened.look()).await;
         }
         opened
     }
 
-    /// Whether it is a stream of events.
+    /// Whether the answer is a stream of events.
     fn is_stream(&self) -> bool {
         let kind =
             self.answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -130,7 +130,7 @@ impl OpenedAnswer {
     }
 }
 
-/// The end of a stream that broke off. What stands before it is sent first: an error at once would take it along.
+/// The end of a stream that broke off. The text before it is sent first: an error at once would discard that text.
 fn broken_off(error: reqwest::Error) -> impl Stream<Item = Result<Bytes, reqwest::Error>> {
     stream::once(async move {
         tokio::task::yield_now().await;
@@ -138,14 +138,14 @@ fn broken_off(error: reqwest::Error) -> impl Stream<Item = Result<Bytes, reqwest
     })
 }
 
-/// What a stream begins with.
+/// The beginning of a stream.
 #[derive(Debug, PartialEq, Eq)]
 enum StreamStart {
     /// The first event is not whole yet.
     Unfinished,
     /// An answer, or the wait for one: it is passed on.
     Answer,
-    /// An error: what is said of it, as JSON.
+    /// An error, with its JSON.
     Error(String),
 }
 
@@ -172,7 +172,7 @@ fn first_word(seen: &[u8]) -> StreamStart {
     if is_whole && !text.is_empty() { StreamStart::Answer } else { StreamStart::Unfinished }
 }
 
-/// What an event is; `None` for one that comes before any answer.
+/// The kind of an event; `None` for one that comes before any answer.
 fn first_of_event(name: &str, data: &str) -> Option<StreamStart> {
     if data.trim().is_empty() {
         return None; // a comment, or a blank line

@@ -1,58 +1,63 @@
-//! What the proxy has beside what all features have: what it remembers of conversations, and its way to providers.
+//! The proxy's own state: the memory of conversations, and its connections to providers.
 
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
-use epitome::formats::Format;
-use epitome::{Engine, Runtime};
+use epitome::Runtime;
+use epitome::config::CompactionBy;
+use epitome_fit::conversation::{Decider, Decisions, Incoming, PreparedRequest};
 
-use super::chain::Hashes;
-use super::incoming::Incoming;
-use super::items::Items;
+use super::conversation::SharedConversation;
 use super::lookup::Exchanges;
-use super::memory::Decisions;
+use super::native::{ItemKeys, random_key};
 use super::offers::Offers;
+use super::room::UnpackedBytes;
 use super::upstream::Sender;
 use crate::state::Core;
 
-/// The part of the memory of conversations that is for what is known of messages: one of so many.
+/// The share of the memory that is for single messages: one part in this many.
 const OF_ITEMS: usize = 4;
 
 /// The part of the memory of conversations that is for what models looked up: one of so many.
 const OF_EXCHANGES: usize = 8;
 
-/// What the proxy needs beside the engine.
+/// The proxy's own state, beside the engine.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     pub(crate) core: Arc<Core>,
-    pub(super) runtime: Runtime,
-    /// Whether handles are for somebody else too: the configuration asks for them.
+    /// Whether the configuration asks for handles anyway, for other readers.
     has_handles: bool,
-    pub(super) hashes: Hashes,
-    pub(super) items: Items,
-    pub(super) decisions: Decisions,
+    pub(super) decider: Decider,
+    pub(super) decisions: Decisions<SharedConversation>,
     pub(super) exchanges: Exchanges,
     pub(super) sender: Sender,
     /// Which compactions providers have of their own.
     pub(super) compactions: Offers,
+    /// What compaction items are signed with.
+    pub(super) item_keys: ItemKeys,
+    /// What requests may unpack to.
+    pub(super) unpacked: UnpackedBytes,
 }
 
 impl Proxy {
     pub(crate) fn new(core: Arc<Core>) -> Result<Arc<Self>, String> {
         let (settings, mut runtime) = (&core.settings, Runtime::clone(&core.runtime));
-        // Nothing changes below the thresholds, and there is nobody to ask.
-        runtime.live.arrival_tokens = None;
-        runtime.live.require_confirmation = false;
-        runtime.live.memory_flush = false;
         let has_handles = runtime.handles;
         // The model gets the tool that handles are for.
         runtime.handles |= runtime.proxy_recall;
         let of_items = settings.memory.session_bytes / OF_ITEMS;
         let of_exchanges = settings.memory.session_bytes / OF_EXCHANGES;
+        let mut decider = Decider::new(runtime, core.engine.clone(), secret(), of_items);
+        decider.count_into(Arc::clone(&core.metrics.sessions));
+        let mut item_keys = settings.item_keys.clone();
+        if item_keys.is_empty() {
+            // Items last as long as the process.
+            item_keys.push(&random_key()?);
+        }
         Ok(Arc::new(Self {
-            runtime,
+            decider,
             has_handles,
-            hashes: Hashes::new(),
-            items: Items::new(of_items),
             decisions: Decisions::new(
                 settings.memory.sessions,
                 settings.memory.session_bytes - of_items - of_exchanges,
@@ -60,20 +65,32 @@ impl Proxy {
             exchanges: Exchanges::new(of_exchanges),
             sender: Sender::new(settings.limits.upstream_timeout)?,
             compactions: Offers::default(),
+            item_keys,
+            unpacked: UnpackedBytes::new(settings.limits.body_bytes, settings.tokens.has_several_tenants()),
             core,
         }))
     }
 
-    /// The engine for requests of a format: its texts name handles where the model gets the tool for them.
-    pub(super) fn engine(&self, format: Format) -> Engine {
-        let mut engine = self.core.engine(format);
-        engine.handles = self.runtime.handles;
-        engine
+    /// The configuration that requests are compacted by.
+    pub(super) fn runtime(&self) -> &Runtime {
+        self.decider.runtime()
     }
 
-    /// Whether handles stand in the texts of a conversation's compactions for a tool that this request cannot have.
-    pub(super) fn hides_handles(&self, incoming: &Incoming) -> bool {
-        self.runtime.proxy_recall && !self.has_handles && !incoming.takes_tools
+    /// Whether compactions that clients ask their provider for are made here.
+    pub(super) fn answers_compactions(&self) -> bool {
+        self.runtime().proxy_compaction == CompactionBy::Proxy
+    }
+
+    /// Whether the texts of a conversation's compactions name handles for a tool that a request cannot have.
+    /// `takes_tools` says whether a tool can be added to it.
+    pub(super) fn hides_handles(&self, takes_tools: bool) -> bool {
+        self.runtime().proxy_recall && !self.has_handles && !takes_tools
+    }
+
+    /// Keeps what left the context of a request, for those who ask for it by its handle.
+    pub(super) fn archive(&self, incoming: &Incoming, mut prepared: PreparedRequest) -> PreparedRequest {
+        self.core.archives.keep(&incoming.owner, std::mem::take(&mut prepared.archived));
+        prepared
     }
 
     /// Conversations that are remembered, and their bytes.
@@ -81,4 +98,15 @@ impl Proxy {
         let (conversations, bytes) = self.decisions.size();
         (conversations, bytes + self.exchanges.bytes())
     }
+}
+
+/// A secret of this process: what a client sends cannot be guessed from hashes with it.
+fn secret() -> [u8; 32] {
+    let mut secret = [0; 32];
+    for part in secret.chunks_mut(8) {
+        // Each state is seeded by the system.
+        let word = RandomState::new().build_hasher().finish().to_le_bytes();
+        part.copy_from_slice(&word[..part.len()]);
+    }
+    secret
 }

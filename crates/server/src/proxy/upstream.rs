@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use thiserror::Error;
 
-use crate::http::ApiError;
+use super::path::gemini_model;
+use crate::http::{ApiError, Problem};
 
-/// How long a connection to a provider may take.
+/// The time for a connection to a provider.
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// The addresses of the providers, by what they speak.
@@ -18,27 +19,31 @@ pub struct Upstreams {
     any: Option<Url>,
     openai: Option<Url>,
     anthropic: Option<Url>,
+    gemini: Option<Url>,
 }
 
 /// Why an address is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum UpstreamError {
-    /// It is none.
-    #[error("this is no address of a provider: https://HOST, http://HOST:PORT/v1, openai=URL or anthropic=URL")]
+    /// The text is not a URL.
+    #[error(
+        "this is no address of a provider: https://HOST, http://HOST:PORT/v1, openai=URL, anthropic=URL or gemini=URL"
+    )]
     NoUrl,
     /// It holds what belongs into a header.
     #[error("the address of a provider holds no password, key or query: clients send their keys themselves")]
     NotPlain,
     /// There is one of its kind already.
-    #[error("`{0}` is the second address of its kind: one for each of openai=, anthropic= and all others")]
+    #[error("`{0}` is the second address of its kind: one for each of openai=, anthropic=, gemini= and all others")]
     Second(String),
 }
 
 impl Upstreams {
-    /// Adds an address: `URL` for whatever has no other, `openai=URL` and `anthropic=URL` for requests of these.
+    /// Adds an address: `URL` for whatever has no other, `openai=URL`, `anthropic=URL` and `gemini=URL`
+    /// for requests of these.
     pub fn add(&mut self, spec: &str) -> Result<(), UpstreamError> {
         let (kind, address) = match spec.split_once('=') {
-            Some((kind @ ("openai" | "anthropic"), address)) => (kind, address),
+            Some((kind @ ("openai" | "anthropic" | "gemini"), address)) => (kind, address),
             _ => ("", spec),
         };
         let url = Url::parse(address.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
@@ -48,12 +53,13 @@ impl Upstreams {
         let url = match url {
             Some(url) if !plain(&url) => return Err(UpstreamError::NotPlain),
             Some(url) if url.has_host() => url,
-            // It is not repeated: what is no address may be a key that went astray.
+            // The text is not repeated: it may be a key that was put here by mistake.
             _ => return Err(UpstreamError::NoUrl),
         };
         let place = match kind {
             "openai" => &mut self.openai,
             "anthropic" => &mut self.anthropic,
+            "gemini" => &mut self.gemini,
             _ => &mut self.any,
         };
         match place {
@@ -65,20 +71,26 @@ impl Upstreams {
         }
     }
 
-    /// Whether there is none.
+    /// Whether no provider is configured.
     pub fn is_empty(&self) -> bool {
-        self.any.is_none() && self.openai.is_none() && self.anthropic.is_none()
+        [&self.any, &self.openai, &self.anthropic, &self.gemini].into_iter().all(Option::is_none)
     }
 
-    /// Where a request goes: `path` with its query under the address of its provider. A version at the end of the address,
-    /// as in `https://host/v4`, stands for the `/v1` that clients begin with.
-    /// Several slashes in a row are one.
+    /// The URL of a request: `path` with its query under the address of its provider. A version at the end of the
+    /// address, as in `https://host/v4`, replaces the `/v1` that clients begin with. Several slashes in a row are one.
     pub(crate) fn target(&self, path_and_query: &str, headers: &HeaderMap) -> Result<Url, NoTarget> {
         let (path, query) =
             path_and_query.split_once('?').map_or((path_and_query, None), |(path, query)| (path, Some(query)));
         let path = with_single_slashes(path);
         let of_anthropic = headers.contains_key("anthropic-version") || path.ends_with("/messages");
-        let own = if of_anthropic { &self.anthropic } else { &self.openai };
+        // Google's paths have a version of their own; its interface in OpenAI's form stands below them.
+        let of_gemini =
+            headers.contains_key("x-goog-api-key") || path.starts_with("/v1beta") || gemini_model(&path).is_some();
+        let own = match (of_anthropic, of_gemini && self.gemini.is_some()) {
+            (true, _) => &self.anthropic,
+            (false, true) => &self.gemini,
+            (false, false) => &self.openai,
+        };
         let mut url = own.as_ref().or(self.any.as_ref()).ok_or(NoTarget::Nobody)?.clone();
         if leads_upwards(&path) {
             return Err(NoTarget::Outside);
@@ -102,9 +114,9 @@ impl Upstreams {
 /// Why a request is sent nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoTarget {
-    /// There is no provider for it.
+    /// No provider is configured for it.
     Nobody,
-    /// Its path would leave the address of its provider.
+    /// The path would leave the address of its provider.
     Outside,
 }
 
@@ -117,10 +129,10 @@ fn with_single_slashes(path: &str) -> String {
     single
 }
 
-/// Whether a path has a part that stands for the folder that it is in, or for the one above, however it is written:
-/// encoded, several times over, behind a backslash, with parameters.
+/// Whether a path has a part that means its own folder, or the one above, however it is written: encoded, several times
+/// over, behind a backslash, with parameters.
 fn leads_upwards(path: &str) -> bool {
-    /// How many times over something may be encoded; what is still encoded then is nobody's path.
+    /// The number of times that a path may be encoded; a path that is still encoded then is refused.
     const TIMES: usize = 4;
     let mut path = path.as_bytes().to_vec();
     for _ in 0..TIMES {
@@ -171,24 +183,15 @@ fn is_version(part: &str) -> bool {
 pub(crate) enum UpstreamFailure {
     /// It said nothing for too long.
     Silent,
-    /// There is no connection to it.
+    /// The provider cannot be reached.
     Down,
 }
 
 impl From<UpstreamFailure> for ApiError {
     fn from(unreachable: UpstreamFailure) -> Self {
         match unreachable {
-            UpstreamFailure::Silent => {
-                let help = "try again; --upstream-timeout sets how long the provider may say nothing";
-                let message = "the provider did not answer in time";
-                Self::new(StatusCode::GATEWAY_TIMEOUT, "upstream-timeout", message, help)
-            }
-            UpstreamFailure::Down => {
-                let help = "check the address of --upstream, and whether the provider runs";
-                let message = "there is no connection to the provider";
-                Self::new(StatusCode::BAD_GATEWAY, "upstream-unreachable", message, help)
-                    .retry_after(Duration::from_secs(1))
-            }
+            UpstreamFailure::Silent => Problem::UpstreamTimeout.into(),
+            UpstreamFailure::Down => Problem::UpstreamUnreachable.into(),
         }
     }
 }
@@ -269,6 +272,17 @@ mod tests {
             "/v1/responses",
             "https://rest.example/v1/responses",
         );
+        let all = ["openai=https://o.example/v1", "gemini=https://g.example"];
+        check(&all, "/v1beta/models/m:generateContent", "https://g.example/v1beta/models/m:generateContent");
+        check(&all, "/v1/models", "https://o.example/v1/models");
+        // OpenAI's own routes of one model get OpenAI's key.
+        check(&all, "/v1/models/gpt-5", "https://o.example/v1/models/gpt-5");
+        check(
+            &all,
+            "/v1/projects/p/models/m:generateContent",
+            "https://g.example/v1/projects/p/models/m:generateContent",
+        );
+        check(&["https://g.example"], "/v1beta/models/m:x?alt=sse", "https://g.example/v1beta/models/m:x?alt=sse");
         let mut headers = HeaderMap::new();
         headers.insert("anthropic-version", "2023-06-01".parse().unwrap());
         let target = upstreams(&both).target("/v1/models", &headers).unwrap();

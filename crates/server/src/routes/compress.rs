@@ -1,17 +1,23 @@
 //! `POST /v1/compress`: the same for gateways that call a compression service, in the shape that they call it in.
+//!
+//! Some of them hold rows back (the system prompt, what the model said, the newest question) and put them back by their
+//! place: they need as many rows as they sent, in the same order, and send results without their calls.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, Request, State};
-use epitome::MemoryArchive;
+use epitome::session::{UnitKind, units};
+use epitome::strategy::HostChanges;
+use epitome::{MemoryArchive, Session};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use super::job::{Job, Subject, account};
+use super::job::{Job, MakeError, Subject, account};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, json_of, status_name};
+use crate::http::{ApiError, Problem, json_of};
 use crate::state::Core;
 
 /// Messages to make smaller. Fields of other services that mean nothing here are passed over.
@@ -25,7 +31,19 @@ pub(crate) struct CompressRequest {
     /// Tokens that they may take.
     #[serde(alias = "tokenBudget", alias = "budget")]
     token_budget: Option<u32>,
+    /// `{"mode": "ccr"}`: the caller puts the rows back by their place, and its model can retrieve by a handle. The same
+    /// number of rows comes back, only texts in them are shorter, and their marks name handles.
+    #[schema(value_type = Option<Object>)]
+    config: Option<Value>,
 }
+
+/// The fewest tokens of a list that is made smaller although nobody named a budget: less fits every model's window, and
+/// most of it is what the turn is about. Source: half of the smallest window among the models that gateways offer (8,192).
+const LEAST_TOKENS: u32 = 4_096;
+
+/// The share of a list that stays where nobody named a budget: as for a list that grows
+/// ([`FitOptions::within`](epitome_fit::FitOptions::within)).
+const DEFAULT_SHARE: f64 = 0.5;
 
 /// The messages, smaller.
 #[derive(Debug, Serialize, ToSchema)]
@@ -45,18 +63,17 @@ pub(crate) struct CompressAnswer {
     transforms_applied: Vec<String>,
     /// Handles of what left, for `GET /v1/retrieve/{hash}`.
     ccr_hashes: Vec<String>,
-    /// `compacted`, `hollow` (compacted, and nothing is left of what was asked for and worked on), `no-change`, `infeasible`
-    /// or `rolled-back`; the messages are changed in the first two cases only.
+    /// `compacted`, `hollow` (compacted, and nothing of the session's subject is left), `no-change`, `infeasible`,
+    /// `rolled-back`, or `not-written` (a row would have to change otherwise than by a shorter text); the messages are
+    /// changed in the first two cases only.
     status: &'static str,
 }
 
-/// Makes a list of messages smaller. What cannot be met is no error here: the messages come back as they were.
+/// Makes a list of messages smaller. A budget that cannot be met is not an error here: the messages are returned as
+/// they came.
 #[utoipa::path(
-    post, path = "/v1/compress", tag = "gateways", request_body = CompressRequest, security(("token" = [])),
-    responses(
-        (status = 200, description = "The messages to send", body = CompressAnswer),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-    )
+    post, path = "/v1/compress", tag = "gateways", request_body = CompressRequest,
+    responses((status = 200, description = "The messages to send", body = CompressAnswer))
 )]
 pub(crate) async fn compress(
     State(core): State<Arc<Core>>,
@@ -68,6 +85,8 @@ pub(crate) async fn compress(
     core.turns
         .run(&caller.tenant.clone(), move |cancellation| {
             let core = shared;
+            let mode = request.config.as_ref().and_then(|config| config.get("mode"));
+            let has_recall = mode.and_then(Value::as_str) == Some("ccr");
             let known = |model: &String| core.runtime.budget_for(model).is_ok();
             let subject = Subject {
                 request: request.messages,
@@ -83,13 +102,26 @@ pub(crate) async fn compress(
                 draft: None,
                 summaries: Vec::new(),
             };
-            let job = Job::new(&core, &subject, cancellation)?;
+            let mut job = Job::new(&core, &subject, cancellation)?;
+            if has_recall || has_results_without_calls(job.session()) {
+                keep_rows(&mut job, request.token_budget.is_some());
+                // Versions of gateways that do not name the mode offer their model the same tool.
+                job.engine.handles = true;
+            }
             let mut archive = MemoryArchive::new();
             let draft = job.draft(&mut archive)?;
             let report = draft.report.clone();
-            account(&core, &caller.tenant, &report, &archive);
             let compacted = report.status.is_compaction();
-            let messages = if compacted { messages_of(job.make(draft)?)? } else { subject.request };
+            let (messages, status) = match compacted.then(|| job.make(draft)) {
+                Some(Ok(made)) => (messages_of(made)?, report.status.as_str()),
+                Some(Err(MakeError::Row(problem))) => {
+                    tracing::warn!(%problem, "rows of a gateway could not be made smaller");
+                    return Ok(Json(CompressAnswer::unchanged(subject.request, report.tokens_before)));
+                }
+                Some(Err(MakeError::Api(error))) => return Err(error),
+                None => (subject.request, report.status.as_str()),
+            };
+            account(&core, &caller.tenant, &report, &archive);
             let mut transforms: Vec<String> = Vec::new();
             let mut hashes: Vec<String> = Vec::new();
             for edit in &report.edits {
@@ -105,10 +137,44 @@ pub(crate) async fn compress(
                 compression_ratio: f64::from(report.tokens_after.max(1)) / f64::from(report.tokens_before.max(1)),
                 transforms_applied: transforms,
                 ccr_hashes: hashes,
-                status: status_name(report.status),
+                status,
             }))
         })
         .await?
+}
+
+/// Whether a list has results whose calls were held back.
+fn has_results_without_calls(session: &Session) -> bool {
+    units(session.view()).iter().any(|unit| unit.kind == UnitKind::Orphan)
+}
+
+/// Settles that the rows stay, and how far to go where nobody named a budget: down to the model's, or to a share of what
+/// came, and as near to that as the rows allow.
+fn keep_rows(job: &mut Job, has_budget: bool) {
+    job.request.host = HostChanges::Texts;
+    if has_budget {
+        return;
+    }
+    let tokens = job.ledger.total();
+    let share = ((f64::from(tokens) * DEFAULT_SHARE) as u32).max(LEAST_TOKENS);
+    job.request.target = job.request.target.min(share);
+    job.request.limit = tokens.max(job.request.target);
+}
+
+impl CompressAnswer {
+    /// The messages as they came.
+    fn unchanged(messages: Box<RawValue>, tokens: u32) -> Self {
+        Self {
+            messages,
+            tokens_before: tokens,
+            tokens_after: tokens,
+            tokens_saved: 0,
+            compression_ratio: 1.0,
+            transforms_applied: Vec::new(),
+            ccr_hashes: Vec::new(),
+            status: "not-written",
+        }
+    }
 }
 
 /// The list alone: a system prompt that has no place in it stays where the caller has it.
@@ -122,5 +188,5 @@ fn messages_of(request: Box<RawValue>) -> Result<Box<RawValue>, ApiError> {
     }
     serde_json::from_str::<WrappedMessages>(request.get())
         .map(|wrapped| wrapped.messages)
-        .map_err(|_| ApiError::internal())
+        .map_err(|_| Problem::Internal.into())
 }

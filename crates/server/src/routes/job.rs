@@ -1,21 +1,22 @@
-//! What compactions by request have in common: the request as it came, and what it asks for.
+//! Shared by the compactions of a request: the request as it came, and its options.
 
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Chain, Draft, EngineError, Ledger, Mode, block_on};
-use epitome::formats::{LoadedFile, write};
+use epitome::formats::{LoadedFile, write, write_rows};
+use epitome::live::{compaction_span, record_compaction};
 use epitome::session::Trigger;
-use epitome::strategy::{Cancellation, TaskKind};
-use epitome::{Engine, MemoryArchive, Report, Request, Session};
+use epitome::strategy::{Cancellation, HostChanges, TaskKind, UnknownName};
+use epitome::{Engine, MemoryArchive, Registry, Report, Request, Runtime, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::http::{ApiError, NO_SUMMARY_HELP, provider_format, read_request, status_name};
+use crate::http::{ApiError, Problem, provider_format, read_request};
 use crate::state::Core;
 use crate::turns::WorkFailure;
 
-/// What is to be looked at: a request as a provider would get it, and how much room it has.
+/// A request as a provider would get it, and its budget.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Subject {
@@ -23,7 +24,7 @@ pub(crate) struct Subject {
     /// byte that nothing changed.
     #[schema(value_type = Object)]
     pub(crate) request: Box<RawValue>,
-    /// `openai-chat`, `openai-responses` or `anthropic`; recognised from the request without it.
+    /// `openai-chat`, `openai-responses`, `anthropic` or `gemini`; recognised from the request without it.
     pub(crate) format: Option<String>,
     /// Tokens that the messages may take.
     pub(crate) budget: Option<u32>,
@@ -34,7 +35,7 @@ pub(crate) struct Subject {
     pub(crate) model: Option<String>,
     /// Tokens to get down to, where that is less than `budget` or than the configuration's target.
     pub(crate) target: Option<u32>,
-    /// What to keep in focus; the newest user message without it.
+    /// The subject to keep in focus; the newest user message without it.
     pub(crate) focus: Option<String>,
     /// `code`, `analysis`, `conversation`, `mixed` or `unknown`, where the caller knows better than the detector.
     pub(crate) task: Option<String>,
@@ -67,8 +68,7 @@ impl Subject {
         if self.draft.is_none() && self.summaries.is_empty() {
             return Ok(self);
         }
-        let message = "`draft` and `summaries` are for /v1/compact";
-        Err(ApiError::bad("bad-request", message, "leave them out here"))
+        Err(Problem::BadRequest.with("`draft` and `summaries` are for /v1/compact").with_help("leave them out here"))
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct RequestFields {
 }
 
 impl Job {
-    /// Reads what is to be looked at. Linear in the request.
+    /// Reads the request. Linear in it.
     pub(crate) fn new(core: &Core, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
         let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
@@ -110,19 +110,53 @@ impl Job {
 
     /// Works the compaction out.
     pub(crate) fn draft(&self, archive: &mut MemoryArchive) -> Result<Draft, ApiError> {
+        let span = compaction_span(self.request.trigger, self.ledger.total());
         let draft = self.engine.draft(self.session(), &self.ledger, archive, &self.request);
-        block_on(draft).map_err(not_compacted)
+        let draft = span.in_scope(|| block_on(draft)).map_err(not_compacted)?;
+        record_compaction(&span, &draft.report);
+        Ok(draft)
     }
 
     /// Makes the compaction: the request as it is now, as JSON.
-    pub(crate) fn make(&self, draft: Draft) -> Result<Box<RawValue>, ApiError> {
+    ///
+    /// # Errors
+    ///
+    /// [`MakeError::Row`] where the rows of a host that keeps them would have to change otherwise than by a shorter text.
+    pub(crate) fn make(&self, draft: Draft) -> Result<Box<RawValue>, MakeError> {
         let mut session = self.session().clone();
         let mut ledger = self.ledger.clone();
         self.engine.commit(&mut session, &mut ledger, draft).map_err(|error| {
             let help = "the draft belongs to the request that it was made from: preview this one and send its draft";
-            ApiError::new(axum::http::StatusCode::CONFLICT, "stale-draft", error.to_string(), help)
+            Problem::StaleDraft.with(error.to_string()).with_help(help)
         })?;
-        written(&self.loaded, &session)
+        if self.request.host == HostChanges::Any {
+            return Ok(written(&self.loaded, &session)?);
+        }
+        let rows = write_rows(&self.loaded, 0, &session).map_err(|error| MakeError::Row(error.to_string()))?;
+        Ok(raw_of(rows)?)
+    }
+}
+
+/// Why a compaction that was worked out is not made.
+pub(crate) enum MakeError {
+    /// The rows cannot take it, and why.
+    Row(String),
+    /// Everything else.
+    Api(ApiError),
+}
+
+impl From<ApiError> for MakeError {
+    fn from(error: ApiError) -> Self {
+        Self::Api(error)
+    }
+}
+
+impl From<MakeError> for ApiError {
+    fn from(error: MakeError) -> Self {
+        match error {
+            MakeError::Row(problem) => Problem::NotCompacted.with(problem),
+            MakeError::Api(error) => error,
+        }
     }
 }
 
@@ -130,36 +164,38 @@ impl Job {
 pub(crate) fn written(loaded: &LoadedFile, session: &Session) -> Result<Box<RawValue>, ApiError> {
     let bytes = write(loaded, 0, session, loaded.format).map_err(|error| {
         tracing::error!(%error, "a compacted request could not be written");
-        ApiError::internal()
+        ApiError::from(Problem::Internal)
     })?;
-    let text = String::from_utf8(bytes).map_err(|_| ApiError::internal())?;
+    raw_of(bytes)
+}
+
+fn raw_of(bytes: Vec<u8>) -> Result<Box<RawValue>, ApiError> {
+    let text = String::from_utf8(bytes).map_err(|_| Problem::Internal)?;
     RawValue::from_string(text.trim().to_owned()).map_err(|error| {
-        tracing::error!(%error, "a compacted request is no JSON");
-        ApiError::internal()
+        tracing::error!(%error, "a compacted request is not JSON");
+        ApiError::from(Problem::Internal)
     })
 }
 
 /// The error for a compaction that came to nothing.
 fn not_compacted(error: EngineError) -> ApiError {
     if matches!(error, EngineError::Cancelled) {
-        // Nobody hears it: whoever waited is gone, or was told when the time was over.
+        // The caller does not receive this: it is gone, or had a time-out before.
         return WorkFailure::TimedOut.into();
     }
-    ApiError::new(axum::http::StatusCode::BAD_GATEWAY, "not-compacted", error.to_string(), NO_SUMMARY_HELP)
+    Problem::NotCompacted.with(error.to_string())
 }
 
 /// The budget that a caller gives, or the configuration's.
 fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
     let positive = |name: &str, value: Option<u32>| match value {
-        Some(0) => Err(ApiError::bad("bad-budget", format!("`{name}` is 0"), "give 1 token or more")),
+        Some(0) => Err(Problem::BadBudget.with(format!("`{name}` is 0"))),
         other => Ok(other),
     };
     positive("budget", subject.budget)?;
     positive("target", subject.target)?;
     let mut budget = match &subject.model {
-        Some(model) => core.runtime.budget_for(model).map_err(|error| {
-            ApiError::bad("unknown-model", error.to_string(), "give `window` or `budget` in tokens instead")
-        })?,
+        Some(model) => core.runtime.budget_for(model).map_err(|error| Problem::UnknownModel.with(error.to_string()))?,
         None => core.budget_of(own_model),
     };
     if let Some(window) = positive("window", subject.window)? {
@@ -181,48 +217,40 @@ fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request
     request.mode = core.runtime.mode;
     request.chain.clone_from(&core.runtime.fixed);
     if let Some(name) = &subject.task {
-        let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-        let unknown = || {
-            let known: Vec<&str> = TaskKind::ALL.iter().map(|kind| kind.as_str()).collect();
-            ApiError::bad("unknown-task", format!("`{name}` is no kind of task"), known.join(", "))
-        };
-        request.task = Some(kind.ok_or_else(unknown)?);
+        request.task = Some(task_named(name)?);
         (request.mode, request.chain) = (Mode::Adaptive, None);
     }
     if let Some(name) = &subject.mode {
-        request.mode = match name.as_str() {
-            "fixed" => Mode::Fixed,
-            "adaptive" => Mode::Adaptive,
-            "tournament" => Mode::Tournament,
-            other => {
-                let message = format!("`{other}` is no mode");
-                return Err(ApiError::bad("unknown-mode", message, "fixed, adaptive or tournament"));
-            }
-        };
+        request.mode =
+            name.parse().map_err(|error: UnknownName| Problem::UnknownMode.with(format!("`mode`: {error}")))?;
         if request.mode != Mode::Fixed {
             request.chain = None;
         }
     }
     if let Some(names) = &subject.chain {
-        request.chain = Some(chain_of(core, names)?);
+        request.chain = Some(chain_of(&core.runtime, &core.registry, names)?);
         request.mode = Mode::Fixed;
     }
     if request.mode == Mode::Fixed && request.chain.is_none() {
-        return Err(ApiError::bad("no-chain", "the mode `fixed` needs a chain", "name it in `chain`"));
+        return Err(Problem::NoChain.into());
     }
     Ok(request)
 }
 
-fn chain_of(core: &Core, names: &[String]) -> Result<Chain, ApiError> {
+/// The kind of task that a caller names.
+pub(crate) fn task_named(name: &str) -> Result<TaskKind, ApiError> {
+    name.parse().map_err(|error: UnknownName| Problem::UnknownTask.with(format!("`task`: {error}")))
+}
+
+/// The chain for the given names: strategies, or one of the configuration's chains.
+pub(crate) fn chain_of(runtime: &Runtime, registry: &Registry, names: &[String]) -> Result<Chain, ApiError> {
     let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
-    core.runtime
-        .chain(&names, &core.registry)
-        .map_err(|problem| ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is"))
+    runtime.chain(&names, registry).map_err(|problem| Problem::UnknownChain.with(problem))
 }
 
 /// Tells the metrics, and keeps what left for the tenant to retrieve.
 pub(crate) fn account(core: &Core, tenant: &Arc<str>, report: &Report, archive: &MemoryArchive) {
-    core.metrics.compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+    core.metrics.compaction(report.status.as_str(), report.tokens_before.saturating_sub(report.tokens_after));
     if report.status.is_compaction() {
         core.archives.keep(tenant, archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone())));
     }

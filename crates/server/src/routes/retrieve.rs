@@ -13,24 +13,24 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, PathParameters, QueryParameters, json_of, provider_format};
+use crate::http::{ApiError, PathParameters, Problem, QueryParameters, json_of, provider_format};
 use crate::state::Core;
 
 /// Lines that a search gives at most.
 const MOST_LINES: usize = 50;
 
-/// What to do with what is found.
+/// The options for a retrieved text.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RetrieveQuery {
     /// Only the lines that hold every word of this.
     query: Option<String>,
-    /// The format of whole messages: `openai-chat`, `openai-responses` or `anthropic`.
+    /// The format of whole messages: `openai-chat`, `openai-responses`, `anthropic` or `gemini`.
     format: Option<String>,
 }
 
-/// What to retrieve.
+/// The text to retrieve.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(crate) struct RetrieveRequest {
     /// The handle, as marks and summaries name it.
@@ -42,7 +42,7 @@ pub(crate) struct RetrieveRequest {
     format: Option<String>,
 }
 
-/// What left the context.
+/// The text that left the context.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RetrieveAnswer {
     /// The handle.
@@ -51,42 +51,38 @@ pub(crate) struct RetrieveAnswer {
     kind: &'static str,
     /// It as text.
     original_content: String,
-    /// Its tokens.
+    /// The text's tokens.
     original_tokens: u32,
-    /// How many messages it is; 1 for a part of one.
+    /// The number of messages; 1 for a part of one.
     original_item_count: usize,
     /// The messages in a provider's format, where it is whole ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     messages: Option<Box<RawValue>>,
-    /// How often it was asked for, this time included.
+    /// The number of retrievals of this text, this one included.
     retrieval_count: u32,
     /// The lines that were searched for, each with its number from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     results: Option<Vec<FoundLine>>,
-    /// How many lines hold what was searched for.
+    /// The number of lines that match the search.
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<usize>,
 }
 
-/// A line that holds what was searched for.
+/// A line that matches the search.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundLine {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     line: usize,
-    /// Its text.
+    /// The line's text.
     text: String,
 }
 
 /// Gives back what left a context, by its handle. Each tenant has an archive of its own.
 #[utoipa::path(
-    get, path = "/v1/retrieve/{hash}", tag = "gateways", security(("token" = [])),
+    get, path = "/v1/retrieve/{hash}", tag = "gateways",
     params(("hash" = String, Path, description = "The handle, as marks and summaries name it"), RetrieveQuery),
-    responses(
-        (status = 200, description = "What left the context", body = RetrieveAnswer),
-        (status = 400, description = "The query cannot be taken", body = ErrorBody),
-        (status = 404, description = "Nobody stored it, or it was forgotten", body = ErrorBody),
-    )
+    responses((status = 200, description = "What left the context", body = RetrieveAnswer))
 )]
 pub(crate) async fn by_path(
     State(core): State<Arc<Core>>,
@@ -99,11 +95,8 @@ pub(crate) async fn by_path(
 
 /// The same with the handle in the body.
 #[utoipa::path(
-    post, path = "/v1/retrieve", tag = "gateways", request_body = RetrieveRequest, security(("token" = [])),
-    responses(
-        (status = 200, description = "What left the context", body = RetrieveAnswer),
-        (status = 404, description = "Nobody stored it, or it was forgotten", body = ErrorBody),
-    )
+    post, path = "/v1/retrieve", tag = "gateways", request_body = RetrieveRequest,
+    responses((status = 200, description = "What left the context", body = RetrieveAnswer))
 )]
 pub(crate) async fn by_body(
     State(core): State<Arc<Core>>,
@@ -121,11 +114,7 @@ async fn retrieve(
     how: RetrieveQuery,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
     let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
-    let found = core.archives.find(&caller.tenant, hash.trim()).ok_or_else(|| {
-        let help = "it was never stored for this tenant, or forgotten since: --archive-size sets how much is kept";
-        let status = axum::http::StatusCode::NOT_FOUND;
-        ApiError::new(status, "unknown-hash", "nothing is stored under this handle", help)
-    })?;
+    let found = core.archives.find(&caller.tenant, hash.trim()).ok_or(Problem::UnknownHash)?;
     let shared = Arc::clone(&core);
     core.turns
         .run(&caller.tenant, move |_| {
@@ -196,5 +185,5 @@ fn as_request(messages: &[Arc<Message>], profile: Profile) -> Result<Box<RawValu
         session.push(Message { records: Vec::new(), ..Message::clone(message) });
     }
     let rendered = render(session.view(), profile, None, None);
-    RawValue::from_string(rendered.json.trim().to_owned()).map_err(|_| ApiError::internal())
+    RawValue::from_string(rendered.json.trim().to_owned()).map_err(|_| Problem::Internal.into())
 }

@@ -1,10 +1,10 @@
-//! Sessions in memory that nobody works on at the moment.
+//! Sessions in memory that are not worked on at the moment.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use epitome_shelf::WeighedLru;
+use parking_lot::Mutex;
 
 use super::key::SessionKey;
 use super::opened::CachedSession;
-use crate::weighed_lru::WeighedLru;
 
 /// Sessions that are held in memory, within bounds. What was used least recently is forgotten first: the store has it.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ impl Cache {
 
     /// Takes a session out, to be worked on. Whoever does not [`put`](Self::put) it back has it forgotten.
     pub(super) fn take(&self, key: &SessionKey) -> Option<CachedSession> {
-        self.lock().remove(key)
+        self.sessions.lock().remove(key)
     }
 
     /// Puts a session in, as it is stored.
     pub(super) fn put(&self, key: &SessionKey, session: CachedSession) {
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         let bytes = session.bytes();
         let mut forgotten = Vec::from_iter(sessions.remove(key));
         sessions.insert(key.clone(), session, bytes);
@@ -35,7 +35,7 @@ impl Cache {
             forgotten.push(oldest);
         }
         drop(sessions);
-        // Large sessions take their time to be dropped; nobody waits for it.
+        // A large session takes time to be dropped: not on the caller's time.
         if let Ok(threads) = tokio::runtime::Handle::try_current()
             && !forgotten.is_empty()
         {
@@ -45,12 +45,7 @@ impl Cache {
 
     /// Sessions and their bytes.
     pub(super) fn size(&self) -> (usize, usize) {
-        let sessions = self.lock();
+        let sessions = self.sessions.lock();
         (sessions.len(), sessions.bytes())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WeighedLru<SessionKey, CachedSession>> {
-        // The map is whole between any two statements that can panic.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -10,17 +10,16 @@ use utoipa::ToSchema;
 use super::compact::{Ask, Compacted, compact_now};
 use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
 use super::open::context_of;
-use super::schema;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 
-/// What has come of a command: the one field of its kind.
+/// The outcome of a command: only the field of its kind is set.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct CommandResult {
     /// The command: `compact`, `undo`, `history`, `recall` or `context`.
     name: &'static str,
-    /// What to tell the person who typed it.
+    /// The text for the person who typed it.
     text: String,
     /// The compaction.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,13 +33,13 @@ pub(crate) struct CommandResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     history: Option<History>,
-    /// What left the context.
+    /// The text that left the context.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     recalled: Option<Recalled>,
-    /// How full the context is.
+    /// The fill of the context.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<schema::ContextTokens>, nullable = false)]
+    #[schema(nullable = false)]
     context: Option<ContextTokens>,
 }
 
@@ -51,7 +50,7 @@ pub(super) fn of(message: &Message) -> Result<Option<Command>, ApiError> {
     }
     let bad = |error: CommandError| {
         let help = format!("{}; `\"commands\": false` takes it for a message", Command::USAGES.join(", "));
-        ApiError::bad("bad-command", error.to_string(), help)
+        Problem::BadCommand.with(error.to_string()).with_help(help)
     };
     Command::parse(&message.plain_text()).transpose().map_err(bad)
 }
@@ -105,9 +104,6 @@ pub(super) async fn run(
             );
             Ok(CommandResult { name: "context", text, context: Some(context), ..CommandResult::default() })
         }
-        _ => {
-            let help = "`\"commands\": false` takes it for a message";
-            Err(ApiError::bad("bad-command", "this command cannot be run over HTTP", help))
-        }
+        _ => Err(Problem::BadCommand.with("this command cannot be run over HTTP")),
     }
 }

@@ -4,43 +4,42 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, Request, State};
-use axum::http::StatusCode;
 use epitome::engine::DraftSummary;
 use epitome::live::{Compaction, ContextTokens, LiveSession};
 use epitome::store::StoredMessage;
-use epitome::strategy::{Archive as _, ArchivedContent, Cancellation, TaskKind};
+use epitome::strategy::{Archive as _, ArchivedContent, Cancellation};
 use epitome::{Draft, Report, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::create;
 use super::drafts::{DraftLookup, StoredPreview};
-use super::failure::{live, stale, waited_too_long};
+use super::failure::live;
 use super::history::stored_message;
 use super::input::SessionId;
 use super::key::SessionKey;
+use super::marks::is_marked;
 use super::open::{Operation, OperationResult, change, read};
 use super::opened::CachedSession;
 use super::state::Sessions;
-use super::{create, schema};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, QueryParameters, json_of, json_or_default, require_compacted, status_name};
-use crate::routes::job::EditedSummary;
+use crate::http::{ApiError, Problem, QueryParameters, json_of, json_or_default, require_compacted};
+use crate::routes::job::{EditedSummary, chain_of, task_named};
 
 /// The longest focus, in characters.
 const LONGEST_FOCUS: usize = 4_000;
 
-/// What a compaction is asked to do.
+/// The options of a compaction.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ask {
-    /// What to keep in focus; the newest user message without it.
+    /// The subject to keep in focus; the newest user message without it.
     #[schema(max_length = 4000)]
     pub(super) focus: Option<String>,
     /// Tokens to get down to; the budget's target without it.
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 4_294_967_295_u64)]
     target: Option<u32>,
     /// `code`, `analysis`, `conversation`, `mixed` or `unknown`, where the caller knows better than the detector.
-    #[schema(value_type = Option<schema::TaskKind>)]
     task: Option<String>,
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains.
     #[schema(min_items = 1)]
@@ -57,30 +56,22 @@ impl Ask {
     fn compaction(&self, sessions: &Sessions, opened: &CachedSession) -> Result<Compaction, ApiError> {
         let mut compaction = Compaction { target: self.target, ..Compaction::default() };
         if self.target == Some(0) {
-            return Err(ApiError::bad("bad-budget", "`target` is 0", "give 1 token or more"));
+            return Err(Problem::BadBudget.with("`target` is 0"));
         }
         if let Some(focus) = &self.focus {
             if focus.chars().count() > LONGEST_FOCUS {
-                let help = format!("{LONGEST_FOCUS} characters at most");
-                return Err(ApiError::bad("bad-request", "`focus` is too long", help));
+                return Err(Problem::BadRequest
+                    .with("`focus` is too long")
+                    .with_help(format!("{LONGEST_FOCUS} characters at most")));
             }
             compaction.focus = Some(focus.clone()).filter(|focus| !focus.trim().is_empty());
         }
-        if let Some(name) = &self.task {
-            let kind = TaskKind::ALL.into_iter().find(|kind| kind.as_str() == name);
-            let known = || TaskKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(", ");
-            compaction.task =
-                Some(kind.ok_or_else(|| ApiError::bad("unknown-task", "`task` is no kind of task", known()))?);
-        }
+        compaction.task = self.task.as_deref().map(task_named).transpose()?;
         if let Some(names) = &self.chain {
-            let names: Vec<String> = names.iter().map(|name| name.trim().to_owned()).collect();
             if names.is_empty() {
-                return Err(ApiError::bad("unknown-chain", "`chain` is empty", "name a strategy, or leave it out"));
+                return Err(Problem::UnknownChain.with("`chain` is empty"));
             }
-            let chain = opened.runtime.chain(&names, &sessions.core.registry);
-            compaction.chain = Some(chain.map_err(|problem| {
-                ApiError::bad("unknown-chain", problem, "`epitome strategies` lists what there is")
-            })?);
+            compaction.chain = Some(chain_of(&opened.runtime, &sessions.core.registry, names)?);
         }
         Ok(compaction)
     }
@@ -90,15 +81,13 @@ impl Ask {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Compacted {
     /// Every decision with its reason.
-    #[schema(value_type = schema::Report)]
     pub(super) report: Report,
     /// The compaction's number, to undo it by; null where there was nothing to do.
     #[schema(required)]
     pub(super) epoch: Option<u32>,
     /// The session's version now.
     version: u64,
-    /// How full the context is now.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context now.
     context: ContextTokens,
 }
 
@@ -115,17 +104,14 @@ pub(super) fn newest(live: &LiveSession, epochs_before: u32) -> Option<u32> {
     (next > epochs_before).then(|| next - 1)
 }
 
-/// An error for a compaction that could not be made, which the metrics are told of.
+/// An error for a compaction that could not be made; the metrics count it.
 pub(super) fn require_made(sessions: &Sessions, report: &Report) -> Result<(), ApiError> {
-    require_compacted(report).inspect_err(|_| sessions.core.metrics.compaction(status_name(report.status), 0))
+    require_compacted(report).inspect_err(|_| sessions.core.metrics.compaction(report.status.as_str(), 0))
 }
 
 /// Tells the metrics of a compaction that is stored.
 pub(super) fn account(sessions: &Sessions, report: &Report) {
-    sessions
-        .core
-        .metrics
-        .compaction(status_name(report.status), report.tokens_before.saturating_sub(report.tokens_after));
+    sessions.core.metrics.compaction(report.status.as_str(), report.tokens_before.saturating_sub(report.tokens_after));
 }
 
 /// Compacts at once.
@@ -155,16 +141,9 @@ impl Operation for Compact {
 
 /// Compacts a session now, whether it is due or not. While one compaction is under way, another is refused.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/compact", tag = "sessions", request_body = Ask, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "It is made, or there was nothing to do", body = Compacted),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 409, description = "A compaction is under way", body = ErrorBody),
-        (status = 422, description = "It cannot be made to fit, or too much would be lost; with the report", body = ErrorBody),
-        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/compact", tag = "sessions", request_body = Ask,
+    params(SessionId),
+    responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
 pub(crate) async fn compact(
     State(sessions): State<Arc<Sessions>>,
@@ -176,7 +155,7 @@ pub(crate) async fn compact(
     compact_now(&sessions, &caller, &id, ask).await.map(Json)
 }
 
-/// The same for whoever has read the request.
+/// The same after the request was read.
 pub(super) async fn compact_now(
     sessions: &Arc<Sessions>,
     caller: &Caller,
@@ -186,12 +165,12 @@ pub(super) async fn compact_now(
     Ok(Compacted::new(change(sessions, caller, id, Compact(ask)).await?))
 }
 
-/// What a preview is to show.
+/// The options of a preview.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PreviewQuery {
-    /// Whether to give the whole views before and after.
+    /// Whether to return the whole views before and after.
     #[serde(default)]
     messages: bool,
 }
@@ -205,33 +184,24 @@ pub(crate) struct Preview {
     /// Until when, in milliseconds since 1970.
     expires_at: i64,
     /// Every decision with its reason.
-    #[schema(value_type = schema::Report)]
     report: Report,
     /// The summaries that would be shown; their texts may be edited.
-    #[schema(value_type = Vec<schema::DraftSummary>)]
     summaries: Vec<DraftSummary>,
     /// The view as it is, with `?messages=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    #[schema(nullable = false)]
     before: Option<Vec<StoredMessage>>,
     /// The view as it would be.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    #[schema(nullable = false)]
     after: Option<Vec<StoredMessage>>,
 }
 
-/// Works a compaction out and makes none. It stands for the session as it is now, for a quarter of an hour.
+/// Works a compaction out without making it. It can be applied to the session as it is now, for a quarter of an hour.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = Ask, security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), PreviewQuery),
-    responses(
-        (status = 200, description = "What would be done; the report's status says whether it can be", body = Preview),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 409, description = "A compaction is under way", body = ErrorBody),
-        (status = 422, description = "What the session's settings name is not there", body = ErrorBody),
-        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/preview", tag = "sessions", request_body = Ask,
+    params(SessionId, PreviewQuery),
+    responses((status = 200, description = "What would be done; the report's status says whether it can be", body = Preview))
 )]
 pub(crate) async fn preview(
     State(sessions): State<Arc<Sessions>>,
@@ -242,18 +212,21 @@ pub(crate) async fn preview(
 ) -> Result<Json<Preview>, ApiError> {
     let ask: Ask = json_or_default(request, &sessions.core.settings.limits).await?;
     let key = sessions.key(&caller, &id)?;
+    if is_marked(&sessions, &key).await? {
+        return Err(Problem::CompactionRunning.into());
+    }
     let shared = Arc::clone(&sessions);
-    // On a copy: the session goes on meanwhile.
+    // On a copy: the session may change meanwhile.
     let copied = read(&sessions, &caller, &id, move |seen| {
         if seen.running {
-            return Err(running());
+            return Err(Problem::CompactionRunning.into());
         }
         if let Some(problem) = &seen.opened.problem {
             return Err(settings_problem(problem));
         }
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
-        // What a model is paid for a preview counts too.
+        // The cost of a model for a preview counts too.
         copy.count_into(Arc::clone(&shared.core.metrics.kept));
         Ok((copy, compaction))
     });
@@ -268,20 +241,15 @@ pub(crate) async fn preview(
         Ok::<_, ApiError>(answer(&previewed, views))
     });
     let worked = tokio::time::timeout(sessions.core.settings.limits.session_timeout, work).await;
-    let given_up = || waited_too_long("the preview took too long", "nothing was changed; try again");
+    let given_up = || Problem::Timeout.with("the preview took too long").with_help("nothing was changed; try again");
     Ok(Json(worked.map_err(|_| given_up())???))
-}
-
-fn running() -> ApiError {
-    let help = "preview it when that is done: it will be another session then";
-    let message = "a compaction of this session is under way";
-    ApiError::new(StatusCode::CONFLICT, "compaction-running", message, help)
 }
 
 /// 422 where the session's own settings do not work.
 fn settings_problem(problem: &str) -> ApiError {
-    let help = "GET the session says `problem`; PATCH its `agent` or `settings`, or make what they name";
-    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "bad-settings", problem, help)
+    Problem::BadSettings
+        .with(problem)
+        .with_help("GET the session says `problem`; PATCH its `agent` or `settings`, or make what they name")
 }
 
 /// The views before and after a draft is made.
@@ -341,7 +309,7 @@ impl Operation for Apply {
     async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let mut draft = Draft::clone(&self.previewed.draft);
         if draft.made_from() != opened.live.session().state_hash() {
-            return Err(stale());
+            return Err(Problem::StaleDraft.into());
         }
         for summary in &self.summaries {
             let edited = draft.edit_summary(summary.number, &summary.text, &*opened.live.engine().counter);
@@ -365,15 +333,9 @@ impl Operation for Apply {
 
 /// Makes the compaction that was previewed, with some of its summaries edited.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/apply", tag = "sessions", request_body = ApplyAsk, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "It is made, or there was nothing to do", body = Compacted),
-        (status = 400, description = "The body is not what the route takes, or a summary cannot be that text", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no such draft any more", body = ErrorBody),
-        (status = 409, description = "The session has changed since, or a compaction is under way", body = ErrorBody),
-        (status = 422, description = "It cannot be made to fit, or too much would be lost; with the report", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/apply", tag = "sessions", request_body = ApplyAsk,
+    params(SessionId),
+    responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
 pub(crate) async fn apply(
     State(sessions): State<Arc<Sessions>>,
@@ -386,10 +348,9 @@ pub(crate) async fn apply(
     sessions.info(&key).await?;
     let previewed = match sessions.drafts.find(&key, &ask.draft) {
         DraftLookup::Draft(previewed) => previewed,
-        DraftLookup::Passed => return Err(stale()),
+        DraftLookup::Passed => return Err(Problem::StaleDraft.into()),
         DraftLookup::Nothing => {
-            let help = "drafts are kept for a quarter of an hour, by the instance that made them; preview again";
-            return Err(ApiError::new(StatusCode::NOT_FOUND, "unknown-draft", "there is no such draft", help));
+            return Err(Problem::UnknownDraft.into());
         }
     };
     let apply = Apply { previewed, summaries: ask.summaries };

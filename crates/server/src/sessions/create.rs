@@ -25,26 +25,26 @@ use super::opened::{CachedSession, SessionRuntime};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, QueryParameters, body_of, check_name, json_of, parts, too_many_parts};
+use crate::http::{ApiError, Problem, QueryParameters, body_of, check_name, json_of, parts, too_many_parts};
 use crate::routes::job::RequestFields;
 
 /// Sessions that one file may bring.
 const MOST_SESSIONS: usize = 1_000;
 
-/// How much larger than the largest body a compressed file may become.
+/// The factor by which the unpacked file may be larger than the largest body.
 const MOST_GROWTH: usize = 8;
 
-/// How many times the parts of a request a kept session may have.
+/// The factor by which a kept session may have more parts than a request.
 pub(super) const MOST_TIMES_PARTS: usize = 4;
 
-/// Characters of a title that is taken from what was said.
+/// Characters of a title that is taken from the conversation.
 const TITLE: usize = 80;
 
 /// A session to be made.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewSession {
-    /// Its id, unique among the tenant's; one is given where there is none.
+    /// The session's id, unique among the tenant's; a new one is made where it is missing.
     #[schema(min_length = 1, max_length = 200)]
     id: Option<String>,
     /// A title for people.
@@ -60,20 +60,14 @@ pub(crate) struct NewSession {
     /// model becomes the session's `runs_on`, where nothing else says how large the window is.
     #[schema(value_type = Option<Object>)]
     request: Option<Box<RawValue>>,
-    /// The format of `request`: `openai-chat`, `openai-responses` or `anthropic`; recognised without it.
+    /// The format of `request`: `openai-chat`, `openai-responses`, `anthropic` or `gemini`; recognised without it.
     format: Option<String>,
 }
 
 /// Makes a session, empty or with the messages of a request.
 #[utoipa::path(
-    post, path = "/v1/sessions", tag = "sessions", request_body = NewSession, security(("token" = [])),
-    responses(
-        (status = 201, description = "The session", body = SessionAnswer),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "This service keeps no sessions", body = ErrorBody),
-        (status = 409, description = "There is a session of that id", body = ErrorBody),
-        (status = 422, description = "What the settings name is not there", body = ErrorBody),
-    )
+    post, path = "/v1/sessions", tag = "sessions", request_body = NewSession,
+    responses((status = 201, description = "The session", body = SessionAnswer))
 )]
 pub(crate) async fn create(
     State(sessions): State<Arc<Sessions>>,
@@ -158,18 +152,18 @@ pub(super) async fn make(
     read_at(sessions, key, |seen| Ok(SessionAnswer::new(seen))).await
 }
 
-/// An id that nobody has.
+/// A new id, which no session has.
 pub(super) fn new_id() -> Result<String, ApiError> {
     let mut bytes = [0; 16];
     let random = ring::default_provider().secure_random.fill(&mut bytes);
     random.map_err(|_| {
         tracing::error!("the system gives no random bytes");
-        ApiError::internal()
+        ApiError::from(Problem::Internal)
     })?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// What to do with a file.
+/// The options of an import.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -185,22 +179,17 @@ pub(crate) struct ImportQuery {
 /// The sessions of a file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Imported {
-    /// They, in the file's order.
+    /// The imported sessions, in the file's order.
     sessions: Vec<SessionAnswer>,
-    /// What was passed over in reading.
+    /// The parts of the file that were left out in reading.
     warnings: Vec<String>,
 }
 
 /// Makes sessions of a recorded session's file, in any format that `epitome` reads, plain or gzipped.
 #[utoipa::path(
-    post, path = "/v1/sessions/import", tag = "sessions", security(("token" = [])), params(ImportQuery),
+    post, path = "/v1/sessions/import", tag = "sessions", params(ImportQuery),
     request_body(content = Vec<u8>, content_type = "application/octet-stream", description = "The file"),
-    responses(
-        (status = 201, description = "The sessions", body = Imported),
-        (status = 400, description = "This is no session that can be read, or the query is none", body = ErrorBody),
-        (status = 404, description = "This service keeps no sessions", body = ErrorBody),
-        (status = 422, description = "What the agent's settings name is not there", body = ErrorBody),
-    )
+    responses((status = 201, description = "The sessions", body = Imported))
 )]
 pub(crate) async fn import(
     State(sessions): State<Arc<Sessions>>,
@@ -231,7 +220,7 @@ pub(crate) async fn import(
         drop(working);
         made
     });
-    let sessions = made.await.map_err(|_| ApiError::internal())??;
+    let sessions = made.await.map_err(|_| Problem::Internal)??;
     Ok((StatusCode::CREATED, Json(Imported { sessions, warnings })))
 }
 
@@ -272,11 +261,11 @@ async fn make_all(
 fn any_format(name: &str) -> Result<Format, ApiError> {
     name.parse().map_err(|_| {
         let known: Vec<&str> = Format::ALL.iter().map(|(_, name, _)| *name).collect();
-        ApiError::bad("unknown-format", "`format` is no format's name", known.join(", "))
+        Problem::UnknownFormat.with("`format` does not name a format").with_help(known.join(", "))
     })
 }
 
-/// The sessions of a file with their messages as they are kept, and what was passed over.
+/// The sessions of a file with their messages as they are kept, and the warnings of reading.
 fn from_file(
     file: &[u8],
     format: Option<Format>,
@@ -287,21 +276,17 @@ fn from_file(
     if parts::are_too_many(&bytes, most_parts) {
         return Err(too_many_parts("the file", most_parts));
     }
-    let loaded =
-        read_file(bytes, ReadOptions { format, strict: false, ..ReadOptions::default() }).map_err(|error| {
-            ApiError::bad(
-                "unreadable-session",
-                error.to_string(),
-                "`format` names the format where it is not recognised",
-            )
-        })?;
+    let loaded = read_file(bytes, ReadOptions { format, strict: false, ..ReadOptions::default() })
+        .map_err(|error| Problem::UnreadableSession.with(error.to_string()))?;
     if loaded.sessions.len() > MOST_SESSIONS {
         let message = format!("the file holds {} sessions", loaded.sessions.len());
-        return Err(ApiError::bad("too-many-sessions", message, format!("{MOST_SESSIONS} at most: split it")));
+        return Err(Problem::TooManySessions.with(message));
     }
     let sessions: Vec<Session> = loaded.sessions.into_iter().map(|it| it.session).collect();
     if sessions.iter().all(|session| session.log().is_empty()) {
-        return Err(ApiError::bad("unreadable-session", "there is no message in it", "send a session with messages"));
+        return Err(Problem::UnreadableSession
+            .with("there is no message in the file")
+            .with_help("send a session with messages"));
     }
     let warning = |warning: &epitome::formats::Warning| match warning.line {
         Some(line) => format!("line {line}: {}", warning.message),
@@ -314,21 +299,23 @@ fn from_file(
 /// memory. Linear in the content, twice.
 fn decompress(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
     let damaged = |error: std::io::Error| {
-        ApiError::bad("unreadable-session", format!("it cannot be decompressed: {error}"), "get an intact copy")
+        Problem::UnreadableSession
+            .with(format!("the file cannot be decompressed: {error}"))
+            .with_help("get an intact copy")
     };
     let content = || MultiGzDecoder::new(file).take(most_bytes as u64 + 1);
     let size = std::io::copy(&mut content(), &mut std::io::sink()).map_err(damaged)?;
     if size > most_bytes as u64 {
-        let message = format!("the file is larger than {most_bytes} bytes when it is decompressed");
-        let status = StatusCode::PAYLOAD_TOO_LARGE;
-        return Err(ApiError::new(status, "too-large", message, "send less, or raise --max-body"));
+        return Err(
+            Problem::TooLarge.with(format!("the file is larger than {most_bytes} bytes when it is decompressed"))
+        );
     }
     let mut bytes = Vec::with_capacity(size as usize);
     content().read_to_end(&mut bytes).map_err(damaged)?;
     Ok(bytes)
 }
 
-/// What a session begins with, as a title.
+/// A title from the session's beginning.
 fn title_of(session: &Session) -> Option<String> {
     let first = session.log().iter().find(|message| message.is_typed())?.plain_text();
     let line = first.lines().map(str::trim).find(|line| !line.is_empty())?;

@@ -1,15 +1,15 @@
-//! Who may work on a session: one after the other, in the order in which they came.
+//! Turns at a session: one request after the other, in the order in which they came.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::http::StatusCode;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard, watch};
 
 use super::key::SessionKey;
 use super::opened::CachedSession;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 
 /// Requests that may wait for one session.
 const MOST_WAITING: u32 = 64;
@@ -17,31 +17,31 @@ const MOST_WAITING: u32 = 64;
 /// The place at which a session is worked on.
 #[derive(Debug, Default)]
 struct SessionQueue {
-    /// Who holds it is the next to change the session; it is handed on in the order in which it was asked for.
+    /// Its holder is the next to change the session; it is passed on in the order of the requests.
     queue: Arc<Turn<()>>,
-    /// Who holds it has the session in hand, to change it or to look at it.
+    /// Its holder works on the session: changes or reads it.
     turn: Arc<Turn<()>>,
-    /// How the session was before a compaction that is under way, for those who only look.
+    /// The session as it was before the compaction under way, for readers.
     shown: watch::Sender<Option<Arc<CachedSession>>>,
     is_compacted: AtomicBool,
     waiting: AtomicU32,
 }
 
 impl SessionQueue {
-    /// Whether somebody compacts, asked to or by itself.
+    /// Whether a compaction was asked for or started by an automatic trigger, and has not ended.
     fn is_compacted(&self) -> bool {
         self.is_compacted.load(Ordering::Acquire) || self.shown.borrow().is_some()
     }
 }
 
-/// The desks of the sessions that somebody works on, or waits for.
+/// The desks of the sessions that requests work on or wait for.
 #[derive(Debug, Default)]
 pub(super) struct SessionQueues(Arc<QueueTable>);
 
 /// The desks, each with how many are at it.
 type QueueTable = Mutex<HashMap<SessionKey, (Arc<SessionQueue>, usize)>>;
 
-/// Being at a session's desk, waiting or working. The last who leaves clears it away.
+/// A request's place at a session's desk, waiting or working. The last one that leaves removes the desk.
 #[derive(Debug)]
 pub(super) struct QueuePlace {
     desk: Arc<SessionQueue>,
@@ -49,14 +49,14 @@ pub(super) struct QueuePlace {
     known: Arc<QueueTable>,
 }
 
-/// Being the next to change the session. Those who look are not kept from it yet.
+/// The right to change the session next. Readers may still come before it.
 #[derive(Debug)]
 pub(super) struct NextTurn {
     pub(super) place: QueuePlace,
     turn: OwnedMutexGuard<()>,
 }
 
-/// Being the one who has the session in hand. Gives the turn to the next when it is dropped.
+/// The session's turn: its holder works on the session. Dropping it passes the turn to the next.
 #[derive(Debug)]
 pub(super) struct SessionTurn {
     pub(super) place: QueuePlace,
@@ -65,11 +65,11 @@ pub(super) struct SessionTurn {
     _next: Option<OwnedMutexGuard<()>>,
 }
 
-/// Being the one who compacts, from asking for it to its end.
+/// Marks a compaction, from the request to its end.
 #[derive(Debug)]
 pub(super) struct CompactionFlag(QueuePlace);
 
-/// What there is for somebody who only looks.
+/// The access that a reader gets.
 pub(super) enum ReadAccess {
     /// Nobody works on the session: it is theirs for a moment.
     Free(SessionTurn),
@@ -77,15 +77,10 @@ pub(super) enum ReadAccess {
     Shown(Arc<CachedSession>),
 }
 
-fn lock(known: &QueueTable) -> MutexGuard<'_, HashMap<SessionKey, (Arc<SessionQueue>, usize)>> {
-    // The map is whole between any two statements that can panic.
-    known.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl SessionQueues {
     /// Goes to a session's desk.
     pub(super) fn go_to(&self, key: &SessionKey) -> QueuePlace {
-        let mut known = lock(&self.0);
+        let mut known = self.0.lock();
         let (desk, here) = known.entry(key.clone()).or_default();
         *here += 1;
         QueuePlace { desk: Arc::clone(desk), key: key.clone(), known: Arc::clone(&self.0) }
@@ -93,19 +88,19 @@ impl SessionQueues {
 
     /// Whether a compaction of the session is under way.
     pub(super) fn is_compacted(&self, key: &SessionKey) -> bool {
-        lock(&self.0).get(key).is_some_and(|(desk, _)| desk.is_compacted())
+        self.0.lock().get(key).is_some_and(|(desk, _)| desk.is_compacted())
     }
 
-    /// How many sessions somebody works on, and how many requests wait for one.
+    /// The number of sessions that requests work on, and the number of requests that wait for one.
     pub(super) fn busy(&self) -> (usize, u32) {
-        let known = lock(&self.0);
+        let known = self.0.lock();
         (known.len(), known.values().map(|(desk, _)| desk.waiting.load(Ordering::Relaxed)).sum())
     }
 }
 
 impl Drop for QueuePlace {
     fn drop(&mut self) {
-        let mut known = lock(&self.known);
+        let mut known = self.known.lock();
         let Some((_, here)) = known.get_mut(&self.key) else { return };
         *here -= 1;
         if *here == 0 {
@@ -116,7 +111,7 @@ impl Drop for QueuePlace {
 
 impl Clone for QueuePlace {
     fn clone(&self) -> Self {
-        if let Some((_, here)) = lock(&self.known).get_mut(&self.key) {
+        if let Some((_, here)) = self.known.lock().get_mut(&self.key) {
             *here += 1;
         }
         Self { desk: Arc::clone(&self.desk), key: self.key.clone(), known: Arc::clone(&self.known) }
@@ -133,7 +128,7 @@ impl QueuePlace {
         Ok(NextTurn { place: self, turn })
     }
 
-    /// Waits until nobody works, or for a session as it was before the compaction that somebody is at.
+    /// Waits until no request works on the session, or for the session as it was before the compaction under way.
     pub(super) async fn look(self) -> ReadAccess {
         let mut shown = self.desk.shown.subscribe();
         loop {
@@ -153,9 +148,7 @@ impl QueuePlace {
     /// Says that a compaction is asked for; an error where one is under way.
     pub(super) fn compacting(&self) -> Result<CompactionFlag, ApiError> {
         if self.desk.shown.borrow().is_some() || self.desk.is_compacted.swap(true, Ordering::AcqRel) {
-            let message = "a compaction of this session is under way";
-            let help = "its events tell when it is done; GET /v1/sessions/{id} says `running` until then";
-            return Err(ApiError::new(StatusCode::CONFLICT, "compaction-running", message, help));
+            return Err(Problem::CompactionRunning.into());
         }
         Ok(CompactionFlag(self.clone()))
     }
@@ -182,7 +175,7 @@ pub(super) struct SnapshotGuard(QueuePlace);
 impl Drop for SnapshotGuard {
     fn drop(&mut self) {
         let was = self.0.desk.shown.send_replace(None);
-        // Dropping a large session takes its time, and nobody waits for it.
+        // A large session takes time to be dropped: not on the caller's time.
         if let Ok(threads) = tokio::runtime::Handle::try_current() {
             threads.spawn_blocking(move || drop(was));
         }
@@ -204,10 +197,7 @@ impl<'a> WaiterCount<'a> {
         if desk.waiting.fetch_add(1, Ordering::Relaxed) < MOST_WAITING {
             return Ok(waiting);
         }
-        let message = format!("more than {MOST_WAITING} requests wait for this session");
-        let help = "wait for the answer to a request before the next one is sent";
-        let busy = ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "session-busy", message, help);
-        Err(busy.retry_after(std::time::Duration::from_secs(1)))
+        Err(Problem::SessionBusy.with(format!("more than {MOST_WAITING} requests wait for this session")))
     }
 }
 

@@ -1,18 +1,19 @@
 //! Compactions that were previewed and may be made.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use epitome::Draft;
 use epitome::session::Trigger;
 use epitome::store::Tenant;
 use epitome::strategy::ArchivedContent;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::key::SessionKey;
-use crate::archive::{epoch_bytes, message_bytes};
+use epitome_fit::{epoch_bytes, message_bytes};
 
-/// How long a preview may be made.
+/// The time for which a preview may be applied.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Previews of all sessions that are kept.
@@ -32,20 +33,20 @@ const MOST_OF_ONE: usize = 8;
 pub(super) struct StoredPreview {
     pub(super) id: Arc<str>,
     pub(super) draft: Arc<Draft>,
-    /// What it takes out of the context, for the session's archive when it is made.
+    /// The items that it takes out of the context, for the session's archive when it is applied.
     pub(super) items: Arc<[ArchivedContent]>,
     /// Until when it may be made, in milliseconds since 1970.
     pub(super) expires_at: i64,
 }
 
-/// What there is of a preview.
+/// The result of looking for a preview.
 #[derive(Debug)]
 pub(super) enum DraftLookup {
     /// It.
     Draft(StoredPreview),
     /// It was of the session as it was before: it cannot be made any more.
     Passed,
-    /// There is none of that id, or none any more.
+    /// There is no preview of that id, or it has expired.
     Nothing,
 }
 
@@ -119,7 +120,7 @@ impl Drafts {
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<StoredDraft>> {
         // The list is whole between any two statements that can panic.
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         let now = now();
         while known.front().is_some_and(|oldest| oldest.expires_at < now) {
             known.pop_front();
@@ -172,7 +173,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// Keeps previews of `(tenant, session, bytes)`, and tells which are left.
+    /// Keeps previews of `(tenant, session, bytes)`, and checks which are left.
     fn check(given: &[(&str, usize)], most_bytes: usize, expect: &[usize]) {
         let mut known = VecDeque::new();
         for (number, (name, bytes)) in given.iter().enumerate() {
@@ -192,7 +193,7 @@ mod tests {
         // A quarter each.
         check(&[("a/1", 20), ("a/2", 20), ("b/1", 20)], 100, &[1, 2]);
         check(&[("a/1", 10), ("a/2", 10), ("b/1", 20)], 100, &[0, 1, 2]);
-        // One that is too large alone stays until there is no room for it.
+        // A preview that is too large alone stays until there is no room for it.
         check(&[("b/1", 20), ("a/1", 70)], 100, &[0, 1]);
         check(&[("b/1", 20), ("a/1", 70), ("c/1", 20)], 100, &[0, 2]);
         check(&[("b/1", 20), ("a/1", 170)], 100, &[1]);

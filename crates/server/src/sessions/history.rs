@@ -1,11 +1,10 @@
-//! `…/undo`, `…/history`, `…/epochs/{epoch}` and `…/recall/{handle}`: what was compacted, and how it was before.
+//! `…/undo`, `…/history`, `…/epochs/{epoch}` and `…/recall/{handle}`: the compactions, and the session before them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, Request, State};
-use axum::http::StatusCode;
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
 use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
@@ -19,21 +18,20 @@ use super::failure::live;
 use super::input::{PathPart, SessionId};
 use super::open::{Operation, change, read};
 use super::opened::CachedSession;
-use super::schema;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, json_or_default};
+use crate::http::{ApiError, Problem, json_or_default};
 
 /// When and into which message something left the context.
 pub(super) type RemovalRecord = (Option<i64>, Option<Arc<str>>);
 
-/// What left the context with compactions in force, each by its number in the log. Linear in what they changed.
+/// The messages that left the context with compactions in force, each by its number in the log. Linear in the changes.
 pub(super) fn left(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
     let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
     journal.flat_map(|epoch| removals_of(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
 }
 
-/// What left the context with one compaction.
+/// The removals of one compaction.
 fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, RemovalRecord)> {
     epoch.edits.iter().flat_map(move |edit| {
         let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
@@ -43,7 +41,7 @@ fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey
     })
 }
 
-/// An entry of a view, with what has become of it.
+/// An entry of a view, with its state.
 pub(super) fn stored_message(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
     let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
     StoredMessage {
@@ -67,7 +65,7 @@ fn number_of(key: EntryKey) -> Option<u32> {
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UndoAsk {
-    /// Its number; the newest in force without it.
+    /// The compaction's number; the newest in force without it.
     #[schema(value_type = Option<u64>, maximum = 4_294_967_295_u64)]
     pub(super) epoch: Option<u32>,
 }
@@ -75,12 +73,11 @@ pub(crate) struct UndoAsk {
 /// A compaction that was taken back.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Undone {
-    /// Its number.
+    /// The compaction's number.
     pub(super) epoch: u32,
     /// The session's version now.
     version: u64,
-    /// How full the context is now.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context now.
     context: ContextTokens,
 }
 
@@ -102,14 +99,9 @@ impl Operation for Undo {
 
 /// Takes a compaction back: the context is what it would be without it, newer messages included.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/undo", tag = "sessions", request_body = UndoAsk, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "It is undone", body = Undone),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no such compaction in force", body = ErrorBody),
-        (status = 409, description = "It is undone already, or a later one stands on it", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/undo", tag = "sessions", request_body = UndoAsk,
+    params(SessionId),
+    responses((status = 200, description = "It is undone", body = Undone))
 )]
 pub(crate) async fn undo(
     State(sessions): State<Arc<Sessions>>,
@@ -121,7 +113,7 @@ pub(crate) async fn undo(
     undo_now(&sessions, &caller, &id, ask).await.map(Json)
 }
 
-/// The same for whoever has read the request.
+/// The same after the request was read.
 pub(super) async fn undo_now(
     sessions: &Arc<Sessions>,
     caller: &Caller,
@@ -135,16 +127,15 @@ pub(super) async fn undo_now(
 /// The compactions of a session.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct History {
-    /// They, the oldest first, undone ones included.
+    /// The compactions, the oldest first, undone ones included.
     epochs: Vec<HistoryItem>,
 }
 
 /// A compaction of a session's history.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HistoryItem {
-    /// What it did.
+    /// The compaction's entry.
     #[serde(flatten)]
-    #[schema(value_type = schema::HistoryEntry)]
     entry: HistoryEntry,
     /// When it was stored, in milliseconds since 1970.
     #[schema(required)]
@@ -165,7 +156,7 @@ fn items(opened: &CachedSession) -> Vec<HistoryItem> {
 }
 
 impl History {
-    /// How many compactions there were.
+    /// The number of compactions.
     pub(super) fn count(&self) -> usize {
         self.epochs.len()
     }
@@ -173,13 +164,9 @@ impl History {
 
 /// Lists the compactions of a session.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/history", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "The compactions", body = History),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/history", tag = "sessions",
+    params(SessionId),
+    responses((status = 200, description = "The compactions", body = History))
 )]
 pub(crate) async fn history(
     State(sessions): State<Arc<Sessions>>,
@@ -189,7 +176,7 @@ pub(crate) async fn history(
     history_now(&sessions, &caller, &id).await.map(Json)
 }
 
-/// The same for whoever wants it otherwise.
+/// The history, for an answer of another form.
 pub(super) async fn history_now(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<History, ApiError> {
     read(sessions, caller, id, |seen| Ok(History { epochs: items(seen.opened) })).await
 }
@@ -197,35 +184,28 @@ pub(super) async fn history_now(sessions: &Arc<Sessions>, caller: &Caller, id: &
 /// A compaction, side by side.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EpochAnswer {
-    /// What the history says of it.
+    /// The compaction's entry in the history.
     entry: HistoryItem,
-    /// What was done, each edit with its reason.
-    #[schema(value_type = Vec<schema::EditReport>)]
+    /// The edits, each with its reason.
     edits: Vec<EditReport>,
-    /// What became of its summaries, where a model was asked for them.
+    /// The record of its summaries, where a model was asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<schema::SummarizerRecord>, nullable = false)]
+    #[schema(nullable = false)]
     summarizer: Option<Arc<SummarizerRecord>>,
-    /// What the model saw before it.
-    #[schema(value_type = Vec<schema::StoredMessage>)]
+    /// The view before the compaction.
     before: Vec<StoredMessage>,
-    /// What it saw afterwards.
-    #[schema(value_type = Vec<schema::StoredMessage>)]
+    /// The view after it.
     after: Vec<StoredMessage>,
 }
 
 /// Shows a compaction side by side: the views before and after it, and every edit with its reason.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/epochs/{epoch}", tag = "sessions", security(("token" = [])),
+    get, path = "/v1/sessions/{id}/epochs/{epoch}", tag = "sessions",
     params(
-        ("id" = String, Path, description = "The session"),
+        SessionId,
         ("epoch" = u64, Path, description = "The compaction's number", maximum = 4_294_967_295_u64),
     ),
-    responses(
-        (status = 200, description = "The compaction", body = EpochAnswer),
-        (status = 400, description = "This is no number", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no such compaction", body = ErrorBody),
-    )
+    responses((status = 200, description = "The compaction", body = EpochAnswer))
 )]
 pub(crate) async fn epoch(
     State(sessions): State<Arc<Sessions>>,
@@ -233,15 +213,10 @@ pub(crate) async fn epoch(
     SessionId(id): SessionId,
     PathPart(number): PathPart,
 ) -> Result<Json<EpochAnswer>, ApiError> {
-    let number: u32 = number
-        .parse()
-        .map_err(|_| ApiError::bad("bad-epoch", "the compaction is not given by its number", "GET …/history"))?;
+    let number: u32 = number.parse().map_err(|_| Problem::BadEpoch)?;
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
-        let unknown = || {
-            let help = "GET …/history lists the compactions";
-            ApiError::new(StatusCode::NOT_FOUND, "unknown-epoch", "there is no such compaction", help)
-        };
+        let unknown = || ApiError::from(Problem::UnknownEpoch);
         let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
         let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
         let sides = sides(session, number).ok_or_else(unknown)?;
@@ -257,7 +232,7 @@ pub(crate) async fn epoch(
     .await
 }
 
-/// The edits of a compaction, as its report told them.
+/// The edits of a compaction, as in its report.
 fn edits(session: &Session, epoch: &Epoch) -> Vec<EditReport> {
     let message = |key: EntryKey| -> Option<&Arc<Message>> {
         match key {
@@ -288,7 +263,7 @@ fn edits(session: &Session, epoch: &Epoch) -> Vec<EditReport> {
     epoch.edits.iter().map(report).collect()
 }
 
-/// What left the context under a handle.
+/// The text that left the context under a handle.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Recalled {
     /// The handle.
@@ -297,16 +272,16 @@ pub(crate) struct Recalled {
     kind: &'static str,
     /// The text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(nullable = false)]
     text: Option<Arc<str>>,
     /// The messages.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<schema::StoredMessage>>, nullable = false)]
+    #[schema(nullable = false)]
     messages: Option<Vec<StoredMessage>>,
 }
 
 impl Recalled {
-    /// What it is, for a person.
+    /// The text for a person.
     pub(super) fn told(&self) -> String {
         match (&self.text, &self.messages) {
             (Some(text), _) => format!("{} characters under `{}`.", text.chars().count(), self.handle),
@@ -319,16 +294,12 @@ impl Recalled {
 
 /// Gives back what left the context, by the handle that marks, summaries and reports name.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/recall/{handle}", tag = "sessions", security(("token" = [])),
+    get, path = "/v1/sessions/{id}/recall/{handle}", tag = "sessions",
     params(
-        ("id" = String, Path, description = "The session"),
+        SessionId,
         ("handle" = String, Path, description = "The handle"),
     ),
-    responses(
-        (status = 200, description = "What left the context", body = Recalled),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no such handle", body = ErrorBody),
-    )
+    responses((status = 200, description = "What left the context", body = Recalled))
 )]
 pub(crate) async fn recall(
     State(sessions): State<Arc<Sessions>>,
@@ -339,7 +310,7 @@ pub(crate) async fn recall(
     recall_now(&sessions, &caller, &id, handle).await.map(Json)
 }
 
-/// The same for whoever wants it otherwise.
+/// The same for an answer of another form.
 pub(super) async fn recall_now(
     sessions: &Arc<Sessions>,
     caller: &Caller,
@@ -347,10 +318,7 @@ pub(super) async fn recall_now(
     handle: String,
 ) -> Result<Recalled, ApiError> {
     read(sessions, caller, id, move |seen| {
-        let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or_else(|| {
-            let help = "marks, summaries and GET …/history name the handles";
-            ApiError::new(StatusCode::NOT_FOUND, "unknown-handle", "nothing left the context under this handle", help)
-        })?;
+        let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or(Problem::UnknownHandle)?;
         let handle = handle.trim().to_owned();
         match found {
             ArchivedContent::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
@@ -363,7 +331,7 @@ pub(super) async fn recall_now(
     .await
 }
 
-/// Messages as they were said, with what has become of them. Linear in the log.
+/// Messages of the log as they were said, with their states. Linear in the log.
 fn of_log(opened: &CachedSession, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
     let log = opened.live.session().log().iter().zip(0..);
     let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();

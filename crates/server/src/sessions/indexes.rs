@@ -1,11 +1,12 @@
 //! Indexes of sessions that were searched: each grows with its session, and all together are bounded.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use epitome_mcp::LogIndex;
+use epitome_shelf::WeighedLru;
+use parking_lot::Mutex;
 
 use super::key::SessionKey;
-use crate::weighed_lru::WeighedLru;
 
 /// Bytes that an index takes for each byte of its session: the terms with their places, and the messages, which it holds
 /// also when the session itself is forgotten. Source: 1.3 for the terms of recorded sessions, and the messages.
@@ -26,7 +27,7 @@ impl Indexes {
     /// The index of a session that takes `bytes` itself; an empty one where none is known. Whoever has it brings it up to
     /// date.
     pub(super) fn of(&self, key: &SessionKey, bytes: usize) -> Arc<Mutex<LogIndex>> {
-        let mut known = self.lock();
+        let mut known = self.known.lock();
         let index = known.remove(key).unwrap_or_default();
         let bytes = bytes.saturating_mul(FACTOR);
         if bytes > self.most_bytes {
@@ -39,18 +40,13 @@ impl Indexes {
 
     /// Forgets the index of a session that is deleted.
     pub(super) fn forget(&self, key: &SessionKey) {
-        self.lock().remove(key);
+        self.known.lock().remove(key);
     }
 
     /// Indexes and the bytes that they take, near enough.
     pub(super) fn size(&self) -> (usize, usize) {
-        let known = self.lock();
+        let known = self.known.lock();
         (known.len(), known.bytes())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, WeighedLru<SessionKey, Arc<Mutex<LogIndex>>>> {
-        // The map is whole between any two statements that can panic.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

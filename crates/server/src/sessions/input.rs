@@ -1,21 +1,26 @@
-//! What callers send: ids in paths, queries, bodies, messages.
+//! Input from callers: ids in paths, queries, bodies, messages.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use epitome::formats::{Format, LoadedFile};
 use epitome::session::{Message, MessageId};
 use serde::{Deserialize, Deserializer};
+use utoipa::IntoParams;
 
-use crate::http::{ApiError, PathParameters, check_name, provider_format, read_request};
+use crate::http::{ApiError, PathParameters, Problem, check_name, provider_format, read_request};
 
 /// The longest title, in characters.
 const LONGEST_TITLE: usize = 500;
 
 /// The id of a session in a path. An id that no session can have is 400.
-#[derive(Debug, Clone)]
-pub(crate) struct SessionId(pub(crate) String);
+#[derive(Debug, Clone, IntoParams)]
+#[into_params(names("id"), parameter_in = Path)]
+pub(crate) struct SessionId(
+    /// The session
+    pub(crate) String,
+);
 
-/// What stands behind the session's id in a path: a message, a compaction, a handle.
+/// The part behind the session's id in a path: a message, a compaction, a handle.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPart(pub(super) String);
 
@@ -40,27 +45,25 @@ impl<S: Send + Sync> FromRequestParts<S> for PathPart {
 async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> bool) -> Result<String, ApiError> {
     let PathParameters(path) = PathParameters::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
     let found = path.into_iter().find(|(name, _)| wanted(name));
-    found.map(|(_, value)| value).ok_or_else(ApiError::internal) // a route without this part
+    found.map(|(_, value)| value).ok_or_else(|| Problem::Internal.into()) // a route without this part
 }
 
-/// Refuses what cannot be the id of a session: what cannot be a name, what is a route of its own, and what clients and proxies
-/// fold away as parts of a path.
+/// Refuses a text that cannot be the id of a session: invalid names, names of routes, and parts that clients and
+/// proxies remove from a path.
 pub(super) fn check_id(id: &str) -> Result<(), ApiError> {
     check_name("id", id)?;
     if ["import", ".", ".."].contains(&id) {
-        let help = "any other name will do";
-        return Err(ApiError::bad("bad-name", format!("`id` cannot be `{id}`"), help));
+        return Err(Problem::BadName.with(format!("`id` cannot be `{id}`")).with_help("any other name will do"));
     }
     Ok(())
 }
 
-/// Refuses a title that is none.
+/// Refuses an invalid title.
 pub(super) fn check_title(title: &str) -> Result<(), ApiError> {
     if title.chars().count() <= LONGEST_TITLE && !title.chars().any(char::is_control) {
         return Ok(());
     }
-    let help = format!("{LONGEST_TITLE} characters at most, no control characters");
-    Err(ApiError::bad("bad-title", "`title` cannot be a title", help))
+    Err(Problem::BadTitle.into())
 }
 
 /// A field that may be left out, and may be null.
@@ -75,8 +78,7 @@ pub(super) fn read_messages(json: &str, format: Option<&str>, most_parts: usize)
     let format: Option<Format> = format.map(provider_format).transpose()?;
     let loaded = read_request(json.as_bytes().to_vec(), format, most_parts)?;
     if let Some(warning) = loaded.warnings.first() {
-        let help = "send messages as the provider's requests have them";
-        return Err(ApiError::bad("unreadable-request", warning.message.clone(), help));
+        return Err(Problem::UnreadableRequest.with(warning.message.clone()));
     }
     Ok(loaded)
 }
@@ -86,7 +88,7 @@ pub(super) fn messages_of(loaded: &LoadedFile) -> Vec<Message> {
     let log = loaded.sessions.iter().flat_map(|loaded| loaded.session.log()).enumerate();
     log.map(|(index, message)| {
         let mut message = Message { records: Vec::new(), ..Message::clone(message) };
-        // A place in this request is no name in the session.
+        // A position in this request is not a name in the session.
         if message.id.as_str() == format!("m{index}") {
             message.id = MessageId::new("");
         }

@@ -1,4 +1,4 @@
-//! What names a session.
+//! The key of a session.
 
 use std::sync::Arc;
 

@@ -8,34 +8,32 @@ use axum::http::StatusCode;
 use epitome::engine::{Budget, Threshold};
 use epitome::live::ContextTokens;
 use epitome::store::{Page, Paging, SessionFilter, SessionInfo};
+use epitome::strategy::TaskKind;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{SessionId, check_title, maybe_null};
 use super::key::SessionKey;
+use super::marks::is_marked;
 use super::open::{SessionSnapshot, acquire_turn, given_back, read};
-use super::schema;
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, QueryParameters, check_name, json_of, page_size};
-use crate::storage::unknown_session;
+use crate::http::{ApiError, Problem, QueryParameters, check_name, json_of, page_size};
 
 /// A session that is kept.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Session)]
 pub(crate) struct SessionAnswer {
-    /// What the list says of it.
+    /// The session's entry in the list.
     #[serde(flatten)]
-    #[schema(value_type = schema::SessionInfo)]
     info: SessionInfo,
-    /// How full its context is.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of its context.
     context: ContextTokens,
-    /// How much room it has.
+    /// Its budget.
     budget: BudgetAnswer,
-    /// What kind of task it is.
+    /// Its task type.
     task: Task,
     /// Whether a compaction is under way.
     running: bool,
@@ -46,13 +44,13 @@ pub(crate) struct SessionAnswer {
     problem: Option<String>,
 }
 
-/// How much room a session has, in tokens.
+/// The budget of a session, in tokens.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SessionBudget)]
 struct BudgetAnswer {
     /// The model's window.
     window: u32,
-    /// What messages may take: without the answer's reserve and the tool definitions.
+    /// The room for messages: without the answer's reserve and the tool definitions.
     usable: u32,
     /// From here on a compaction is suggested; null where no number of tokens calls for one.
     #[schema(required)]
@@ -60,17 +58,16 @@ struct BudgetAnswer {
     /// From here on a compaction is due; null where no number of tokens calls for one.
     #[schema(required)]
     hard: Option<u32>,
-    /// What a compaction gets down to.
+    /// The target of a compaction.
     target: u32,
 }
 
-/// What kind of task a session is.
+/// The task type of a session.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SessionTask)]
 struct Task {
-    /// `code`, `analysis`, `conversation`, `mixed` or `unknown`.
-    #[schema(value_type = schema::TaskKind)]
-    kind: &'static str,
+    /// The kind of task.
+    kind: TaskKind,
     /// From 0 to 1.
     confidence: f64,
 }
@@ -97,7 +94,7 @@ impl SessionAnswer {
             info: seen.info.clone(),
             context: live.context(),
             budget: BudgetAnswer::new(live.budget()),
-            task: Task { kind: task.kind.as_str(), confidence: task.confidence },
+            task: Task { kind: task.kind, confidence: task.confidence },
             running: seen.running,
             problem: seen.opened.problem.clone(),
         }
@@ -109,11 +106,11 @@ impl SessionAnswer {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
-    /// Those of this agent.
+    /// Only sessions of this agent.
     agent: Option<String>,
-    /// Those whose title holds this, in any case of letters.
+    /// Only sessions whose title contains this, in any case of letters.
     title: Option<String>,
-    /// Those that changed at this time or later, in milliseconds since 1970.
+    /// Only sessions that changed at this time or later, in milliseconds since 1970.
     updated_since: Option<i64>,
     /// The most sessions: 50 without it.
     #[param(minimum = 1, maximum = 500)]
@@ -126,21 +123,16 @@ pub(crate) struct ListQuery {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionList {
     /// The sessions, the last changed first.
-    #[schema(value_type = Vec<schema::SessionInfo>)]
     items: Vec<SessionInfo>,
-    /// What to ask for the next page with; null on the last one.
+    /// The cursor of the next page; null on the last one.
     #[schema(required)]
     next: Option<String>,
 }
 
 /// Lists sessions, the last changed first.
 #[utoipa::path(
-    get, path = "/v1/sessions", tag = "sessions", security(("token" = [])), params(ListQuery),
-    responses(
-        (status = 200, description = "A page of them", body = SessionList),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "This service keeps no sessions", body = ErrorBody),
-    )
+    get, path = "/v1/sessions", tag = "sessions", params(ListQuery),
+    responses((status = 200, description = "A page of them", body = SessionList))
 )]
 pub(crate) async fn list(
     State(sessions): State<Arc<Sessions>>,
@@ -159,29 +151,28 @@ pub(crate) async fn list(
 
 /// Tells of one session.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "The session", body = SessionAnswer),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}", tag = "sessions",
+    params(SessionId),
+    responses((status = 200, description = "The session", body = SessionAnswer))
 )]
 pub(crate) async fn get(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
 ) -> Result<Json<SessionAnswer>, ApiError> {
-    read(&sessions, &caller, &id, |seen| Ok(Json(SessionAnswer::new(seen)))).await
+    let is_marked = is_marked(&sessions, &sessions.key(&caller, &id)?).await?;
+    let mut answer = read(&sessions, &caller, &id, |seen| Ok(SessionAnswer::new(seen))).await?;
+    answer.running |= is_marked;
+    Ok(Json(answer))
 }
 
-/// How long a model's call waits for what it need not wait for.
+/// The time that a model's call waits for work that it does not depend on.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// The setting of a session that says whether its contexts name handles.
 pub(super) const HANDLES: &str = "handles";
 
-/// What is to be kept about a session from now on; null clears.
+/// The new description of a session; null clears a field.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Description {
@@ -199,16 +190,11 @@ pub(crate) struct Description {
     settings: Option<Option<serde_json::Map<String, Value>>>,
 }
 
-/// Changes what is kept about a session. What is left out stays.
+/// Changes the description of a session. Missing fields stay.
 #[utoipa::path(
-    patch, path = "/v1/sessions/{id}", tag = "sessions", request_body = Description, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "The session", body = SessionAnswer),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 422, description = "What its settings name is not there", body = ErrorBody),
-    )
+    patch, path = "/v1/sessions/{id}", tag = "sessions", request_body = Description,
+    params(SessionId),
+    responses((status = 200, description = "The session", body = SessionAnswer))
 )]
 pub(crate) async fn describe(
     State(sessions): State<Arc<Sessions>>,
@@ -233,15 +219,15 @@ pub(crate) async fn describe(
     get(State(sessions), Extension(caller), SessionId(id)).await
 }
 
-/// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where others work on
-/// the session, that goes on by itself when it is its turn. Where the session's own settings say something of handles, that
-/// stands.
+/// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where other
+/// requests work on the session, this continues in the background when it gets its turn. The session's own setting of
+/// handles takes precedence.
 pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: SessionKey) {
     let sessions = Arc::clone(sessions);
     let named = tokio::spawn(async move {
         if let Err(error) = name_handles_now(&sessions, &key).await {
             // The next call tries again.
-            tracing::warn!(code = error.body.error.code, "a session whose model looks things up names no handles yet");
+            tracing::warn!(code = error.problem.code(), "a session whose model looks things up names no handles yet");
         }
     });
     let _ = tokio::time::timeout(PATIENCE, named).await;
@@ -291,13 +277,9 @@ async fn describe_now(sessions: &Arc<Sessions>, key: &SessionKey, described: Des
 
 /// Deletes a session with everything that left its context, and its memories.
 #[utoipa::path(
-    delete, path = "/v1/sessions/{id}", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 204, description = "It is gone"),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    delete, path = "/v1/sessions/{id}", tag = "sessions",
+    params(SessionId),
+    responses((status = 204, description = "It is gone"))
 )]
 pub(crate) async fn delete(
     State(sessions): State<Arc<Sessions>>,
@@ -312,14 +294,15 @@ pub(crate) async fn delete(
     sessions.drafts.forget(&key);
     sessions.indexes.forget(&key);
     let deleted = storage.store.delete_session(&key.0, &key.1).await;
+    if matches!(deleted, Ok(true)) {
+        sessions.hub.end(key.0.as_str(), &key.1);
+        sessions.hub.settle().await;
+    }
     given_back(lock).await;
     drop(turn);
     match deleted {
-        Ok(true) => {
-            sessions.hub.end(key.0.as_str(), &key.1);
-            Ok(StatusCode::NO_CONTENT)
-        }
-        Ok(false) => Err(unknown_session()),
+        Ok(true) => Ok(StatusCode::NO_CONTENT),
+        Ok(false) => Err(Problem::UnknownSession.into()),
         Err(error) => Err(storage.api_error(error)),
     }
 }

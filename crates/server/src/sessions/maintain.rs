@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::compact::{account, keep, require_made};
+use super::create;
 use super::drafts::StoredPreview;
 use super::failure::live;
 use super::input::SessionId;
@@ -21,31 +22,24 @@ use super::list::SessionAnswer;
 use super::open::{Operation, change, read, read_at};
 use super::opened::CachedSession;
 use super::state::Sessions;
-use super::{create, schema};
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, json_of, json_or_default, require_compacted};
+use crate::http::{ApiError, Problem, json_of, json_or_default, require_compacted};
 
 /// Whether a compaction is due.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SessionCheck)]
 pub(crate) struct CheckAnswer {
-    /// Whether one is, and why.
-    #[schema(value_type = schema::Check)]
+    /// Whether a compaction is due, and the reason.
     check: Check,
-    /// How full the context is.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context.
     context: ContextTokens,
 }
 
 /// Tells whether a compaction is due.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/check", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "Tokens, share, urgency", body = CheckAnswer),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/check", tag = "sessions",
+    params(SessionId),
+    responses((status = 200, description = "Tokens, share, urgency", body = CheckAnswer))
 )]
 pub(crate) async fn check(
     State(sessions): State<Arc<Sessions>>,
@@ -63,12 +57,13 @@ pub(crate) async fn check(
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MaintainAsk {
-    /// `true` makes it; `false` refuses it, and `[live] on_refusal` says what follows where there is no room left. Without it,
-    /// where `[live] require_confirmation` is set, nothing is made: the answer has a draft to apply.
+    /// `true` makes it; `false` refuses it, and `[live] on_refusal` says what follows where there is no room left.
+    /// Without it, where `[live] require_confirmation` is set, nothing is made: the answer has a draft to
+    /// apply.
     confirm: Option<bool>,
 }
 
-/// What was done.
+/// The action that was taken.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Did {
@@ -80,21 +75,20 @@ enum Did {
     ConfirmationNeeded,
     /// A compaction was refused, and there is room to go on without it.
     Refused,
-    /// A compaction was refused and there was no room left: a new session goes on.
+    /// A compaction was refused and there was no room left: a new session continues.
     NewSession,
 }
 
-/// What was done before a call of the model.
+/// The outcome of `maintain`, before a call of the model.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = MaintainOutcome)]
 pub(crate) struct MaintainAnswer {
     did: Did,
-    /// Whether a compaction was due, and why: how it was before.
-    #[schema(value_type = schema::Check)]
+    /// Whether a compaction was due, and the reason: the state before.
     check: Check,
     /// The compaction that was made, or would be, or was not worth making.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<schema::Report>, nullable = false)]
+    #[schema(nullable = false)]
     report: Option<Report>,
     /// The compaction's number, where one was made.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,14 +104,13 @@ pub(crate) struct MaintainAnswer {
     expires_at: Option<i64>,
     /// The summaries that would be shown; their texts may be edited when it is applied.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<schema::DraftSummary>>, nullable = false)]
+    #[schema(nullable = false)]
     summaries: Option<Vec<DraftSummary>>,
-    /// The new session, where one goes on.
+    /// The new session, where one continues.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<SessionAnswer>, nullable = false)]
+    #[schema(nullable = false)]
     session: Option<Box<SessionAnswer>>,
-    /// How full the context is now.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context now.
     context: ContextTokens,
     /// The session's version now.
     version: u64,
@@ -129,7 +122,7 @@ struct Maintain {
     key: SessionKey,
 }
 
-/// What [`Maintain`] did.
+/// The outcome of [`Maintain`].
 enum MaintainResult {
     Nothing(Check),
     NotWorthwhile(Check, Box<Report>),
@@ -140,8 +133,8 @@ enum MaintainResult {
 }
 
 impl Maintain {
-    /// The session that goes on where this one was refused as it is now: another state has another one. So whoever has not
-    /// heard of it finds it, whatever became of the answer.
+    /// The key of the session that continues this one after a refusal in its present state: another state has another
+    /// successor. So a client that did not receive the answer finds the same session when it asks again.
     fn successor(&self, opened: &CachedSession) -> SessionKey {
         let mut hasher = blake3::Hasher::new();
         let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().state_hash()];
@@ -151,7 +144,7 @@ impl Maintain {
         (self.key.0.clone(), Arc::from(&hasher.finalize().to_hex()[..32]))
     }
 
-    /// The session that goes on where this one was refused, where that was begun already.
+    /// The session that continues this one after a refusal, where it exists already.
     async fn known_successor(
         &self,
         sessions: &Arc<Sessions>,
@@ -159,7 +152,7 @@ impl Maintain {
     ) -> Result<Option<SessionAnswer>, ApiError> {
         match read_at(sessions, self.successor(opened), |seen| Ok(SessionAnswer::new(seen))).await {
             Ok(known) => Ok(Some(known)),
-            Err(error) if error.status == StatusCode::NOT_FOUND => Ok(None),
+            Err(error) if error.problem.status() == StatusCode::NOT_FOUND => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -174,7 +167,7 @@ impl Maintain {
         create::make(sessions, self.successor(opened), about, session).await
     }
 
-    /// Works out what somebody has to agree to; once for a session as it is.
+    /// Works out the draft that needs confirmation; once for each state of the session.
     async fn preview(
         &self,
         sessions: &Sessions,
@@ -254,16 +247,9 @@ impl Operation for Maintain {
 
 /// To be called before each call of the model: compacts where that is due.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/maintain", tag = "sessions", request_body = MaintainAsk, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "What was done", body = MaintainAnswer),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 409, description = "It was refused, and the settings say that this is an error", body = ErrorBody),
-        (status = 422, description = "It is due and cannot be made to fit; with the report", body = ErrorBody),
-        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/maintain", tag = "sessions", request_body = MaintainAsk,
+    params(SessionId),
+    responses((status = 200, description = "What was done", body = MaintainAnswer))
 )]
 pub(crate) async fn maintain(
     State(sessions): State<Arc<Sessions>>,
@@ -308,14 +294,14 @@ pub(crate) async fn maintain(
     }))
 }
 
-/// What the provider said of a request that was too long: its answer, or the figures in it.
+/// The provider's error about a request that was too long: its answer, or the figures in it.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverflowAsk {
     /// The status of the provider's answer.
     #[schema(minimum = 100, maximum = 599)]
     status: Option<u16>,
-    /// Its body, as it came: text, or the JSON itself.
+    /// The answer's body, as it came: text, or the JSON itself.
     #[schema(value_type = Value)]
     body: Option<serde_json::Value>,
     /// Tokens that the provider takes, where the caller knows.
@@ -329,8 +315,9 @@ pub(crate) struct OverflowAsk {
 impl OverflowAsk {
     fn overflow(&self) -> Result<Overflow, ApiError> {
         if self.limit == Some(0) || self.tokens == Some(0) || self.status.is_some_and(|it| !(100..600).contains(&it)) {
-            let help = "`limit` and `tokens` are 1 or more, `status` is that of an answer over HTTP";
-            return Err(ApiError::bad("bad-request", "a figure is out of range", help));
+            return Err(Problem::BadRequest
+                .with("a figure is out of range")
+                .with_help("`limit` and `tokens` are 1 or more, `status` is that of an answer over HTTP"));
         }
         let figures = Overflow { limit: self.limit, actual: self.tokens };
         let body = match &self.body {
@@ -339,29 +326,24 @@ impl OverflowAsk {
             Some(serde_json::Value::String(text)) => text.clone(),
             Some(json) => json.to_string(),
         };
-        let said = is_context_overflow(self.status.unwrap_or(400), &body).ok_or_else(|| {
-            let help = "send the provider's status and body as they came, or `limit` and `tokens` instead";
-            ApiError::bad("no-overflow", "this answer does not say that the request was too long", help)
-        })?;
+        let said = is_context_overflow(self.status.unwrap_or(400), &body).ok_or(Problem::NoOverflow)?;
         Ok(Overflow { limit: figures.limit.or(said.limit), actual: figures.actual.or(said.actual) })
     }
 }
 
-/// What to do after the provider refused a request as too long: send the view again.
+/// The next step after the provider refused a request as too long: send the view again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Overflowed {
     /// The attempt that is to be made now.
     retry: RetryAnswer,
     /// The compaction that was made for it.
-    #[schema(value_type = schema::Report)]
     report: Report,
-    /// Its number.
+    /// The compaction's number.
     #[schema(required)]
     epoch: Option<u32>,
     /// The session's version now.
     version: u64,
-    /// How full the context is now.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context now.
     context: ContextTokens,
 }
 
@@ -371,7 +353,7 @@ pub(crate) struct Overflowed {
 struct RetryAnswer {
     /// Tokens that the view may take from here on.
     limit: u32,
-    /// How many attempts are left if this one is refused too.
+    /// The number of attempts left if this one is refused too.
     attempts_left: u32,
 }
 
@@ -400,16 +382,9 @@ impl Operation for Shrink {
 /// To be called when the provider refused the session as too long: compacts harder than the budget asks. Then send the view
 /// again. A limit that the provider named stays in force for the session as long as it is in memory.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/overflow", tag = "sessions", request_body = OverflowAsk, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "It is smaller now", body = Overflowed),
-        (status = 400, description = "The body is not what the route takes, or tells of something else", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-        (status = 409, description = "Somebody else changed the session at once", body = ErrorBody),
-        (status = 422, description = "Nothing more can leave, or it was refused three times", body = ErrorBody),
-        (status = 502, description = "The model that writes summaries failed", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/overflow", tag = "sessions", request_body = OverflowAsk,
+    params(SessionId),
+    responses((status = 200, description = "It is smaller now", body = Overflowed))
 )]
 pub(crate) async fn overflow(
     State(sessions): State<Arc<Sessions>>,

@@ -1,15 +1,14 @@
-//! `/v1/sessions/{id}/messages`: what is said, and what was.
+//! `/v1/sessions/{id}/messages`: appending and reading messages.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
 use axum::extract::{Extension, Request, State};
-use axum::http::StatusCode;
 use epitome::engine::Check;
 use epitome::live::ContextTokens;
 use epitome::session::{Entry, Message};
-use epitome::store::{Messages, Slice, StoredMessage};
+use epitome::store::{Messages, Slice, StoredMessage, ViewKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -21,19 +20,18 @@ use super::history::{left, stored_message};
 use super::input::{PathPart, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::CachedSession;
-use super::schema;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, QueryParameters, json_of, page_size, too_many_parts};
+use crate::http::{ApiError, Problem, QueryParameters, json_of, page_size, too_many_parts};
 
-/// Messages that a session goes on with.
+/// Messages to append to a session.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMessages {
     /// The messages, as a provider's request has them; an empty list where only `tools` change.
     #[schema(value_type = Vec<Object>)]
     messages: Box<RawValue>,
-    /// Their format: `openai-chat`, `openai-responses` or `anthropic`; recognised without it.
+    /// Their format: `openai-chat`, `openai-responses`, `anthropic` or `gemini`; recognised without it.
     format: Option<String>,
     /// The tool definitions that are sent with every request from here on; as before without it.
     #[schema(value_type = Option<Vec<Object>>)]
@@ -49,22 +47,20 @@ fn yes() -> bool {
     true
 }
 
-/// What has become of new messages.
+/// The outcome of new messages.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Appended {
     /// The session's version now.
     version: u64,
-    /// How many messages were stored.
+    /// The number of messages that were stored.
     appended: u32,
     /// Their ids in the session.
     ids: Vec<String>,
-    /// How full the context is now.
-    #[schema(value_type = schema::ContextTokens)]
+    /// The fill of the context now.
     context: ContextTokens,
     /// Whether a compaction is due now.
-    #[schema(value_type = schema::Check)]
     check: Check,
-    /// What has come of a command; null where it was none.
+    /// The outcome of a command; null where the message was not a command.
     #[schema(required)]
     command: Option<CommandResult>,
 }
@@ -98,17 +94,9 @@ impl Operation for Append {
 
 /// Goes on with messages, in the order in which they come: those that come during a compaction wait for its end.
 #[utoipa::path(
-    post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = NewMessages, security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "They are stored, or the command was run", body = Appended),
-        (status = 400, description = "The body is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session, or nothing of what a command names", body = ErrorBody),
-        (status = 409, description = "Somebody else changed the session at once, or a command cannot be run now", body = ErrorBody),
-        (status = 422, description = "A command cannot be done, or what the settings name for it is not there", body = ErrorBody),
-        (status = 502, description = "A command needed a model that failed", body = ErrorBody),
-        (status = 503, description = "The store or the service is busy or gone; nothing was stored", body = ErrorBody),
-    )
+    post, path = "/v1/sessions/{id}/messages", tag = "sessions", request_body = NewMessages,
+    params(SessionId),
+    responses((status = 200, description = "They are stored, or the command was run", body = Appended))
 )]
 pub(crate) async fn append(
     State(sessions): State<Arc<Sessions>>,
@@ -121,7 +109,9 @@ pub(crate) async fn append(
     if let Some(tools) = &tools {
         let list: Result<Vec<serde_json::Map<String, serde_json::Value>>, _> = serde_json::from_str(tools.get());
         list.map_err(|_| {
-            ApiError::bad("bad-request", "`tools` is no list of objects", "send the list of a provider's request")
+            Problem::BadRequest
+                .with("`tools` is not a list of objects")
+                .with_help("send the list of a provider's request")
         })?;
     }
     let has_tools = tools.is_some();
@@ -160,7 +150,7 @@ pub(crate) async fn append(
 
 fn read_new(given: &RawValue, format: Option<&str>, most_parts: usize) -> Result<Vec<Message>, ApiError> {
     let parts: Vec<&RawValue> = serde_json::from_str(given.get())
-        .map_err(|_| ApiError::bad("bad-request", "`messages` is no list", "send a list of messages"))?;
+        .map_err(|_| Problem::BadRequest.with("`messages` is not a list").with_help("send a list of messages"))?;
     if parts.is_empty() {
         return Ok(Vec::new());
     }
@@ -171,17 +161,6 @@ fn read_new(given: &RawValue, format: Option<&str>, most_parts: usize) -> Result
     Ok(messages)
 }
 
-/// Which view of a session.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum View {
-    /// What the model would see now.
-    #[default]
-    Compacted,
-    /// Everything that was ever said, and no summary.
-    Full,
-}
-
 /// Which messages.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -190,7 +169,7 @@ pub(crate) struct MessagesQuery {
     /// `compacted`, or `full` for everything that was ever said.
     #[serde(default)]
     #[param(inline, default = "compacted")]
-    view: View,
+    view: ViewKind,
     /// The first message, from 0.
     #[serde(default)]
     #[param(value_type = u64, maximum = 4_294_967_295_u64)]
@@ -200,49 +179,27 @@ pub(crate) struct MessagesQuery {
     limit: Option<u32>,
 }
 
-/// Some messages of a session.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct MessagePage {
-    /// The version of the session that they belong to.
-    version: u64,
-    /// How many there are on all pages.
-    total: u32,
-    /// They.
-    #[schema(value_type = Vec<schema::StoredMessage>)]
-    messages: Vec<StoredMessage>,
-}
-
-impl From<Messages> for MessagePage {
-    fn from(page: Messages) -> Self {
-        Self { version: page.version, total: page.total, messages: page.messages }
-    }
-}
-
 /// Gives messages of a view, in order.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/messages", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), MessagesQuery),
-    responses(
-        (status = 200, description = "A page of them", body = MessagePage),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/messages", tag = "sessions",
+    params(SessionId, MessagesQuery),
+    responses((status = 200, description = "A page of them", body = Messages))
 )]
 pub(crate) async fn messages(
     State(sessions): State<Arc<Sessions>>,
     Extension(caller): Extension<Caller>,
     SessionId(id): SessionId,
     QueryParameters(which): QueryParameters<MessagesQuery>,
-) -> Result<Json<MessagePage>, ApiError> {
+) -> Result<Json<Messages>, ApiError> {
     let most = page_size(which.limit)?;
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
-        let full = (which.view == View::Full).then(|| (session.full_view(), left(seen.opened)));
+        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), left(seen.opened)));
         let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
         let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
         let page = entries.iter().skip(which.from as usize).take(most as usize);
         let messages = page.map(|entry| stored_message(entry, left(entry))).collect();
-        Ok(Json(MessagePage { version: seen.opened.version, total: entries.len() as u32, messages }))
+        Ok(Json(Messages { version: seen.opened.version, total: entries.len() as u32, messages }))
     })
     .await
 }
@@ -261,19 +218,15 @@ pub(crate) struct SummarizedQuery {
     limit: Option<u32>,
 }
 
-/// Gives the messages that a summary in force stands for.
+/// Returns the messages that a summary in force replaces.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/messages/{message}/behind", tag = "sessions", security(("token" = [])),
+    get, path = "/v1/sessions/{id}/messages/{message}/behind", tag = "sessions",
     params(
-        ("id" = String, Path, description = "The session"),
+        SessionId,
         ("message" = String, Path, description = "The summary's message id"),
         SummarizedQuery,
     ),
-    responses(
-        (status = 200, description = "A page of them", body = MessagePage),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no such summary in force", body = ErrorBody),
-    )
+    responses((status = 200, description = "A page of them", body = Messages))
 )]
 pub(crate) async fn behind(
     State(sessions): State<Arc<Sessions>>,
@@ -281,23 +234,19 @@ pub(crate) async fn behind(
     SessionId(id): SessionId,
     PathPart(summary): PathPart,
     QueryParameters(which): QueryParameters<SummarizedQuery>,
-) -> Result<Json<MessagePage>, ApiError> {
+) -> Result<Json<Messages>, ApiError> {
     let slice = Slice { from: which.from, most: page_size(which.limit)? };
     let storage = sessions.storage()?;
     let (tenant, id) = sessions.key(&caller, &id)?;
     let page = storage.store.behind(&tenant, &id, &summary, slice).await;
-    Ok(Json(page.map_err(|error| storage.api_error(error))?.into()))
+    Ok(Json(page.map_err(|error| storage.api_error(error))?))
 }
 
 /// Gives the newest summary in force.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/summary", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session")),
-    responses(
-        (status = 200, description = "The summary", body = schema::StoredMessage),
-        (status = 400, description = "The id cannot be one", body = ErrorBody),
-        (status = 404, description = "There is no such session, or no summary in force", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/summary", tag = "sessions",
+    params(SessionId),
+    responses((status = 200, description = "The summary", body = StoredMessage))
 )]
 pub(crate) async fn summary(
     State(sessions): State<Arc<Sessions>>,
@@ -307,8 +256,5 @@ pub(crate) async fn summary(
     let storage = sessions.storage()?;
     let (tenant, id) = sessions.key(&caller, &id)?;
     let summary = storage.store.latest_summary(&tenant, &id).await.map_err(|error| storage.api_error(error))?;
-    summary.map(Json).ok_or_else(|| {
-        let help = "there is one when a strategy that summarises was at work";
-        ApiError::new(StatusCode::NOT_FOUND, "no-summary", "no summary of this session is in force", help)
-    })
+    summary.map(Json).ok_or_else(|| Problem::NoSummary.into())
 }

@@ -1,4 +1,4 @@
-//! How a session is worked on, and looked at.
+//! Changing and reading sessions.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -12,46 +12,46 @@ use epitome::store::{SessionInfo, SessionLock, StoreError};
 use epitome::strategy::Cancellation;
 use tracing::Instrument;
 
-use super::desk::{CompactionFlag, QueuePlace, ReadAccess, SessionTurn};
-use super::failure::waited_too_long;
+use super::desk::{QueuePlace, ReadAccess, SessionTurn};
 use super::key::{SessionKey, hash_of};
+use super::marks::CompactionUnderWay;
 use super::opened::{CachedSession, SessionRuntime, keep_changes};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
 use crate::events::Announcer;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 
-/// How long giving a lock back may take.
+/// The time for giving a lock back.
 const RELEASE: Duration = Duration::from_secs(5);
 
 /// Whether the session's own settings must work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SettingsNeed {
-    /// What compacts goes by them.
+    /// Required: compactions use the session's settings.
     OwnSettings,
-    /// What looks at a session, and what is said, goes on without them.
+    /// Not required: reading a session and appending to it work without them.
     Any,
 }
 
-/// What is to be done to a session.
+/// A change of a session.
 pub(crate) trait Operation: Send + Sync + 'static {
-    /// What comes of it.
+    /// The result of the change.
     type Output: Send + 'static;
 
-    /// Does it. May be called once more with the session as somebody else has stored it in between.
+    /// Makes the change. May be called once more with the session as another instance has stored it in between.
     fn run<'a>(
         &'a self,
         sessions: &'a Arc<Sessions>,
         opened: &'a mut CachedSession,
     ) -> impl Future<Output = Result<Self::Output, ApiError>> + Send + 'a;
 
-    /// Whether it may wait for a model. Those who look see the session as it was meanwhile.
+    /// Whether it may wait for a model. Readers see the session as it was meanwhile.
     fn is_long(&self, _opened: &CachedSession) -> bool {
         false
     }
 
-    /// Takes note of what has come of it, now that it is stored.
+    /// Called with the result after it is stored.
     fn stored(&self, _app: &Sessions, _output: &Self::Output) {}
 
     /// Whether it is refused where a compaction is under way.
@@ -61,7 +61,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const NEEDS_SETTINGS: bool = true;
 }
 
-/// What has come of an operation, with the session's figures now that it is stored.
+/// The result of an operation, with the session's figures after it is stored.
 #[derive(Debug)]
 pub(crate) struct OperationResult<T> {
     pub(super) value: T,
@@ -70,7 +70,8 @@ pub(crate) struct OperationResult<T> {
     pub(super) check: Check,
 }
 
-/// Works on a session when it is its turn, and stores it: it is changed whole or not at all, whoever waits for the answer.
+/// Works on a session when it is its turn, and stores it: it is changed whole or not at all, also when the caller has
+/// left.
 pub(crate) async fn change<O: Operation>(
     sessions: &Arc<Sessions>,
     caller: &Caller,
@@ -81,8 +82,8 @@ pub(crate) async fn change<O: Operation>(
     Ok(changed)
 }
 
-/// The same with an operation that has to be worked out first: its turn is that of a request which came when this is called,
-/// however long that takes. What turns out to be no operation is given back.
+/// The same with an operation that has to be worked out first: its turn is that of a request which came when this is
+/// called, however long that takes. Input that gives no operation is returned.
 pub(crate) async fn change_with<O: Operation, N>(
     sessions: &Arc<Sessions>,
     caller: &Caller,
@@ -99,23 +100,34 @@ pub(crate) async fn change_with<O: Operation, N>(
         Ok(operation) => operation,
         Err(other) => return Ok(Err(other)),
     };
+    let compacting = match compacting {
+        Some(here) => Some(CompactionUnderWay::asked_for(sessions, &key, here).await?),
+        None => None,
+    };
     let (turn, lock) = match at_once {
         Poll::Ready(turn) => turn?,
         Poll::Pending => turn.await?,
     };
-    let (shared, span) = (Arc::clone(sessions), tracing::info_span!("session", session = %hash_of(&key)));
-    // On a task of its own: it goes on to its end when the caller has left.
+    let (shared, session) = (Arc::clone(sessions), hash_of(&key));
+    let span = tracing::info_span!("session", %session);
+    #[cfg(feature = "otel")]
+    crate::telemetry::note_session(&span, &session);
+    // On a task of its own: it runs to its end also when the caller has left.
     let working = sessions.under_way.begin();
     let work = async move {
         let changed = work(&shared, &key, &turn, Arc::new(operation), compacting).await;
+        // Before the lock: what the next holder tells is heard behind this, at whichever instance.
+        shared.hub.settle().await;
         given_back(lock).await;
         drop((turn, working));
         changed
     };
     let task = tokio::spawn(work.instrument(span));
     match tokio::time::timeout(sessions.core.settings.limits.session_timeout, task).await {
-        Ok(done) => done.map_err(|_| ApiError::internal())?.map(Ok),
-        Err(_) => Err(waited_too_long("the work on the session goes on", "its events tell when it is done")),
+        Ok(done) => done.map_err(|_| Problem::Internal)?.map(Ok),
+        Err(_) => {
+            Err(Problem::Timeout.with("the work on the session goes on").with_help("its events say when it is done"))
+        }
     }
 }
 
@@ -126,7 +138,7 @@ pub(super) async fn given_back(lock: SessionLock) {
     }
 }
 
-/// Waits until nobody else works on a session, here or in another process.
+/// Waits until no other request works on a session, here or in another process.
 pub(super) async fn acquire_turn(
     sessions: &Sessions,
     place: QueuePlace,
@@ -142,7 +154,8 @@ pub(super) async fn acquire_turn(
     let waited = tokio::time::timeout(sessions.core.settings.limits.session_timeout, wait).await;
     sessions.core.metrics.lock_wait(started.elapsed());
     waited.unwrap_or_else(|_| {
-        Err(waited_too_long("others work on the session", "nothing was done; send it again when they are ready"))
+        let help = "nothing was done; send it again when they are ready";
+        Err(Problem::Timeout.with("others work on the session").with_help(help))
     })
 }
 
@@ -159,7 +172,7 @@ async fn work<O: Operation>(
     key: &SessionKey,
     turn: &SessionTurn,
     operation: Arc<O>,
-    mut compacting: Option<CompactionFlag>,
+    mut compacting: Option<CompactionUnderWay>,
 ) -> Result<OperationResult<O::Output>, ApiError> {
     let storage = sessions.storage()?;
     let owner = key.0.name();
@@ -171,6 +184,9 @@ async fn work<O: Operation>(
         let showing = if operation.is_long(&opened) {
             let copied = sessions.core.turns.run(&owner, move |_| (opened.copy(), opened)).await?;
             opened = copied.1;
+            if compacting.is_none() {
+                compacting = Some(CompactionUnderWay::possible(sessions, key).await?);
+            }
             Some(turn.place.show(copied.0))
         } else {
             None
@@ -179,12 +195,12 @@ async fn work<O: Operation>(
         opened.live.listen(Some(announcer.listener()));
         let (shared, its_key, done_to, was) =
             (Arc::clone(sessions), key.clone(), Arc::clone(&operation), Arc::clone(&before));
-        let store = Arc::clone(&storage.store);
+        let store = storage.store.clone();
         let cancellation = Cancellation::new();
         opened.live.cancel_by(cancellation.clone());
         let worked = sessions.core.turns.run_future(&owner, &cancellation, async move {
             let done = match done_to.run(&shared, &mut opened).await {
-                Ok(value) => match keep_changes(&*store, &shared.drafts, &its_key, &mut opened, &was).await {
+                Ok(value) => match keep_changes(&store, &shared.drafts, &its_key, &mut opened, &was).await {
                     Ok(()) => Ok(value),
                     Err(error) => Err(OperationError::Store(error)),
                 },
@@ -192,7 +208,7 @@ async fn work<O: Operation>(
             };
             opened.live.listen(None);
             opened.live.cancel_by(Cancellation::never());
-            // What was archived for a compaction that was not made.
+            // The items archived for a compaction that was not made.
             opened.live.parts().1.discard_pending();
             (opened, done)
         });
@@ -210,36 +226,42 @@ async fn work<O: Operation>(
                 let (version, context, check) = (opened.version, opened.live.context(), opened.live.check());
                 sessions.cache.put(key, opened);
                 // Whoever hears that it is done finds it done.
-                drop((showing, compacting.take()));
+                drop(showing);
+                if let Some(compacting) = compacting.take() {
+                    compacting.end().await;
+                }
                 announcer.stored();
                 return Ok(OperationResult { value, version, context, check });
             }
             Err(OperationError::Refused(error)) if opened.mark() == *before => {
                 sessions.cache.put(key, opened);
-                drop((showing, compacting.take()));
+                drop(showing);
+                if let Some(compacting) = compacting.take() {
+                    compacting.end().await;
+                }
                 announcer.stored();
                 return Err(error);
             }
-            // What has come of a part of the work is not kept.
+            // The result of an incomplete operation is not kept.
             Err(OperationError::Refused(error)) => {
-                announcer.failed(&error.body.error.message);
+                announcer.failed(&error.message);
                 return Err(error);
             }
             Err(OperationError::Store(StoreError::Conflict { .. })) if may_try_again => {
-                // Who heard that it began hears that this try came to nothing, before it begins again.
+                // Listeners that received the start receive the failure of this attempt, before it begins again.
                 announcer.failed("another instance changed the session; it is done once more");
                 may_try_again = false;
             }
             Err(OperationError::Store(error)) => {
                 let error = storage.api_error(error);
-                announcer.failed(&error.body.error.message);
+                announcer.failed(&error.message);
                 return Err(error);
             }
         }
     }
 }
 
-/// What is looked at.
+/// A session for a reader.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionSnapshot<'a> {
     pub(super) opened: &'a CachedSession,
@@ -259,7 +281,7 @@ pub(crate) async fn read<T: Send + 'static>(
     read_at(sessions, key, look).await
 }
 
-/// The same by its key.
+/// The same by the session's key.
 pub(super) async fn read_at<T: Send + 'static>(
     sessions: &Arc<Sessions>,
     key: SessionKey,
@@ -298,20 +320,20 @@ pub(crate) async fn check_exists(sessions: &Sessions, caller: &Caller, id: &str)
     sessions.info(&sessions.key(caller, id)?).await.map(|_| ())
 }
 
-/// How full a session is.
+/// The fill of a session's context.
 pub(crate) async fn context_of(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<ContextTokens, ApiError> {
     read(sessions, caller, id, |seen| Ok(seen.opened.live.context())).await
 }
 
 impl Sessions {
-    /// What the store knows of a session.
+    /// The store's metadata of a session.
     pub(super) async fn info(&self, (tenant, id): &SessionKey) -> Result<SessionInfo, ApiError> {
         let storage = self.storage()?;
         storage.store.session_info(tenant, id).await.map_err(|error| storage.api_error(error))
     }
 
-    /// A session as it is stored, for whoever holds its turn: from memory where that is as the store has it, else from the
-    /// store. Whoever has it puts it back into the cache.
+    /// A session as it is stored, for the holder of its turn: from memory where that is current, else from the store.
+    /// The caller puts it back into the cache.
     pub(super) async fn open(
         self: &Arc<Self>,
         key: &SessionKey,
@@ -328,7 +350,7 @@ impl Sessions {
                 opened
             }
             Some(mut opened) => {
-                // Its settings have changed since.
+                // The session's settings have changed since it was cached.
                 let again = move |_: &Cancellation| {
                     opened.resettle(&shared.core, &key, settled);
                     opened
@@ -351,7 +373,7 @@ impl Sessions {
     }
 }
 
-/// What works on a session: what its settings say, or the service's own where these do not work and need not.
+/// The runtime of a session: from its settings, or the service's own where these do not work and are not required.
 async fn session_runtime(
     sessions: &Arc<Sessions>,
     key: &SessionKey,
@@ -361,8 +383,8 @@ async fn session_runtime(
     match runtime_for(&sessions.core, &sessions.runtimes, &key.0, &info.about).await {
         Ok(runtime) => Ok(SessionRuntime { runtime, problem: None }),
         // That the service is busy or the store is gone says nothing of the settings.
-        Err(error) if needs == SettingsNeed::Any && error.status.is_client_error() => {
-            Ok(SessionRuntime { runtime: Arc::clone(&sessions.core.runtime), problem: Some(error.body.error.message) })
+        Err(error) if needs == SettingsNeed::Any && error.problem.status().is_client_error() => {
+            Ok(SessionRuntime { runtime: Arc::clone(&sessions.core.runtime), problem: Some(error.message) })
         }
         Err(error) => Err(error),
     }

@@ -1,17 +1,18 @@
 //! Sessions in memory: made of what the store has, and stored again.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use epitome::Runtime;
 use epitome::live::{LiveSession, Preparation};
 use epitome::store::{EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories};
 use epitome::strategy::Verdict;
+use parking_lot::Mutex;
 
 use super::drafts::Drafts;
 use super::key::SessionKey;
-use crate::archive::{epoch_bytes, message_bytes};
 use crate::background::BackgroundThreads;
 use crate::state::Core;
+use epitome_fit::{epoch_bytes, message_bytes};
 
 /// A session in memory, as it is stored.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ pub(crate) struct CachedSession {
     /// When its compactions were made.
     times: Vec<EpochTimes>,
     bytes: usize,
-    /// What kind of task it was taken for at which version.
+    /// The detected task type, and the version of the session at that time.
     task: Mutex<Option<(u64, Verdict)>>,
 }
 
@@ -66,7 +67,7 @@ impl CachedSession {
         self.bytes + size_of::<Self>()
     }
 
-    /// The same once more, for those who look. Linear in the number of messages.
+    /// A copy for readers. Linear in the number of messages.
     pub(super) fn copy(&self) -> Self {
         Self {
             live: self.live.copy(),
@@ -85,15 +86,15 @@ impl CachedSession {
         self.times.get(epoch as usize).copied()
     }
 
-    /// Whether it is the session that the store tells of.
+    /// Whether it is the session that the store's metadata describes.
     pub(super) fn is_current(&self, info: &SessionInfo) -> bool {
         let has_times = self.times.len() == self.live.session().journal().len();
         self.version == info.version && self.created_at == info.created_at && has_times
     }
 
-    /// What kind of task it is. Linear in the view when it has changed, constant time after that.
+    /// The task type. Linear in the view when it has changed, constant time after that.
     pub(super) fn task(&self) -> Verdict {
-        let mut known = self.task.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.task.lock();
         match &*known {
             Some((at, verdict)) if *at == self.version => verdict.clone(),
             _ => known.insert((self.version, self.live.task())).1.clone(),
@@ -110,7 +111,7 @@ impl CachedSession {
     }
 }
 
-/// What works on a session.
+/// The runtime of a session.
 #[derive(Debug)]
 pub(super) struct SessionRuntime {
     pub(super) runtime: Arc<Runtime>,
@@ -130,12 +131,12 @@ fn remember(core: &Core, key: &SessionKey, live: &mut LiveSession, runtime: &Run
     if runtime.live.memory_flush
         && let Ok(storage) = core.storage()
     {
-        let memories = TenantMemories::new(Arc::clone(&storage.store), key.0.clone());
+        let memories = TenantMemories::new(storage.store.clone(), key.0.clone());
         live.remember_in(Arc::new(memories), Scope::Session(Arc::clone(&key.1)));
     }
 }
 
-/// How a session was before it was worked on.
+/// The state of a session before a change.
 #[derive(Debug, PartialEq)]
 pub(super) struct Mark {
     messages: usize,
@@ -143,10 +144,9 @@ pub(super) struct Mark {
     tools: Option<Arc<str>>,
 }
 
-/// Stores what is new in a session, in the cheapest way that there is for it. Previews of the session
-/// as it was before are passed.
+/// Stores the changes of a session, in the cheapest way for them. Previews of the earlier state become invalid.
 pub(super) async fn keep_changes(
-    store: &dyn Store,
+    store: &Store,
     drafts: &Drafts,
     key: &SessionKey,
     opened: &mut CachedSession,

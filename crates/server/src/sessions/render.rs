@@ -5,40 +5,36 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, State};
 use epitome::formats::{Profile, render};
+use epitome::store::ViewKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use utoipa::IntoParams;
 
 use super::input::SessionId;
-use super::messages::View;
 use super::open::read;
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, QueryParameters, provider_format};
+use crate::http::{ApiError, Problem, QueryParameters, provider_format};
 
 /// Which request.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RenderQuery {
-    /// `openai-chat`, `openai-responses` or `anthropic`; `openai-chat` without it.
+    /// `openai-chat`, `openai-responses`, `anthropic` or `gemini`; `openai-chat` without it.
     format: Option<String>,
     /// `compacted`, or `full` for everything that was ever said.
     #[serde(default)]
     #[param(inline, default = "compacted")]
-    view: View,
+    view: ViewKind,
 }
 
 /// Gives the messages, the system prompt and the tool definitions as a provider's request has them: what to send to the
 /// model.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/request", tag = "sessions", security(("token" = [])),
-    params(("id" = String, Path, description = "The session"), RenderQuery),
-    responses(
-        (status = 200, description = "The request, without model and sampling", body = Object),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    get, path = "/v1/sessions/{id}/request", tag = "sessions",
+    params(SessionId, RenderQuery),
+    responses((status = 200, description = "The request, without model and sampling", body = Object))
 )]
 pub(crate) async fn request(
     State(sessions): State<Arc<Sessions>>,
@@ -52,10 +48,10 @@ pub(crate) async fn request(
         let session = seen.opened.live.session();
         let tools = session.tools.as_deref();
         let rendered = match which.view {
-            View::Compacted => render(session.view(), profile, tools, None),
-            View::Full => render(&session.full_view(), profile, tools, None),
+            ViewKind::Compacted => render(session.view(), profile, tools, None),
+            ViewKind::Full => render(&session.full_view(), profile, tools, None),
         };
-        RawValue::from_string(rendered.json.trim().to_owned()).map(Json).map_err(|_| ApiError::internal())
+        RawValue::from_string(rendered.json.trim().to_owned()).map(Json).map_err(|_| Problem::Internal.into())
     })
     .await
 }

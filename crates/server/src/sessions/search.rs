@@ -1,12 +1,13 @@
-//! Searching what was said: in one session, and in all of a tenant's.
+//! Searches of the log: in one session, and in all of a tenant's.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
 use epitome::Session;
 use epitome::recall::{Passage, Pool, Query, QueryProblem, Source};
+use epitome::session::Role;
 use epitome::store::{Paging, SessionFilter};
 use epitome_mcp::{Answer, Call, ContextStatus, LogIndex, SessionPast};
 use serde::Serialize;
@@ -18,51 +19,48 @@ use super::list::{HANDLES, name_handles};
 use super::open::{SessionSnapshot, read, read_at};
 use super::state::Sessions;
 use crate::auth::Caller;
-use crate::http::{ApiError, ErrorBody, check_name};
+use crate::http::{ApiError, Problem, check_name};
 
 /// The sessions that are searched together, the last changed ones.
 const MOST_SESSIONS: usize = 200;
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Found {
     /// The passages, the best first.
     passages: Vec<FoundPassage>,
-    /// Whether the next page holds any.
+    /// Whether there is a next page.
     more: bool,
-    /// How many sessions were searched, where it was more than one: the last changed ones.
+    /// The number of searched sessions, where it was more than one: the last changed ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sessions: Option<usize>,
 }
 
-/// A stretch of what was said.
+/// A passage of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FoundPassage {
     /// The session, where more than one was searched.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, nullable = false)]
+    #[schema(nullable = false)]
     session: Option<Arc<str>>,
-    /// The words. Where they come from more than one message, each part stands under a line that names its message.
+    /// The text. Where it comes from more than one message, each part has a line above it that names its message.
     text: String,
     /// The id of the message in which it matches best.
     message: String,
     /// That message's number, from 0.
     number: u32,
-    /// Whose it is: `system`, `user`, `assistant` or `tool`.
-    role: &'static str,
+    /// The speaker's role.
+    role: Role,
     /// The tool that was called there, or that printed it.
-    #[schema(value_type = Option<String>)]
     tool: Option<Arc<str>>,
     /// The file that the call names.
-    #[schema(value_type = Option<String>)]
     file: Option<Arc<str>>,
-    /// What left the context with it is recalled by this.
-    #[schema(value_type = Option<String>)]
+    /// The handle to recall the text that left the context with it.
     handle: Option<Arc<str>>,
     /// Whether the context still holds all of it.
     in_context: bool,
-    /// How well it matches, as a share of the best one's score.
+    /// The score, as a share of the best one's.
     score: f32,
 }
 
@@ -73,7 +71,7 @@ impl FoundPassage {
             text: passage.text,
             message: passage.message.to_string(),
             number: passage.number,
-            role: passage.role.as_str(),
+            role: passage.role,
             tool: passage.tool,
             file: passage.file,
             handle: passage.handle,
@@ -83,8 +81,8 @@ impl FoundPassage {
     }
 }
 
-/// What both routes take, as the OpenAPI document tells it; [`read_query`] reads it, for `q` and `from` may stand several
-/// times. The limits are those of [`Query`].
+/// The parameters of both routes, for the OpenAPI document; [`read_query`] reads them, because `q` and `from` may be
+/// repeated. The limits are those of [`Query`].
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[expect(dead_code, reason = "it is told of and not made")]
@@ -108,7 +106,7 @@ pub(crate) struct SearchParameters {
     page: Option<u32>,
 }
 
-/// What is asked for, behind the `?`; over all sessions also the agent that they are of.
+/// The query parameters; over all sessions also the agent whose sessions are searched.
 fn read_query(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<String>), ApiError> {
     let mut query = Query::default();
     let mut agent = None;
@@ -147,21 +145,17 @@ fn read_query(raw: Option<&str>, is_of_all: bool) -> Result<(Query, Option<Strin
 }
 
 fn bad_query(problem: String) -> ApiError {
-    ApiError::bad("bad-query", problem, "GET /openapi.json describes what this route takes")
+    Problem::BadQuery.with(problem)
 }
 
-/// Searches everything that was said in a session, also what has left its context.
+/// Searches the whole log of a session, also the messages that left its context.
 #[utoipa::path(
-    get, path = "/v1/sessions/{id}/search", tag = "sessions", security(("token" = [])),
+    get, path = "/v1/sessions/{id}/search", tag = "sessions",
     params(
-        ("id" = String, Path, description = "The session"),
+        SessionId,
         SearchParameters,
     ),
-    responses(
-        (status = 200, description = "What was found", body = Found),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "There is no such session", body = ErrorBody),
-    )
+    responses((status = 200, description = "What was found", body = Found))
 )]
 pub(crate) async fn search(
     State(sessions): State<Arc<Sessions>>,
@@ -182,16 +176,12 @@ pub(crate) async fn search(
 
 /// Searches everything that was said in the sessions of a tenant, those that were changed last.
 #[utoipa::path(
-    get, path = "/v1/search", tag = "sessions", security(("token" = [])),
+    get, path = "/v1/search", tag = "sessions",
     params(
         ("agent" = Option<String>, Query, description = "Only sessions of this agent"),
         SearchParameters,
     ),
-    responses(
-        (status = 200, description = "What was found", body = Found),
-        (status = 400, description = "The query is not what the route takes", body = ErrorBody),
-        (status = 404, description = "The service keeps nothing", body = ErrorBody),
-    )
+    responses((status = 200, description = "What was found", body = Found))
 )]
 pub(crate) async fn search_all(
     State(sessions): State<Arc<Sessions>>,
@@ -221,7 +211,7 @@ pub(crate) async fn search_all(
                 pool.add(Arc::clone(&info.id), share);
             }
             // It was deleted meanwhile.
-            Err(error) if error.status == StatusCode::NOT_FOUND => {}
+            Err(error) if error.problem.status() == StatusCode::NOT_FOUND => {}
             Err(error) => return Err(error),
         }
     }
@@ -239,8 +229,8 @@ fn search_index<T>(
 ) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
     let index = sessions.indexes.of(key, seen.opened.bytes());
-    // What a panic left is compared with the session before it is used.
-    let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+    // A panic may leave an old index: it is compared with the session before it is used.
+    let mut index = index.lock();
     index.follow(session);
     look(&index, session).map_err(|problem| bad_query(problem.to_string()))
 }
@@ -259,7 +249,7 @@ pub(crate) async fn answer(
         let live = &seen.opened.live;
         let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
         let index = shared.indexes.of(&key, seen.opened.bytes());
-        let mut index = index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut index = index.lock();
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
         let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
         let mut past = SessionPast { session: live.session(), index: &mut index, archive: &archive, status: &status };
@@ -295,7 +285,7 @@ mod tests {
 
     #[test]
     fn both_routes_take_the_same() {
-        let read = |raw: &str, is_of_all| read_query(Some(raw), is_of_all).map_err(|error| error.body.error.message);
+        let read = |raw: &str, is_of_all| read_query(Some(raw), is_of_all).map_err(|error| error.message);
         for raw in ["q=a&q=b&from=user,file&newest=true&limit=3&characters=500&page=2", "from=user", "newest=true"] {
             assert_eq!(read(raw, true), read(raw, false));
             assert!(read(raw, true).is_ok(), "{raw}");

@@ -1,4 +1,4 @@
-//! What works on kept sessions, and what of them is in memory.
+//! The state of kept sessions in this process.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::http::ApiError;
 use crate::state::Core;
 use crate::storage::Storage;
 
-/// The sessions that are kept, as far as this process has to do with them. Without a store there are none.
+/// The kept sessions, as far as this process works on them. Without a store there are none.
 #[derive(Debug)]
 pub(crate) struct Sessions {
     pub(crate) core: Arc<Core>,
-    /// What happens to sessions, for those who watch.
+    /// The events of sessions, for their listeners.
     pub(crate) hub: Arc<Hub>,
-    /// What works on sessions that have settings of their own.
+    /// The runtimes of sessions that have settings of their own.
     pub(super) runtimes: Runtimes,
     pub(super) desks: SessionQueues,
     pub(super) cache: Cache,
@@ -55,7 +55,7 @@ impl Sessions {
         Ok((self.storage()?.tenant(caller)?, Arc::from(id)))
     }
 
-    /// What there is of sessions now: name, help and figure of each gauge.
+    /// The current figures of sessions: name, help and value of each gauge.
     pub(crate) fn gauges(&self) -> [(&'static str, &'static str, f64); 6] {
         let ((sessions, bytes), (busy, waiting)) = (self.cache.size(), self.desks.busy());
         let (indexes, index_bytes) = self.indexes.size();

@@ -1,4 +1,4 @@
-//! Work that goes on when nobody waits for its answer any more.
+//! Work that continues when its caller has stopped waiting.
 
 use tokio::sync::watch;
 
@@ -16,7 +16,7 @@ impl WorkCounter {
         Work(self.0.clone())
     }
 
-    /// Waits until there is none.
+    /// Waits until there is no such work.
     pub(crate) async fn wait_until_idle(&self) {
         // It ends with its sender alone, which is here.
         let _ = self.0.subscribe().wait_for(|count| *count == 0).await;

@@ -81,7 +81,7 @@ async fn agents_are_stored_listed_and_deleted() {
     let stored =
         kept.put("/v1/agents/r%C3%A9viewer", json!({"settings": {"threshold_percent": 40, "keep_recent": null}})).await;
     let effective = json!({"threshold_percent": 40, "keep_recent": 0, "summarizer": "rules", "channel": null,
-        "model": null, "runs_on": null, "window": 50_000, "chain": null});
+        "model": null, "runs_on": null, "window": 50_000, "chain": null, "handles": false});
     let expect = json!({"name": "réviewer", "settings": {"threshold_percent": 40}, "source": "stored",
         "effective": effective});
     assert_eq!(stored, expect);
@@ -130,9 +130,9 @@ async fn agents_that_are_refused() {
     settings(json!({"keep_recent": 1001}), "`keep_recent` takes a value from 0 to 1000").await;
     settings(json!({"keep_recent": "9"}), "`keep_recent` takes a whole number").await;
     settings(json!({"keep_recnt": 9}), "did you mean `keep_recent`?").await;
-    settings(json!({"prompts": "/etc"}), "`prompts` is no key").await;
-    settings(json!({"cache": "/tmp"}), "`cache` is no key").await;
-    settings(json!({"memory_file": "/tmp/x"}), "`memory_file` is no key").await;
+    settings(json!({"prompts": "/etc"}), "`prompts` is not a key").await;
+    settings(json!({"cache": "/tmp"}), "`cache` is not a key").await;
+    settings(json!({"memory_file": "/tmp/x"}), "`memory_file` is not a key").await;
     settings(json!({"chain": "long"}), "there is no chain `long`").await;
     settings(json!({"runs_on": "nobodys-model"}), "nobodys-model").await;
     settings(json!({"channel": "elsewhere"}), "there is no channel `elsewhere`").await;
@@ -223,11 +223,11 @@ async fn channels_that_are_refused() {
     check(json!({"key": {"file": "/etc/passwd"}}), 403, "channel-not-allowed", "files are not read").await;
     check(json!({"key": {"environment": "sk-hush0123456789abcdef"}}), 400, "secret", "key").await;
     check(json!({"key": "hush"}), 422, "bad-settings", "a key is not given but named").await;
-    check(json!({"key_variable": "OPENAI_API_KEY"}), 422, "bad-settings", "`key_variable` is no key of a channel")
+    check(json!({"key_variable": "OPENAI_API_KEY"}), 422, "bad-settings", "`key_variable` is not a key of a channel")
         .await;
-    check(json!({"key_file": "/etc/passwd"}), 422, "bad-settings", "`key_file` is no key of a channel").await;
-    check(json!({"api_key": "hush"}), 422, "bad-settings", "`api_key` is no key of a channel").await;
-    check(json!({"extra": {"top_p": 1}}), 422, "bad-settings", "`extra` is no key of a channel").await;
+    check(json!({"key_file": "/etc/passwd"}), 422, "bad-settings", "`key_file` is not a key of a channel").await;
+    check(json!({"api_key": "hush"}), 422, "bad-settings", "`api_key` is not a key of a channel").await;
+    check(json!({"extra": {"top_p": 1}}), 422, "bad-settings", "`extra` is not a key of a channel").await;
     // Everything else.
     check(json!({"kind": "telnet"}), 422, "bad-settings", "`kind` takes one of \"openai\", \"anthropic\"").await;
     check(json!({"models": "one"}), 422, "bad-settings", "`models` takes a list of strings").await;

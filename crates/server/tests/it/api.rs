@@ -88,7 +88,7 @@ async fn what_cannot_be_taken_is_said() {
     };
     check(json!({"request": request, "budget": 10}), 422, "infeasible").await;
     check(json!({"request": request, "budget": 0}), 400, "bad-budget").await;
-    check(json!({"request": request, "format": "gemini"}), 400, "unknown-format").await;
+    check(json!({"request": request, "format": "unheard-of"}), 400, "unknown-format").await;
     check(json!({"request": {"messages": []}}), 400, "unreadable-request").await;
     check(json!({"request": {"what": "else"}}), 400, "unreadable-request").await;
     check(json!({"request": request, "chain": ["no-such"]}), 400, "unknown-chain").await;
@@ -153,6 +153,11 @@ async fn check_and_inspect() {
     assert_eq!(Some(by_role), seen["tokens"].as_u64());
     assert!(seen["tokens_by_tool"]["bash"].as_u64().unwrap() > 1_000, "{seen}");
     assert_eq!(seen["largest"][0]["role"], "tool");
+    let by_part = seen["parts"].as_array().unwrap().iter().map(|part| part["tokens"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(
+        Some(by_part),
+        seen["tokens"].as_u64().map(|tokens| tokens + seen["tool_definition_tokens"].as_u64().unwrap())
+    );
 }
 
 #[tokio::test]
@@ -187,6 +192,50 @@ async fn gateways_compress_and_retrieve() {
     assert!(lines.iter().all(|line| line["text"].as_str().unwrap().contains("file_3.rs")), "{again}");
     let (status, answer) = read(service.client.get(service.url("/v1/retrieve/00000000"))).await;
     assert_eq!((status, code(&answer)), (404, "unknown-hash"));
+}
+
+/// As gateways call it that hold back the system prompt, what the model said and the newest question: results come without
+/// their calls, no budget is named, and the rows are put back by their place.
+#[tokio::test]
+async fn rows_of_a_gateway_stay_in_their_places() {
+    let service = service().await;
+    let all = Wire::Chat.request(30)["messages"].clone();
+    let held_back = |row: &&Value| row["role"] != "assistant" && row["role"] != "system";
+    let rows: Vec<Value> = all.as_array().unwrap().iter().filter(held_back).cloned().collect();
+    let check = async |model: &str, config: Value| {
+        let body = json!({"messages": rows, "model": model, "config": config});
+        let (status, answer) = read(service.post("/v1/compress", &body)).await;
+        assert_eq!((status, answer["status"].as_str()), (200, Some("compacted")), "{answer}");
+        let figure = |name: &str| answer[name].as_u64().unwrap();
+        assert!(figure("tokens_after") * 10 <= figure("tokens_before") * 6, "{model}: {answer}");
+        let sent = answer["messages"].as_array().unwrap();
+        assert_eq!(sent.len(), rows.len());
+        for (row, sent) in rows.iter().zip(sent) {
+            let rest = |row: &Value| (row["role"].clone(), row["tool_call_id"].clone(), row.as_object().unwrap().len());
+            assert_eq!(rest(row), rest(sent));
+        }
+        let shorter = rows.iter().zip(sent).filter(|(row, sent)| row != sent).count();
+        assert!(shorter > 0 && sent.last() == rows.last(), "{model}: the newest row is as it came");
+        (sent.iter().map(Value::to_string).collect::<String>(), answer["ccr_hashes"].clone())
+    };
+    let (text, hashes) = check("gpt-4o", json!({"mode": "ccr"})).await;
+    let is_taken = |hash: &str| (12..=24).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    for hash in hashes.as_array().unwrap().iter().map(|hash| hash.as_str().unwrap()) {
+        assert!(is_taken(hash) && text.contains(hash), "{hash} is named where the text left");
+        let (status, item) = read(service.client.get(service.url(&format!("/v1/retrieve/{hash}?query=checked")))).await;
+        assert_eq!((status, item["hash"].as_str()), (200, Some(hash)), "{item}");
+        assert!(item["original_content"].as_str().unwrap().contains("checked"), "{item}");
+    }
+    // A window that is too small for the rows, a model that nobody knows, and a caller whose model cannot retrieve.
+    check("gpt-4", json!({"mode": "ccr"})).await;
+    check("a-model-of-their-own", Value::Null).await;
+    let few = json!({"messages": rows[..3], "model": "gpt-4o", "config": {"mode": "ccr"}});
+    let (_, answer) = read(service.post("/v1/compress", &few)).await;
+    assert_eq!((answer["status"].as_str(), &answer["messages"]), (Some("no-change"), &json!(rows[..3])));
+    // A budget that is named is met, or said to be out of reach.
+    let named = json!({"messages": rows, "token_budget": 100, "config": {"mode": "ccr"}});
+    let (_, answer) = read(service.post("/v1/compress", &named)).await;
+    assert_eq!((answer["status"].as_str(), &answer["messages"]), (Some("infeasible"), &json!(rows)));
 }
 
 #[tokio::test]

@@ -20,6 +20,13 @@ pub(crate) fn check(document: &Value, method: &str, path: &str, status: u16, bod
         assert!(body.is_null() || body == "", "{method} {route} {status} has no body: {body}");
         return;
     };
+    if let Some(code) = body["error"]["code"].as_str() {
+        let described = answer["description"].as_str().unwrap_or_default();
+        assert!(
+            described.contains(&format!("`{code}`")),
+            "{method} {route} {status} does not list `{code}`: {described}"
+        );
+    }
     let mut problems = Vec::new();
     hold(document, &content["schema"], body, "$", &mut problems);
     assert!(problems.is_empty(), "{method} {route} {status}: {problems:#?}\n{body}");

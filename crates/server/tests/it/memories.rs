@@ -1,7 +1,7 @@
 //! Memories over HTTP.
 
 use epitome::session::MessageId;
-use epitome::store::{Memory, MemoryKind, SqlStore, Store, Tenant};
+use epitome::store::{Memory, MemoryKind, Store, Tenant};
 use epitome_server::Settings;
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ async fn memories_are_listed_searched_and_forgotten() {
         memory("I like short answers", MemoryKind::Preference, Some("t"), None),
         memory("the build and the answers are checked", MemoryKind::Fact, None, None),
     ];
-    let store = SqlStore::open(&folder.address()).await.unwrap();
+    let store = Store::open(&folder.address()).await.unwrap();
     assert_eq!(store.remember(&Tenant::new("alice").unwrap(), &stored).await.unwrap(), 3);
     drop(store);
     let settings = || Settings { store: folder.keeping(), ..with_tokens(TOKENS) };

@@ -18,20 +18,20 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// An event as it came.
 #[derive(Debug)]
-struct Heard {
-    name: String,
-    id: String,
-    data: Value,
+pub(crate) struct Heard {
+    pub(crate) name: String,
+    pub(crate) id: String,
+    pub(crate) data: Value,
 }
 
 /// Somebody who listens to server-sent events.
-struct Stream {
+pub(crate) struct Stream {
     response: Response,
     text: String,
 }
 
 impl Stream {
-    async fn open(kept: &Kept, id: &str, after: Option<&str>) -> Self {
+    pub(crate) async fn open(kept: &Kept, id: &str, after: Option<&str>) -> Self {
         let mut request = kept.request("GET", &format!("/v1/sessions/{id}/events"));
         if let Some(after) = after {
             request = request.header("last-event-id", after);
@@ -43,7 +43,7 @@ impl Stream {
     }
 
     /// The next event; `None` at the end.
-    async fn next(&mut self) -> Option<Heard> {
+    pub(crate) async fn next(&mut self) -> Option<Heard> {
         loop {
             if let Some((event, rest)) = self.text.split_once("\n\n") {
                 let field = |name: &str| {
@@ -64,7 +64,7 @@ impl Stream {
     }
 
     /// What comes up to an event of that name, with it.
-    async fn until(&mut self, name: &str) -> Vec<Heard> {
+    pub(crate) async fn until(&mut self, name: &str) -> Vec<Heard> {
         let mut heard = Vec::new();
         while let Some(event) = self.next().await {
             let is_last = event.name == name;
@@ -77,18 +77,18 @@ impl Stream {
     }
 }
 
-fn names(heard: &[Heard]) -> Vec<&str> {
+pub(crate) fn names(heard: &[Heard]) -> Vec<&str> {
     heard.iter().map(|event| event.name.as_str()).collect()
 }
 
 /// Somebody who listens to a WebSocket, by hand.
-struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
     head: String,
 }
 
 impl Socket {
-    async fn open(kept: &Kept, id: &str, more: &str) -> Self {
+    pub(crate) async fn open(kept: &Kept, id: &str, more: &str) -> Self {
         let mut stream = TcpStream::connect(kept.running.address).await.unwrap();
         let request = format!(
             "GET /v1/sessions/{id}/socket HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -126,7 +126,7 @@ impl Socket {
         }
     }
 
-    async fn until(&mut self, name: &str) -> Vec<Value> {
+    pub(crate) async fn until(&mut self, name: &str) -> Vec<Value> {
         let mut heard = Vec::new();
         while let Some(event) = self.next().await {
             let is_last = event["event"] == name;

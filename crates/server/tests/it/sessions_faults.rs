@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::store::{SqlStore, SqliteSettings, Store, Tenant};
+use epitome::store::{SqliteSettings, Store, Tenant};
 use epitome_server::StoreLocation;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ use crate::support::{SMALL, Wire, code};
 async fn bounded(folder: &Folder, pages: u32) -> Kept {
     let path = folder.address().trim_start_matches("sqlite:").to_owned();
     let settings = SqliteSettings { max_pages: Some(pages), ..SqliteSettings::new(path) };
-    Kept::start(SMALL, StoreLocation::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))).await
+    Kept::start(SMALL, StoreLocation::Store(Store::sqlite(&settings).unwrap())).await
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn what_others_store_in_between_is_seen() {
     let kept = Kept::start(SMALL, folder.keeping()).await;
     kept.session("s", 12).await;
     // Another process on the same file, which this one's locks do not keep away.
-    let store = SqlStore::open(&folder.address()).await.unwrap();
+    let store = Store::open(&folder.address()).await.unwrap();
     let tenant = Tenant::default();
     let mut stored = store.session(&tenant, "s").await.unwrap();
     let message = epitome::Message::text(

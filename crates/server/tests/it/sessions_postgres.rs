@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use epitome::store::{SqlStore, Store, Tenant};
+use epitome::store::{Store, Tenant};
 use epitome_server::StoreLocation;
 use serde_json::json;
 
@@ -84,7 +84,7 @@ impl Postgres {
         self.says(order, Path::new("the server's folder"));
     }
 
-    fn keeping(&self) -> StoreLocation {
+    pub(crate) fn keeping(&self) -> StoreLocation {
         StoreLocation::In(self.url.clone())
     }
 }
@@ -145,7 +145,7 @@ async fn a_lock_of_another_instance_is_waited_for() {
     let Some(database) = Postgres::start() else { return };
     let kept = Arc::new(Kept::start(SMALL, database.keeping()).await);
     kept.session("s", 1).await;
-    let other = SqlStore::open(&database.url).await.unwrap();
+    let other = Store::open(&database.url).await.unwrap();
     let lock = other.lock(&Tenant::default(), "s").await.unwrap();
     let shared = Arc::clone(&kept);
     let append = tokio::spawn(async move { shared.done("/v1/sessions/s/messages", typed("Go on.")).await });

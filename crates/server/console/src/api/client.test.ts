@@ -60,6 +60,22 @@ test("a service that is not there", async () => {
   expect(error).toMatchObject({ status: 0, retryable: true });
 });
 
+test("who leaves breaks off what is being read, and finishes what is being changed", async () => {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  vi.stubGlobal("fetch", (_: string, init: RequestInit) => {
+    signals.push(init.signal);
+    if (init.signal?.aborted) return Promise.reject(new DOMException("left", "AbortError"));
+    return Promise.resolve(Response.json({ epochs: [] }));
+  });
+  const life = new AbortController();
+  const client = new Client(new TokenStore(storage())).until(life.signal);
+  await client.history("a");
+  life.abort();
+  await expect(client.history("a")).rejects.toMatchObject({ name: "AbortError" });
+  await client.undo("a", 1);
+  expect(signals).toEqual([life.signal, life.signal, undefined]);
+});
+
 test("errors of any shape", () => {
   const report = { status: "infeasible" };
   expect(errorOf(422, { error: { code: "infeasible", message: "too much" }, report })).toMatchObject({

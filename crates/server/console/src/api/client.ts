@@ -3,19 +3,19 @@ import type {
   AgentSettings,
   Appended,
   Channel,
-  ChannelSettings,
+  ChannelBody,
   Compacted,
+  ContextReport,
   EditedSummary,
+  EpochAnswer,
   Found,
-  HistoryEntry,
-  MessagePage,
-  Page,
-  Preview,
+  HistoryItem,
+  Messages,
   Recalled,
   Report,
   Session,
-  SessionInfo,
-  SideBySide,
+  SessionList,
+  SessionPreview,
   StoredMessage,
 } from "./types";
 
@@ -88,9 +88,17 @@ function query(parameters: Record<string, string | number | boolean | null | und
 
 /** The service's HTTP interface. Every method rejects with an {@link ApiError}. */
 export class Client {
-  constructor(private readonly tokens: TokenSource) {}
+  constructor(
+    private readonly tokens: TokenSource,
+    private readonly life?: AbortSignal,
+  ) {}
 
-  sessions(filter: { title?: string; agent?: string; after?: string | null }): Promise<Page<SessionInfo>> {
+  /** The same service for as long as `life`: what is being read when it ends is broken off. Changes are finished. */
+  until(life: AbortSignal): Client {
+    return new Client(this.tokens, life);
+  }
+
+  sessions(filter: { title?: string; agent?: string; after?: string | null }): Promise<SessionList> {
     return this.json("GET", `/v1/sessions${query({ ...filter, limit: 50 })}`);
   }
 
@@ -116,11 +124,11 @@ export class Client {
     await this.send("DELETE", path(id));
   }
 
-  messages(id: string, view: View, from: number, limit: number): Promise<MessagePage> {
+  messages(id: string, view: View, from: number, limit: number): Promise<Messages> {
     return this.json("GET", `${path(id)}/messages${query({ view, from, limit })}`);
   }
 
-  behind(id: string, summary: string, from: number, limit: number): Promise<MessagePage> {
+  behind(id: string, summary: string, from: number, limit: number): Promise<Messages> {
     return this.json("GET", `${path(id)}/messages/${encodeURIComponent(summary)}/behind${query({ from, limit })}`);
   }
 
@@ -139,7 +147,7 @@ export class Client {
     return this.json("POST", `${path(id)}/messages`, { messages, format: "openai-chat" });
   }
 
-  preview(id: string, options: CompactOptions): Promise<Preview> {
+  preview(id: string, options: CompactOptions): Promise<SessionPreview> {
     return this.json("POST", `${path(id)}/preview?messages=true`, options);
   }
 
@@ -155,11 +163,16 @@ export class Client {
     return this.json("POST", `${path(id)}/undo`, { epoch });
   }
 
-  async history(id: string): Promise<HistoryEntry[]> {
-    return (await this.json<{ epochs: HistoryEntry[] }>("GET", `${path(id)}/history`)).epochs;
+  /** What fills the context, what would leave it next, and what has left it. */
+  context(id: string): Promise<ContextReport> {
+    return this.json("GET", `${path(id)}/context`);
   }
 
-  epoch(id: string, epoch: number): Promise<SideBySide> {
+  async history(id: string): Promise<HistoryItem[]> {
+    return (await this.json<{ epochs: HistoryItem[] }>("GET", `${path(id)}/history`)).epochs;
+  }
+
+  epoch(id: string, epoch: number): Promise<EpochAnswer> {
     return this.json("GET", `${path(id)}/epochs/${epoch}`);
   }
 
@@ -183,7 +196,7 @@ export class Client {
     return (await this.json<{ items: Channel[] }>("GET", `/v1/channels${query({ compaction })}`)).items;
   }
 
-  saveChannel(name: string, settings: ChannelSettings): Promise<unknown> {
+  saveChannel(name: string, settings: ChannelBody): Promise<unknown> {
     return this.json("PUT", `/v1/channels/${encodeURIComponent(name)}`, settings);
   }
 
@@ -211,6 +224,7 @@ export class Client {
     type?: string,
     more: { headers?: Record<string, string>; signal?: AbortSignal } = {},
   ): Promise<Response> {
+    const signal = more.signal ?? (method === "GET" ? this.life : undefined);
     let token = this.tokens.current();
     for (;;) {
       const headers = new Headers(more.headers);
@@ -218,12 +232,12 @@ export class Client {
       if (token !== null) headers.set("authorization", `Bearer ${token}`);
       const init: RequestInit = { method, headers, credentials: "omit", cache: "no-store", redirect: "error" };
       if (body !== undefined) init.body = body;
-      if (more.signal) init.signal = more.signal;
+      if (signal) init.signal = signal;
       let answer: Response;
       try {
         answer = await fetch(`..${address}`, init); // relative to /console/
       } catch (error) {
-        if (more.signal?.aborted) throw error;
+        if (signal?.aborted) throw error;
         throw new ApiError(0, "unreachable", "the service cannot be reached", "is `epitome serve` still running?");
       }
       if (answer.ok) return answer;

@@ -1,13 +1,13 @@
 import { ApiError, type Client } from "./client";
 import { SseParser } from "./sse";
-import type { ServerEvent } from "./types";
+import type { SessionEvent } from "./types";
 
 /** The first and the longest wait before it connects again, in milliseconds. */
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15_000;
 
 export interface Watcher {
-  event(event: ServerEvent): void;
+  event(event: SessionEvent): void;
   /** Events may be missing: the session is to be read again. */
   missed(): void;
   connected(yes: boolean): void;
@@ -76,11 +76,11 @@ async function* pieces(answer: Response): AsyncGenerator<string> {
 }
 
 /** The event, where it is one that is known by its name. */
-export function eventOf(name: string, data: string): ServerEvent | null {
+export function eventOf(name: string, data: string): SessionEvent | null {
   try {
     const value = JSON.parse(data) as unknown;
     if (typeof value !== "object" || value === null) return null;
-    return { ...value, event: name } as ServerEvent;
+    return { ...value, event: name } as SessionEvent;
   } catch {
     return null;
   }

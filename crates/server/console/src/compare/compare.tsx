@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
-import type { EditReceipt, Outcome, Report, StoredMessage } from "../api/types";
+import type { EditReport, Outcome, Report, StoredMessage } from "../api/types";
 import { OUTCOMES, type Receipt, type Row, align, tally } from "../lib/align";
 import { textOf, wholeText } from "../lib/blocks";
 import { diffLines } from "../lib/diff";
@@ -13,7 +13,7 @@ import { Diff } from "./diff-view";
 interface Properties {
   before: StoredMessage[];
   after: StoredMessage[];
-  edits: EditReceipt[];
+  edits: EditReport[];
   receipts?: Report["messages"];
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { EditReceipt, Report, StoredMessage } from "../api/types";
+import type { EditReport, Report, StoredMessage } from "../api/types";
 import { align, tally } from "./align";
 import { edit, message } from "./testing";
 
@@ -10,7 +10,7 @@ const summary = message("s", { origin: "summary" }, { is_summary: true });
 function shown(
   before: StoredMessage[],
   after: StoredMessage[],
-  edits: EditReceipt[],
+  edits: EditReport[],
   receipts?: Report["messages"],
 ): string[] {
   return align(before, after, edits, receipts).map((row) => {

@@ -1,9 +1,9 @@
-import type { EditReceipt, Outcome, Report, StoredMessage } from "../api/types";
+import type { EditReport, Outcome, Report, StoredMessage } from "../api/types";
 
 /** What became of a message, with every edit that touched it. */
 export interface Receipt {
   outcome: Outcome;
-  edits: EditReceipt[];
+  edits: EditReport[];
 }
 
 /** Messages of the two views that stand beside each other. */
@@ -17,7 +17,7 @@ export type Row =
 export function align(
   before: StoredMessage[],
   after: StoredMessage[],
-  edits: EditReceipt[],
+  edits: EditReport[],
   receipts: Report["messages"] = [],
 ): Row[] {
   const touched = editsByMessage(edits);
@@ -61,8 +61,8 @@ export function align(
   return rows;
 }
 
-function editsByMessage(edits: EditReceipt[]): Map<string, EditReceipt[]> {
-  const touched = new Map<string, EditReceipt[]>();
+function editsByMessage(edits: EditReport[]): Map<string, EditReport[]> {
+  const touched = new Map<string, EditReport[]>();
   for (const edit of edits) {
     for (const id of edit.messages) {
       const list = touched.get(id);
@@ -77,7 +77,7 @@ function editsByMessage(edits: EditReceipt[]): Map<string, EditReceipt[]> {
 export const OUTCOMES = { drop: "dropped", summarize: "summarized", excerpt: "excerpted", trim: "trimmed" } as const;
 
 /** The outcome that the report tells, or the one that the message's edits come to. */
-function outcome(told: Outcome | undefined, edits: EditReceipt[], hasLeft: boolean): Outcome {
+function outcome(told: Outcome | undefined, edits: EditReport[], hasLeft: boolean): Outcome {
   if (told) return told;
   const wanted = edits.filter((edit) => (edit.edit === "drop" || edit.edit === "summarize") === hasLeft);
   const last = wanted.at(-1);

@@ -1,9 +1,9 @@
-import type { Channel, ChannelSettings } from "../api/types";
+import type { Channel, ChannelBody } from "../api/types";
 
 /** A channel as it is typed. */
 export interface ChannelFields {
   name: string;
-  kind: string;
+  kind: Channel["kind"];
   base_url: string;
   /** With commas between them. */
   models: string;
@@ -29,7 +29,7 @@ export function fieldsOf(channel: Channel | null): ChannelFields {
 }
 
 /** What is stored of a form. A channel that may not be used for compaction is no default. */
-export function channelSettings(fields: ChannelFields): ChannelSettings {
+export function channelSettings(fields: ChannelFields): ChannelBody {
   const models = fields.models.split(",").map((model) => model.trim());
   const key = fields.key.trim();
   return {
@@ -44,6 +44,6 @@ export function channelSettings(fields: ChannelFields): ChannelSettings {
 }
 
 /** A stored channel that is the default no more. */
-export function withoutDefault(channel: Channel): ChannelSettings {
+export function withoutDefault(channel: Channel): ChannelBody {
   return channelSettings({ ...fieldsOf(channel), default: false });
 }

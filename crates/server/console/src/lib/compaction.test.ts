@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 
-import type { ServerEvent } from "../api/types";
+import type { SessionEvent } from "../api/types";
 import { type Compaction, after } from "./compaction";
 
-function run(...events: ServerEvent[]): Compaction | null {
+function run(...events: SessionEvent[]): Compaction | null {
   return events.reduce<Compaction | null>(after, null);
 }
 
-const start: ServerEvent = { event: "compaction_start", reason: "manual", messageCount: 12 };
-const step: ServerEvent = { event: "compaction_step", strategy: "trim", tokensBefore: 9, tokensAfter: 5, edits: 2 };
-const done: ServerEvent = {
+const start: SessionEvent = { event: "compaction_start", reason: "manual", messageCount: 12 };
+const step: SessionEvent = { event: "compaction_step", strategy: "trim", tokensBefore: 9, tokensAfter: 5, edits: 2 };
+const done: SessionEvent & { event: "compaction_done" } = {
   event: "compaction_done",
   success: true,
   status: "compacted",
@@ -21,11 +21,12 @@ const done: ServerEvent = {
   tokensBefore: 9,
   tokensAfter: 5,
   epoch: 0,
+  flushedMemories: 0,
 };
 
 test("running, with what is done so far", () => {
-  const summary: ServerEvent = { event: "summary_start", count: 2, messageCount: 5 };
-  const written: ServerEvent = { event: "summary_done", inputTokens: 1, outputTokens: 1, problem: null };
+  const summary: SessionEvent = { event: "summary_start", count: 2, messageCount: 5 };
+  const written: SessionEvent = { event: "summary_done", inputTokens: 1, outputTokens: 1, problem: null };
   expect(run(start, step, summary, written)).toEqual({
     state: "running",
     reason: "manual",
@@ -38,9 +39,9 @@ test("running, with what is done so far", () => {
 test("done, unchanged, failed", () => {
   const expected = { state: "done", epoch: 0, tokensBefore: 9, tokensAfter: 5, compacted: 8, summary: "s" };
   expect(run(start, step, done)).toEqual(expected);
-  const untouched: ServerEvent = { ...done, success: false, status: "no-change", stopped: "not made: 9 would stay" };
+  const untouched: SessionEvent = { ...done, success: false, status: "no-change", stopped: "not made: 9 would stay" };
   expect(run(start, untouched)).toEqual({ state: "unchanged", why: "Not made: 9 would stay." });
-  const error: ServerEvent = { event: "compaction_error", message: "no model", retryable: true };
+  const error: SessionEvent = { event: "compaction_error", message: "no model", retryable: true };
   expect(run(start, error)).toEqual({ state: "failed", message: "no model", help: "", retryable: true });
 });
 
@@ -51,7 +52,7 @@ test("what the answer said stays when the event comes after it", () => {
 
 test("a page that opens in the middle, and one that starts again after a failure", () => {
   expect(run(step)).toMatchObject({ state: "running", messages: 0, steps: [{ strategy: "trim" }] });
-  const error: ServerEvent = { event: "compaction_error", message: "no", retryable: true };
+  const error: SessionEvent = { event: "compaction_error", message: "no", retryable: true };
   expect(run(start, step, error, start)).toMatchObject({ state: "running", steps: [] });
 });
 

@@ -1,4 +1,4 @@
-import type { ServerEvent } from "../api/types";
+import type { SessionEvent } from "../api/types";
 import { whyUnchanged } from "./report";
 
 export interface StepSeen {
@@ -29,7 +29,7 @@ export type Compaction =
   | { state: "failed"; message: string; help: string; retryable: boolean };
 
 /** The bubble after an event; events that are not about compactions change nothing. */
-export function after(current: Compaction | null, event: ServerEvent): Compaction | null {
+export function after(current: Compaction | null, event: SessionEvent): Compaction | null {
   switch (event.event) {
     case "compaction_start":
       return started(event.reason, event.messageCount);

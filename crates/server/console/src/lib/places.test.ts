@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 
-import type { HistoryEntry } from "../api/types";
+import type { HistoryItem } from "../api/types";
 import { epochsByPlace } from "./places";
 import { message } from "./testing";
 
-function entry(epoch: number, messages: number): HistoryEntry {
+function entry(epoch: number, messages: number): HistoryItem {
   return {
     epoch,
     messages,
@@ -16,11 +16,13 @@ function entry(epoch: number, messages: number): HistoryEntry {
     recall: [],
     summaries: [],
     undone: false,
+    at: null,
+    undone_at: null,
   };
 }
 
 /** Places and epochs, as `place: epoch`. */
-function shown(epochs: HistoryEntry[], ids: string[], isStart: boolean, isEnd: boolean): string[] {
+function shown(epochs: HistoryItem[], ids: string[], isStart: boolean, isEnd: boolean): string[] {
   const placed = epochsByPlace(epochs, ids.map((id) => message(id)), isStart, isEnd);
   return [...placed].map(([place, entries]) => `${place}: ${entries.map((entry) => entry.epoch).join(" ")}`);
 }

@@ -1,4 +1,4 @@
-import type { HistoryEntry, StoredMessage } from "../api/types";
+import type { HistoryItem, StoredMessage } from "../api/types";
 
 /**
  * Where the compactions stand among the messages in sight: before which of them, by position; the number of messages
@@ -6,12 +6,12 @@ import type { HistoryEntry, StoredMessage } from "../api/types";
  * to messages out of sight is left out.
  */
 export function epochsByPlace(
-  epochs: HistoryEntry[],
+  epochs: HistoryItem[],
   messages: StoredMessage[],
   isStart: boolean,
   isEnd: boolean,
-): Map<number, HistoryEntry[]> {
-  const placed = new Map<number, HistoryEntry[]>();
+): Map<number, HistoryItem[]> {
+  const placed = new Map<number, HistoryItem[]>();
   const numbered = messages.flatMap(({ number }, position) => (number === null ? [] : [{ number, position }]));
   const first = numbered[0];
   const last = numbered.at(-1);

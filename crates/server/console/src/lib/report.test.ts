@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
-import type { Kept, Quality } from "../api/types";
+import type { KeptShare, Quality } from "../api/types";
 import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence, whyUnchanged } from "./report";
 
-const kept = (kept: number, held: number): Kept => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [] });
+const kept = (kept: number, held: number): KeptShare => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [] });
 const QUALITY: Quality = {
   share: 0.5,
   typed: kept(4, 5),

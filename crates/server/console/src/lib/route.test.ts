@@ -11,6 +11,7 @@ test.each<[hash: string, route: Route]>([
   ["#/sessions/a%2Fb%20c", { page: "session", id: "a/b c" }],
   ["#/sessions/a/history", { page: "history", id: "a" }],
   ["#/sessions/a/preview", { page: "preview", id: "a" }],
+  ["#/sessions/a/context", { page: "context", id: "a" }],
   ["#/sessions/a/epochs/12", { page: "epoch", id: "a", epoch: 12 }],
 ])("%s", (hash, route) => {
   expect(routeOf(hash)).toEqual(route);

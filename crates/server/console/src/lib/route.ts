@@ -4,6 +4,7 @@ export type Route =
   | { page: "session"; id: string }
   | { page: "preview"; id: string }
   | { page: "history"; id: string }
+  | { page: "context"; id: string }
   | { page: "epoch"; id: string; epoch: number }
   | { page: "agents" }
   | { page: "channels" }
@@ -24,7 +25,9 @@ export function routeOf(hash: string): Route {
   if (id === "" && (first === "agents" || first === "channels")) return { page: first };
   if (first !== "sessions") return { page: "unknown" };
   if (third === undefined) return { page: "session", id };
-  if ((third === "history" || third === "preview") && fourth === undefined) return { page: third, id };
+  if ((third === "history" || third === "preview" || third === "context") && fourth === undefined) {
+    return { page: third, id };
+  }
   if (third === "epochs" && fourth !== undefined && /^\d{1,9}$/.test(fourth)) {
     return { page: "epoch", id, epoch: Number(fourth) };
   }
@@ -44,6 +47,7 @@ export function hashOf(route: Route): string {
       return `#/sessions/${encodeURIComponent(route.id)}`;
     case "preview":
     case "history":
+    case "context":
       return `#/sessions/${encodeURIComponent(route.id)}/${route.page}`;
     case "epoch":
       return `#/sessions/${encodeURIComponent(route.id)}/epochs/${route.epoch}`;

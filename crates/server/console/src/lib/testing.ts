@@ -1,4 +1,4 @@
-import type { Content, EditKind, EditReceipt, Message, StoredMessage } from "../api/types";
+import type { Content, EditKind, EditReport, Message, StoredMessage } from "../api/types";
 
 /** A message for tests. */
 export function message(id: string, parts: Partial<Message> = {}, stored: Partial<StoredMessage> = {}): StoredMessage {
@@ -18,6 +18,7 @@ export function text(text: string): { content: Content } {
 }
 
 /** An edit for tests. */
-export function edit(kind: EditKind, messages: string[]): EditReceipt {
-  return { edit: kind, strategy: "test", messages, reason: { code: "because", detail: "", score: null }, recall: null };
+export function edit(kind: EditKind, messages: string[]): EditReport {
+  const reason = { code: "because", detail: "", score: null };
+  return { edit: kind, strategy: "test", messages, tokens_saved: 0, reason, recall: null };
 }

@@ -143,7 +143,7 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
           <span>Summaries are written by</span>
           <select
             value={settings.summarizer ?? ""}
-            onChange={(event) => change({ summarizer: event.currentTarget.value })}
+            onChange={(event) => change({ summarizer: (event.currentTarget.value || null) as NonNullable<AgentSettings["summarizer"]> | null })}
           >
             <option value="">{effective.summarizer ? `default (${WRITERS[effective.summarizer] ?? ""})` : "default"}</option>
             {Object.entries(WRITERS).map(([value, name]) => (

@@ -60,7 +60,7 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
         )}
         <label>
           <span>Kind</span>
-          <select value={fields.kind} onChange={(event) => change({ kind: event.currentTarget.value })}>
+          <select value={fields.kind} onChange={(event) => change({ kind: event.currentTarget.value as ChannelFields["kind"] })}>
             <option value="openai">openai: chat completions</option>
             <option value="anthropic">anthropic: messages</option>
           </select>

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 
-import type { HistoryEntry } from "../api/types";
+import type { HistoryItem } from "../api/types";
 import type { Compaction } from "../lib/compaction";
 import { count, plural, savedShare, sentence, share, words } from "../lib/format";
 import { hashOf } from "../lib/route";
@@ -11,7 +11,7 @@ export interface BubbleActions {
   retry: () => void;
   dismiss: () => void;
   /** Opens the summary that a compaction wrote. */
-  summary: (entry: HistoryEntry) => void;
+  summary: (entry: HistoryItem) => void;
   busy: boolean;
 }
 
@@ -102,7 +102,7 @@ function Running({ compaction }: { compaction: Compaction & { state: "running" }
 
 interface EpochProperties {
   session: string;
-  entry: HistoryEntry;
+  entry: HistoryItem;
   actions: BubbleActions;
 }
 
@@ -134,7 +134,7 @@ export function EpochBubble({ session, entry, actions }: EpochProperties): VNode
 const NOT_COMPACTIONS: Record<string, string> = { arrival: "Cut on arrival", clearing: "Old results cleared" };
 
 /** A compaction in one line. */
-export function EpochTitle({ entry }: { entry: HistoryEntry }): VNode {
+export function EpochTitle({ entry }: { entry: HistoryItem }): VNode {
   const { tokens_before: before, tokens_after: after } = entry;
   const saved = savedShare(before, after);
   return (

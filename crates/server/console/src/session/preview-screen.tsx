@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 
 import type { CompactOptions } from "../api/client";
-import type { Preview } from "../api/types";
+import type { SessionPreview } from "../api/types";
 import { Compare } from "../compare/compare";
 import { ReportFigures } from "../compare/report-figures";
 import { count, plural } from "../lib/format";
@@ -46,7 +46,7 @@ export function PreviewScreen({ id }: { id: string }): VNode {
   );
 }
 
-function Draft({ id, preview, again }: { id: string; preview: Preview; again: () => void }): VNode {
+function Draft({ id, preview, again }: { id: string; preview: SessionPreview; again: () => void }): VNode {
   const client = useClient();
   const announce = useAnnounce();
   const action = useAction();
@@ -82,7 +82,7 @@ function Draft({ id, preview, again }: { id: string; preview: Preview; again: ()
         <Problem error={action.error}>
           {isStale && (
             <button type="button" onClick={again}>
-              Preview again
+              SessionPreview again
             </button>
           )}
         </Problem>

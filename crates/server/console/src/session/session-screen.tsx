@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { CompactOptions, View } from "../api/client";
-import type { Appended, ServerEvent } from "../api/types";
+import type { Appended, SessionEvent } from "../api/types";
 import { watch } from "../api/watch";
 import { type Compaction, after, started } from "../lib/compaction";
 import { count, plural } from "../lib/format";
@@ -55,7 +55,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
     messages.refresh();
   };
 
-  const onEvent = (event: ServerEvent) => {
+  const onEvent = (event: SessionEvent) => {
     setLive((current) => after(current, event));
     switch (event.event) {
       case "token_update":
@@ -175,9 +175,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
           <p class="meta">
             {value.agent != null && <span>agent {value.agent}</span>}
             <span>{plural(value.messages, "message")}</span>
-            {value.task && (
-              <span title={`Confidence ${Math.round(value.task.confidence * 100)}%`}>task: {value.task.kind}</span>
-            )}
+            <span title={`Confidence ${Math.round(value.task.confidence * 100)}%`}>task: {value.task.kind}</span>
             {!connected && <span class="warning">not connected, trying again…</span>}
           </p>
         )}
@@ -185,6 +183,9 @@ export function SessionScreen({ id }: { id: string }): VNode {
         <div class="toolbar">
           <ViewSwitch view={view} onChange={(view) => setPlace({ view, start: null })} />
           <span class="grow" />
+          <a class="button" href={hashOf({ page: "context", id })}>
+            Context
+          </a>
           <a class="button" href={hashOf({ page: "history", id })}>
             History{history.value && history.value.length > 0 ? ` (${history.value.length})` : ""}
           </a>

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 
 import type { Client } from "../api/client";
-import type { HistoryEntry, StoredMessage } from "../api/types";
+import type { HistoryItem, StoredMessage } from "../api/types";
 import { count, plural } from "../lib/format";
 import { Markdown } from "../lib/markdown";
 import { pieces } from "../lib/marks";
@@ -20,7 +20,7 @@ const PAGE = 50;
 const FOUND_IN = 500;
 
 /** Which summary: by its message's id, or by the compaction that wrote it. */
-export type SummaryChoice = { id: string } | { entry: HistoryEntry };
+export type SummaryChoice = { id: string } | { entry: HistoryItem };
 
 interface Properties {
   session: string;

@@ -1,7 +1,7 @@
 import { Fragment, type VNode } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 
-import type { HistoryEntry } from "../api/types";
+import type { HistoryItem } from "../api/types";
 import { count, plural } from "../lib/format";
 import { epochsByPlace } from "../lib/places";
 import { Problem } from "../ui/problem";
@@ -12,7 +12,7 @@ import type { Messages } from "./use-messages";
 interface Properties {
   session: string;
   messages: Messages;
-  epochs: HistoryEntry[];
+  epochs: HistoryItem[];
   actions: BubbleActions;
   onSummary: (id: string) => void;
 }

@@ -1,18 +1,18 @@
-//! Server-sent events, as they stand in a stream.
+//! Server-sent events of a stream.
 
 use axum::body::Bytes;
 use serde_json::Value;
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Event {
+pub(in crate::proxy) struct Event {
     /// As it came, with the blank line behind it.
-    pub(super) raw: Bytes,
+    pub(in crate::proxy) raw: Bytes,
     name: Option<String>,
-    /// Its data as JSON; null for a comment and for what is no JSON.
-    pub(super) json: Value,
+    /// The event's data as JSON; null for a comment and for data that is not JSON.
+    pub(in crate::proxy) json: Value,
     /// Whether it says that a chat is done: `[DONE]`.
-    pub(super) is_done: bool,
+    pub(in crate::proxy) is_done: bool,
     has_data: bool,
 }
 
@@ -33,39 +33,39 @@ impl Event {
         }
     }
 
-    /// Whether it says no more than that the provider is there: a comment, or a ping.
-    pub(super) fn is_sign_of_life(&self) -> bool {
+    /// Whether the event only shows that the provider is alive: a comment, or a ping.
+    pub(in crate::proxy) fn is_sign_of_life(&self) -> bool {
         let is_comment = self.name.is_none() && !self.has_data && self.raw.contains(&b':');
         is_comment || self.json["type"] == "ping"
     }
 
     /// The event with other data.
-    pub(super) fn with(&self, json: &Value) -> Bytes {
+    pub(in crate::proxy) fn with(&self, json: &Value) -> Bytes {
         if *json == self.json { self.raw.clone() } else { event_text(self.name.as_deref(), json) }
     }
 }
 
 /// An event as text.
-pub(super) fn event_text(name: Option<&str>, json: &Value) -> Bytes {
+pub(in crate::proxy) fn event_text(name: Option<&str>, json: &Value) -> Bytes {
     let name = name.map(|name| format!("event: {name}\n")).unwrap_or_default();
     Bytes::from(format!("{name}data: {json}\n\n"))
 }
 
 /// The events of a stream, out of pieces that end anywhere.
 #[derive(Debug, Default)]
-pub(super) struct Events {
+pub(in crate::proxy) struct Events {
     buffer: Vec<u8>,
-    /// Up to where there is no blank line.
+    /// The end of the part that was searched for a blank line.
     looked: usize,
 }
 
 impl Events {
-    pub(super) fn push(&mut self, piece: &[u8]) {
+    pub(in crate::proxy) fn push(&mut self, piece: &[u8]) {
         self.buffer.extend_from_slice(piece);
     }
 
     /// The next whole event. Linear in it.
-    pub(super) fn next(&mut self) -> Option<Event> {
+    pub(in crate::proxy) fn next(&mut self) -> Option<Event> {
         let end = self.end()?;
         let event = Event::new(&self.buffer[..end]);
         self.buffer.drain(..end);
@@ -85,8 +85,8 @@ impl Events {
         end
     }
 
-    /// Takes note that the stream ends: what stands behind the last whole event is one too.
-    pub(super) fn end_here(&mut self) {
+    /// Marks the end of the stream: the text behind the last whole event is an event too.
+    pub(in crate::proxy) fn end_here(&mut self) {
         if !self.buffer.is_empty() {
             self.buffer.extend_from_slice(b"\n\n");
             self.looked = 0;

@@ -1,27 +1,27 @@
-//! What was looked up on behalf of which conversation, and how it comes back into the client's later requests.
+//! The lookups of each conversation, and their return into the client's later requests.
 //!
-//! The client never saw it: its history goes from the question to the final answer. For the provider it has to stand in
-//! between, with the same bytes each time, or the model would not know why it said what it said, and the prompt cache would
-//! be cold from there on. So it is woven into the request before anything else is done with it: the rest of the proxy
-//! recognises, counts and compacts it like all else.
+//! The client never saw a lookup: its history has the question and then the final answer. The provider has to see it in
+//! between, with the same bytes each time: otherwise the model would not know the reasons of its answer, and the prompt
+//! cache would be cold from there on. So the proxy weaves lookups into the request before anything else: its other
+//! parts recognise, count and compact them like all messages.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
 use epitome::formats::Format;
+use epitome_fit::conversation::Digest;
+use epitome_shelf::WeighedLru;
 use serde_json::{Value, json};
 
 use super::utterance::Graft;
-use crate::proxy::chain::Digest;
 use crate::proxy::incoming::Incoming;
-use crate::weighed_lru::WeighedLru;
 
-/// What happened between a request of a client and the answer that it saw.
+/// The exchange between a client's request and the answer that it saw.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Exchange {
-    /// Messages that stand in front of the answer, as JSON.
+    /// The messages in front of the answer, as JSON.
     pub(super) steps: Vec<String>,
-    /// Calls that stand in the answer itself, beside the client's.
+    /// The calls in the answer itself, beside the client's.
     pub(super) graft: Option<Graft>,
 }
 
@@ -63,17 +63,17 @@ impl Exchanges {
         while known.bytes() > self.most_bytes && known.pop().is_some() {}
     }
 
-    /// A request with the exchanges of its conversation in it; `None` where there are none. Nothing is read where nothing is
-    /// kept; else it costs a look at each place, and a copy of the request where there is something to weave in.
+    /// A request with the exchanges of its conversation in it; `None` where there are none. Costs nothing where no
+    /// exchange is kept; else a look at each place, and a copy of the request where it has exchanges.
     pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
         let found = self.exchanges_in(incoming);
         if found.is_empty() { None } else { RequestWriter::body(incoming, &found) }
     }
 
-    /// The exchanges of a conversation by the message in front of which they stand: one of the model's.
+    /// The exchanges of a conversation by the message that they precede: one of the model's.
     fn exchanges_in(&self, incoming: &Incoming) -> Vec<(usize, Exchange)> {
         let mut known = self.lock();
-        if known.len() == 0 {
+        if known.is_empty() {
             return Vec::new();
         }
         let messages = incoming.messages();
@@ -117,7 +117,7 @@ impl<'a> RequestWriter<'a> {
                 woven.text.push(b',');
             }
             if let Some(graft) = &exchange.graft {
-                // Where the client does not go on as it was left, its own history stands.
+                // Where the client continues in another way, its own history is used.
                 let _ = woven.graft(*number, graft);
             }
         }

@@ -1,13 +1,13 @@
 //! The model's own look at what left its context: tools that the proxy adds, and whose calls it answers itself.
 //!
-//! From a conversation's first compaction on, `search_history` and `recall` are added to its requests. Where an answer calls
-//! them and nothing else, the client sees none of it: the calls are answered, the provider is asked again with both at the
-//! end, and so on, [`ROUNDS`] times at most; the last request offers the tools no more. Where a call of ours stands beside
-//! calls of the client's, the client gets its own at once, and what was ours is put back beside them when it brings their
-//! results ([`exchanges`]). The figures of all answers' usage are added up.
+//! From a conversation's first compaction on, `search_history` and `recall` are added to its requests. Where an answer
+//! calls them and nothing else, the client sees none of it: the calls are answered, the provider is asked again with
+//! both at the end, and so on, [`ROUNDS`] times at most; the last request offers the tools no more. Where a call of
+//! ours is beside calls of the client's, the client gets its own at once, and ours is put back beside them when it
+//! brings their results ([`exchanges`]). The figures of all answers' usage are added up.
 //!
 //! A stream is held back until it is clear whether the client may see it: until the client's own call begins, until the
-//! model has said [`HOLD`] characters, or to the end. What comes after that goes on as it comes.
+//! model has said [`HOLD`] characters, or to the end. The rest is sent on as it arrives.
 
 mod events;
 mod exchanges;
@@ -23,10 +23,12 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use epitome::formats::Format;
+use epitome_fit::conversation::{Digest, PreparedRequest};
 use futures_util::{Stream, StreamExt as _};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
+pub(super) use events::{Event, Events, event_text};
 use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::ConversationPast;
@@ -35,17 +37,15 @@ pub(super) use request::offer_tools;
 use telling::add_known;
 use utterance::{RecallCall, Utterance, add_output};
 
-use super::chain::Digest;
+use super::conversation::SharedConversation;
 use super::headers;
 use super::incoming::Incoming;
-use super::memory::SharedConversation;
 use super::opening::OpenedAnswer;
-use super::prepared::PreparedRequest;
 use super::state::Proxy;
-use crate::http::ApiError;
+use crate::http::{ApiError, Problem};
 
-/// How often the provider is asked again for one request of a client. In readings of recorded sessions nobody needed more
-/// than one search a question, and a dozen for a dozen.
+/// How often the provider is asked again for one request of a client. In readings of recorded sessions no reader needed
+/// more than one search for each question.
 const ROUNDS: usize = 8;
 
 /// Calls of one answer that are answered.
@@ -58,17 +58,17 @@ const HOLD: usize = 600;
 /// The largest answer that is read whole.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// What an answer is told that may not be looked up any more.
+/// The result of a call beyond the limit.
 const TOO_MANY: &str = "Too many calls at once: this one was not answered. Ask again for what is still needed.";
 
-/// What is needed to ask the provider again.
+/// The parts of a request that asks the provider again.
 #[derive(Debug, Clone)]
 pub(super) struct ProviderEndpoint {
     pub(super) url: Url,
     pub(super) headers: HeaderMap,
 }
 
-/// A request with our tools in it, and what has come of it so far.
+/// A request with our tools in it, and the lookups so far.
 #[derive(Debug)]
 pub(super) struct Lookup {
     proxy: Arc<Proxy>,
@@ -81,7 +81,7 @@ pub(super) struct Lookup {
     steps: Vec<String>,
     rounds: usize,
     calls: usize,
-    /// Whether what was looked up can be told again later: the client saw nothing of the answers that asked for it.
+    /// Whether the lookups can be repeated later: the client saw nothing of the answers that asked for them.
     is_repeatable: bool,
 }
 
@@ -98,7 +98,7 @@ impl Lookup {
         let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
         let is_woven = incoming.woven_at.is_some();
         // A history with calls of our tools has to define them, also where they may not be called.
-        if !proxy.runtime.proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
+        if !proxy.runtime().proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
             return None;
         }
         let asking = ToolRequest::new(incoming.format, &prepared.body)?;
@@ -111,7 +111,7 @@ impl Lookup {
             past: ConversationPast::new(
                 proxy,
                 incoming,
-                &proxy.decisions.find(&incoming.chain).unwrap_or_else(|| Arc::clone(shared)),
+                &proxy.decisions.find(&incoming.chain).unwrap_or_else(|| shared.clone()),
             ),
             end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
             steps: Vec::new(),
@@ -145,7 +145,7 @@ impl Lookup {
         self.whole(status, headers, pieces).await.unwrap_or_else(IntoResponse::into_response)
     }
 
-    /// The same where answers come whole.
+    /// The same for answers that arrive whole.
     async fn whole(
         mut self,
         mut status: StatusCode,
@@ -186,7 +186,7 @@ impl Lookup {
                 Ok(answer) => {
                     read = read_whole(answer.bytes_stream()).await?;
                 }
-                // What was looked up is left out, and the answer is the one to the client's own request.
+                // The lookups are left out, and the answer is the one to the client's own request.
                 Err(_) => {
                     let answer = self.send(self.asking.plain.clone()).await?;
                     status = answer.status();
@@ -202,14 +202,14 @@ impl Lookup {
         self.rounds < ROUNDS
     }
 
-    /// Answers calls, all of an answer, which stands at the end of the next request with its results.
+    /// Answers all calls of an answer, which is put at the end of the next request with its results.
     async fn look_up(&mut self, said: &Utterance, calls: &[RecallCall]) {
         let results = self.results(calls).await;
         self.steps.extend(said.step(calls, &results, self.asking.is_stored));
         self.rounds += 1;
     }
 
-    /// Answers calls that stand beside the client's. Those that cannot be put back later are not kept.
+    /// Answers calls that are beside the client's. Those that cannot be put back later are not kept.
     async fn graft(&mut self, said: &Utterance, calls: &[RecallCall], has_others: bool) {
         if has_others {
             let results = self.results(calls).await;
@@ -236,7 +236,7 @@ impl Lookup {
         }
     }
 
-    /// Asks the provider again, with what was looked up.
+    /// Asks the provider again, with the results of the lookups.
     async fn next_answer(&self) -> Result<reqwest::Response, ProviderRefusal> {
         let body = self.asking.with_steps(&self.steps, self.may_ask()).ok_or(ProviderRefusal(None))?;
         let answer = self.send(body).await.map_err(|_| ProviderRefusal(None))?;
@@ -260,7 +260,7 @@ impl Lookup {
 #[derive(Debug)]
 struct ProviderRefusal(Option<Value>);
 
-/// An answer that ends in calls that nobody is left to answer ends there.
+/// Ends the turn of an answer whose last calls will not be answered.
 fn end_turn(format: Format, json: &mut Value) {
     match format {
         Format::Anthropic => json["stop_reason"] = "end_turn".into(),
@@ -273,10 +273,7 @@ async fn read_whole(pieces: impl Stream<Item = Result<Bytes, reqwest::Error>>) -
     let mut pieces = std::pin::pin!(pieces);
     let mut read = Vec::new();
     while let Some(piece) = pieces.next().await {
-        let broken = |message: &str| {
-            let help = "try again; the provider's answer broke off";
-            ApiError::new(StatusCode::BAD_GATEWAY, "upstream-broke-off", message, help)
-        };
+        let broken = |message: &str| Problem::UpstreamBrokeOff.with(message);
         let piece = piece.map_err(|_| broken("the provider's answer broke off"))?;
         if read.len() + piece.len() > MOST_BYTES {
             return Err(broken("the provider's answer is larger than what is read"));

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use epitome::live::LiveSession;
 use epitome::strategy::Cancellation;
+use epitome_fit::conversation::past_of;
 use epitome_mcp::{Call, ContextStatus, LogIndex, SessionPast};
 
 use super::utterance::RecallCall;
+use crate::proxy::conversation::SharedConversation;
 use crate::proxy::incoming::Incoming;
-use crate::proxy::memory::SharedConversation;
-use crate::proxy::prepare::past_of;
 use crate::proxy::state::Proxy;
 
-/// What a call is told where its answer failed.
+/// The result of a call whose lookup failed.
 const FAILED: &str = "The history cannot be searched now. Go on without it.";
 
 /// The past of a conversation.
@@ -32,19 +32,21 @@ impl std::fmt::Debug for ConversationPast {
 
 impl ConversationPast {
     pub(super) fn new(proxy: &Arc<Proxy>, incoming: &Arc<Incoming>, shared: &SharedConversation) -> Self {
-        let (proxy, incoming, shared) = (Arc::clone(proxy), Arc::clone(incoming), Arc::clone(shared));
+        let (proxy, incoming, shared) = (Arc::clone(proxy), Arc::clone(incoming), shared.clone());
         Self { proxy, incoming, shared, read: None }
     }
 
     /// The answers to calls, in their order. The first time the request is read and indexed, linear in it; on a worker.
     pub(super) async fn answers(&mut self, calls: &[RecallCall]) -> Vec<String> {
-        let (proxy, incoming, shared) = (Arc::clone(&self.proxy), Arc::clone(&self.incoming), Arc::clone(&self.shared));
+        let (proxy, incoming, shared) = (Arc::clone(&self.proxy), Arc::clone(&self.incoming), self.shared.clone());
         let (read, asked) = (self.read.take(), calls.to_vec());
-        let tenant = Arc::clone(&self.incoming.tenant);
+        let tenant = Arc::clone(&self.incoming.owner);
         let work = move |cancellation: &Cancellation| {
             let (live, mut index) = match read {
                 Some(read) => read,
-                None => (past_of(&proxy, &incoming, &shared.blocking_lock(), cancellation)?, LogIndex::default()),
+                None => {
+                    (past_of(&proxy.decider, &incoming, &shared.blocking_lock(), cancellation)?, LogIndex::default())
+                }
             };
             let answers = asked.iter().map(|call| answer(&proxy, &incoming, &live, &mut index, call)).collect();
             Some((answers, (live, index)))
@@ -62,7 +64,7 @@ impl ConversationPast {
 fn answer(proxy: &Proxy, incoming: &Incoming, live: &LiveSession, index: &mut LogIndex, call: &RecallCall) -> String {
     match Call::read_text(&call.name, &call.arguments) {
         Ok(call) => {
-            let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.tenant, handle).map(|found| found.item));
+            let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.owner, handle).map(|found| found.item));
             let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
             SessionPast { session: live.session(), index, archive: &archive, status: &status }.answer(&call).text
         }

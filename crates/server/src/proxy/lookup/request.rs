@@ -1,15 +1,15 @@
-//! Requests with our tools in them, and with what was looked up at their end. All else stays byte for byte.
+//! Requests with our tools in them, and with lookups at their end. All else stays byte for byte.
 
 use std::collections::BTreeMap;
 
 use axum::body::Bytes;
 use epitome::formats::Format;
+use epitome_fit::conversation::Outline;
 use epitome_mcp::tools::{self, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::proxy::incoming::Incoming;
-use crate::proxy::outline::Outline;
 use crate::proxy::state::Proxy;
 
 /// A request that our tools can be added to.
@@ -18,13 +18,13 @@ pub(super) struct ToolRequest {
     format: Format,
     /// The request as it is sent without our tools.
     pub(super) plain: Bytes,
-    /// The same with them.
+    /// The request with our tools.
     offering: Bytes,
-    /// The same, where the model is not to call them any more.
+    /// The same, where the model must not call them any more.
     closing: Bytes,
     /// Our tools in it.
     pub(super) names: Vec<&'static str>,
-    /// Whether the provider keeps what it said, so that it may be named by its id.
+    /// Whether the provider keeps its answers, so that they may be named by id.
     pub(super) is_stored: bool,
 }
 
@@ -62,7 +62,7 @@ impl ToolRequest {
                     _ => format!("[{}]", defined.join(",")),
                 };
                 let offering = [&plain[..start], list.as_bytes(), &plain[end..]].concat();
-                // The client's own tools stay, and its choice of them: the model goes on with them.
+                // The client's own tools stay, and its choice of them: the model continues with them.
                 let has_own = given.as_ref().is_some_and(|tools| !tools.is_empty());
                 let closing = if has_own { plain.to_vec() } else { without_choice(format, &offering)? };
                 (offering, closing)
@@ -109,8 +109,8 @@ fn tool_definition(format: Format, tool: Tool) -> Value {
 
 /// A request whose model may not call a tool: a history with calls in it needs the tools defined all the same.
 ///
-/// What the client chose goes: without tools of its own it had nothing to choose from, and of ours the model would be free
-/// to call one again.
+/// Removes the client's tool choice: without tools of its own it had nothing to choose from, and the model would be
+/// free to call one of ours again.
 fn without_choice(format: Format, body: &[u8]) -> Option<Vec<u8>> {
     let none = if format == Format::Anthropic { r#"{"type":"none"}"# } else { "\"none\"" };
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).ok()?;
@@ -128,7 +128,7 @@ fn with_field(body: &[u8], name: &str, json: &str) -> Option<Vec<u8>> {
 
 /// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
 pub(crate) fn offer_tools(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
-    if !proxy.runtime.proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
+    if !proxy.runtime().proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
         return body;
     }
     ToolRequest::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)

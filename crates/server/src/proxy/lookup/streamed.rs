@@ -16,7 +16,7 @@ use super::events::{Event, Events, event_text};
 use super::telling::{EventKind, MergedAnswer, Round};
 use super::{HOLD, Lookup, ProviderRefusal};
 
-/// How long a client hears nothing before it gets a sign of life.
+/// The time without data after which a client gets a sign of life.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// A comment: clients pass over it.
@@ -57,7 +57,7 @@ impl Client {
         Ok(())
     }
 
-    /// What `work` comes to. Signs of life go out as often as the client hears nothing else, however often it is waited.
+    /// The result of `work`. The client gets signs of life while it hears nothing else, however often this waits.
     async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ClientGone> {
         let mut work = pin!(work);
         loop {
@@ -69,7 +69,7 @@ impl Client {
     }
 }
 
-/// One answer of the provider, as far as it is not told yet.
+/// One answer of the provider, as far as it is not sent to the client yet.
 #[derive(Default)]
 struct PendingAnswer {
     events: Vec<Event>,
@@ -105,7 +105,7 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
         pieces = match client.wait(lookup.next_answer()).await? {
             Ok(answer) => answer.bytes_stream().boxed(),
             Err(refused) if told.has_begun => return fail(lookup.format, refused, client).await,
-            // What was looked up is left out, and the answer is the one to the client's own request.
+            // The lookups are left out, and the answer is the one to the client's own request.
             Err(_) => {
                 (names, lookup.steps, told) = (Vec::new(), Vec::new(), MergedAnswer::default());
                 match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
@@ -121,7 +121,7 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
     }
 }
 
-/// Listens to one answer. What the client may see is told on as it comes; the rest is held.
+/// Reads one answer. Events that the client may see are sent on as they arrive; the rest is held.
 async fn listen(
     round: &mut Round<'_>,
     told: &mut MergedAnswer,
@@ -188,7 +188,7 @@ async fn last(
     }
     match held.broken {
         Some(error) => {
-            // What stands before it is sent first: an error at once would take it along.
+            // The text before the error is sent first: an error at once would discard it.
             tokio::task::yield_now().await;
             client.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| ClientGone)
         }
@@ -214,7 +214,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
-    /// What a client has heard after each piece of an answer that says one every second.
+    /// The data that a client has received after each piece of an answer with one piece a second.
     async fn heard_of(pieces: Vec<String>) -> Vec<String> {
         let (sender, mut receiver) = mpsc::channel(1_000);
         let mut client = Client { sender, sent_at: Instant::now() };

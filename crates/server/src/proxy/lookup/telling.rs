@@ -1,7 +1,7 @@
-//! A streamed answer, event by event: what the model says is put together, and what the client is to see is told on.
+//! A streamed answer, event by event: puts the model's text together, and sends on the events for the client.
 //!
-//! Several answers of the provider can become one of the proxy: calls of ours are taken out, and what stands behind them is
-//! numbered as though they had never been there.
+//! Several answers of the provider can become one of the proxy: calls of ours are taken out, and the items behind them
+//! are numbered as though these had never been there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::events::Event;
 use super::utterance::{Utterance, add_output, is_a_clients, is_ours};
 
-/// What an event means for whether the client may see it yet.
+/// Whether an event may be shown to the client yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventKind {
     /// It says nothing, or thinks.
@@ -64,7 +64,7 @@ impl<'n> Round<'n> {
         }
     }
 
-    /// What was said.
+    /// The model's answer so far.
     pub(super) fn utterance(&self) -> Utterance {
         let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
         let json = match self.format {
@@ -273,14 +273,14 @@ fn push_text(place: &mut Value, piece: &str) {
 /// The one answer that the client sees.
 #[derive(Debug, Default)]
 pub(super) struct MergedAnswer {
-    /// Whether anything of it has been seen.
+    /// Whether the client has seen any of it.
     pub(super) has_begun: bool,
     /// The number of the next part.
     next: u64,
     sequence: Option<u64>,
-    /// Items of Responses in answers before the one that goes on.
+    /// Items of Responses in answers before the current one.
     items: Vec<Value>,
-    /// What answers before this one took to write.
+    /// The output figures of the answers before this one.
     pub(super) earlier: Value,
 }
 
@@ -386,7 +386,7 @@ impl MergedAnswer {
         true
     }
 
-    /// Takes note that the answer goes on in another of the provider's.
+    /// Continues the client's answer with another one of the provider's.
     pub(super) fn go_on(&mut self, round: &Round<'_>) {
         add_output(&mut self.earlier, &round.usage);
         if self.has_begun && round.format == Format::OpenaiResponses {
@@ -396,7 +396,7 @@ impl MergedAnswer {
     }
 }
 
-/// Adds earlier figures to those that an answer names; what it does not name is not told.
+/// Adds earlier figures to those that an answer names; figures that it does not name are left out.
 pub(super) fn add_known(usage: &mut Value, earlier: &Value) {
     let (Some(figures), Some(earlier)) = (usage.as_object_mut(), earlier.as_object()) else { return };
     for (name, figure) in figures {

@@ -1,4 +1,4 @@
-//! What the model said in one answer: which calls in it are ours, and how it stands in a request.
+//! The model's output in one answer: which calls in it are ours, and its form in a request.
 
 use epitome::formats::Format;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 pub(super) struct RecallCall {
     pub(super) id: String,
     pub(super) name: String,
-    /// Its arguments as JSON text.
+    /// The call's arguments as JSON text.
     pub(super) arguments: String,
 }
 
-/// A call of ours that stands beside the client's own, with its result: the client never saw them, so they are put back
-/// into the request that brings the results of the others.
+/// A call of ours beside the client's own, with its result: the client never saw them, so they are put back into the
+/// request that brings the results of the others.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Graft {
     /// The calls as the model made them.
@@ -33,7 +33,8 @@ const CLIENTS_CALLS: [&str; 7] = [
     "mcp_approval_request",
 ];
 
-/// What was said, as the provider has it: the message of a chat, the content of Anthropic's, the output of Responses.
+/// The model's output in the provider's form: the message of a chat, the content of Anthropic's, the output of
+/// Responses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Utterance {
     pub(super) format: Format,
@@ -41,7 +42,7 @@ pub(super) struct Utterance {
 }
 
 impl Utterance {
-    /// Where it stands in a whole answer.
+    /// The path of the output in a whole answer.
     pub(super) fn place(format: Format) -> &'static str {
         match format {
             Format::Anthropic => "/content",
@@ -50,7 +51,7 @@ impl Utterance {
         }
     }
 
-    /// What a whole answer says; `None` where it is none.
+    /// The output of a whole answer; `None` where the answer has none.
     pub(super) fn in_answer(format: Format, answer: &Value) -> Option<Self> {
         let json = answer.pointer(Self::place(format))?;
         (json.is_array() || json.is_object()).then(|| Self { format, json: json.clone() })
@@ -157,7 +158,7 @@ fn without_id(item: &Value, keeps_id: bool) -> Value {
     item
 }
 
-/// Whether a block or an item is a call that somebody on the client's side has to answer.
+/// Whether a block or an item is a call that the client has to answer.
 pub(super) fn is_a_clients(format: Format, call: &Value) -> bool {
     match format {
         Format::Anthropic => call["type"] == "tool_use",
@@ -188,7 +189,7 @@ fn our_call(format: Format, call: &Value) -> RecallCall {
     RecallCall { id: text(id), name: text(name), arguments }
 }
 
-/// Adds what one answer took to write to what others took. What it took to read is left out: each answer reads what those
+/// Adds the output figures of one answer to the total. Input figures are left out: each answer reads all that those
 /// before it have read, and agents take the figure for the size of their context.
 pub(super) fn add_output(total: &mut Value, usage: &Value) {
     for (output, details) in

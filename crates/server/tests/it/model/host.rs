@@ -3,9 +3,9 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use epitome::store::{SqlStore, SqliteSettings};
+use epitome::store::{SqliteSettings, Store};
 use epitome_server::{Settings, StoreLocation};
 
 use crate::kept::Kept;
@@ -78,7 +78,7 @@ async fn service() {
         (Some(more), Some(path)) => {
             let there = std::fs::metadata(path).map_or(0, |file| file.len() / 4_096) as u32;
             let settings = SqliteSettings { max_pages: Some(there + more), ..SqliteSettings::new(path) };
-            StoreLocation::Store(Arc::new(SqlStore::sqlite(&settings).unwrap()))
+            StoreLocation::Store(Store::sqlite(&settings).unwrap())
         }
         _ => StoreLocation::In(address),
     };

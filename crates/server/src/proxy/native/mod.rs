@@ -1,0 +1,265 @@
+//! Providers' own compaction protocols, answered by the proxy.
+//!
+//! A client that asks its provider to compact gets what the provider would give: an item that is opaque to it, which it
+//! keeps in place of its history and sends back with each request. The item is ours ([`item`]): it holds the compacted
+//! conversation, signed, and the service keeps nothing. In later requests ordinary messages stand in its place before
+//! anything else looks at them ([`expand`]), so that any provider can read them and the proxy's other decisions hold for
+//! them as for any conversation.
+//!
+//! Where the proxy cannot do rightly what is asked ([`demand`], [`known`]), the provider is asked, and its own items
+//! pass as they are.
+
+mod anthropic;
+mod covered;
+mod demand;
+mod expand;
+mod fields;
+mod graft;
+mod item;
+mod keys;
+mod known;
+mod openai;
+mod reading;
+mod refusal;
+mod route;
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::Response;
+use epitome::formats::Format;
+use epitome::strategy::Cancellation;
+use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, Outline, compact_on_demand};
+use memchr::memmem;
+use serde_json::value::RawValue;
+
+use demand::Demand;
+use fields::RequestFields;
+use graft::Graft;
+use item::{CompactionItem, Opener, Sealer};
+pub(crate) use keys::random_key;
+pub use keys::{ItemKeyError, ItemKeys};
+use reading::{ReadRequest, read};
+use refusal::Cause;
+pub(super) use route::{Route, side_route};
+
+use super::answer::{DETAIL, STATUS, TOKENS_AFTER, TOKENS_BEFORE};
+use super::handoff::{ProxyHost, UpstreamRoute};
+use super::headers;
+use super::look::look;
+use super::room::Room;
+use super::state::Proxy;
+use crate::auth::Caller;
+
+/// A word that each request has in it that this room is about, and few others.
+const WORD: &[u8] = b"compact";
+
+/// The way on of a request that was looked at.
+pub(super) enum Received {
+    /// It was answered here.
+    Answered(Response),
+    /// It goes to the provider.
+    Request {
+        /// The body, with ordinary messages in place of our items.
+        body: Bytes,
+        /// What belongs in front of the provider's answer.
+        front: Option<AnswerFront>,
+        /// Why the provider is asked for a compaction, as a code.
+        detail: Option<&'static str>,
+    },
+}
+
+impl Received {
+    fn as_it_came(body: Bytes) -> Self {
+        Self::Request { body, front: None, detail: None }
+    }
+}
+
+/// A compaction that belongs in front of the answer to the compacted request.
+#[derive(Debug)]
+pub(super) struct AnswerFront {
+    graft: Graft,
+    figures: Figures,
+}
+
+impl AnswerFront {
+    /// The answer with it, and with what was done. An error of the provider stays as it is.
+    pub(super) async fn put_into(self, mut answer: Response) -> Response {
+        if answer.status().is_success() {
+            tell(&mut answer, FitOutcome::Compacted.as_str(), None, self.figures);
+        }
+        self.graft.put_into(answer).await
+    }
+}
+
+/// Adds what was done to an answer's headers.
+fn tell(answer: &mut Response, outcome: &'static str, detail: Option<&'static str>, figures: Figures) {
+    let headers = answer.headers_mut();
+    headers.insert(STATUS, HeaderValue::from_static(outcome));
+    if let Some(detail) = detail {
+        headers.insert(DETAIL, HeaderValue::from_static(detail));
+    }
+    headers.insert(TOKENS_BEFORE, HeaderValue::from(figures.tokens_before));
+    headers.insert(TOKENS_AFTER, HeaderValue::from(figures.tokens_after));
+}
+
+/// A request on its way through the proxy.
+pub(super) struct NativeRequest<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) format: Format,
+    pub(super) route: Route,
+    /// For what it unpacks to.
+    pub(super) room: &'a Arc<Room>,
+    /// The client's headers.
+    pub(super) headers: &'a HeaderMap,
+    /// Where requests of the conversation go: a model may be asked for a summary there.
+    pub(super) outgoing: Arc<UpstreamRoute>,
+}
+
+/// Looks at a request: puts ordinary messages in place of our items, and makes the compaction that it asks for. Linear in
+/// the request, plus the compaction; next to nothing for requests without a word of compactions.
+pub(super) async fn receive(proxy: &Arc<Proxy>, request: NativeRequest<'_>, body: Bytes) -> Received {
+    if request.route != Route::Compactions && memmem::find(&body, WORD).is_none() {
+        return Received::as_it_came(body);
+    }
+    let (shared, tenant) = (Arc::clone(proxy), Arc::clone(&request.caller.tenant));
+    let (came, format, route, room) = (body.clone(), request.format, request.route, Arc::clone(request.room));
+    // Elsewhere: a long request takes milliseconds.
+    let looked = tokio::task::spawn_blocking(move || {
+        let (most, parts) = (shared.core.settings.limits.body_bytes, shared.core.settings.limits.parts);
+        let room = |bytes: usize| room.grow(bytes);
+        let opener = Opener { keys: &shared.item_keys, tenant: &tenant, format, most, parts, room: &room };
+        read(&came, opener, route, shared.answers_compactions())
+    });
+    let found = match looked.await {
+        Ok(Ok(found)) => found,
+        Ok(Err(refusal)) => {
+            match refusal.cause() {
+                Cause::Demand(_) => proxy.core.metrics.native_compaction("refused"),
+                _ => proxy.core.metrics.native_item("refused"),
+            }
+            return Received::Answered(refusal.into_response(format));
+        }
+        Err(_) => return Received::Request { body, front: None, detail: Some("failed") },
+    };
+    let Some(found) = found else { return Received::as_it_came(body) };
+    if found.has_item {
+        proxy.core.metrics.native_item("expanded");
+    }
+    let Some(demand) = found.demand else {
+        if let Some(detail) = found.detail {
+            proxy.core.metrics.native_compaction("forwarded");
+            tracing::info!(detail, "the provider is asked for a compaction");
+        }
+        return Received::Request { body: found.with_demand, front: None, detail: found.detail };
+    };
+    match answer(proxy, &request, &found, demand).await {
+        Ok(received) => received,
+        Err(detail) => {
+            proxy.core.metrics.native_compaction("forwarded");
+            tracing::info!(demand = demand.name(), detail, "the provider is asked for a compaction");
+            Received::Request { body: found.with_demand, front: None, detail: Some(detail) }
+        }
+    }
+}
+
+/// The compaction that a request asks for. An error is a code: why it cannot be made here.
+async fn answer(
+    proxy: &Arc<Proxy>,
+    request: &NativeRequest<'_>,
+    found: &ReadRequest,
+    demand: Demand,
+) -> Result<Received, &'static str> {
+    let Some(made) = compact(proxy, request, found, demand).await? else {
+        // It is not long enough yet.
+        return Ok(Received::as_it_came(found.without_demand.clone()));
+    };
+    if demand.threshold() > 0 && made.detail.is_some() {
+        // An item with all of it in it would be over the threshold again.
+        return Ok(Received::Request { body: found.without_demand.clone(), front: None, detail: made.detail });
+    }
+    let metrics = &proxy.core.metrics;
+    let format = request.format;
+    let text = std::str::from_utf8(&made.body).map_err(|_| "not-written")?;
+    let outline = Outline::read(&made.body, format).map_err(|_| "not-written")?;
+    let messages: Vec<&str> = outline.items.into_iter().map(|at| &text[at]).collect();
+    let raw = |json: &&str| RawValue::from_string((*json).to_owned()).map_err(|_| "not-written");
+    let contents = messages.iter().map(raw).collect::<Result<Vec<_>, _>>()?;
+    let shown = (format == Format::Anthropic).then(|| anthropic::shown(&messages));
+    let most = proxy.core.settings.limits.body_bytes;
+    let sealer = Sealer { keys: &proxy.item_keys, tenant: &request.caller.tenant, format, most };
+    let sealed = CompactionItem {
+        is_first: demand == Demand::Summarize,
+        shown: shown.as_deref().map(item::text_hash),
+        ..CompactionItem::new(contents, found.covered.clone())
+    }
+    .seal(&sealer, shown.as_ref().map_or(0, String::len))
+    .ok_or("item-too-large")?;
+    let item = match &shown {
+        Some(shown) => anthropic::block(&sealed, shown),
+        None => openai::item(&sealed),
+    };
+    let figures = made.figures;
+    tracing::info!(
+        demand = demand.name(),
+        detail = made.detail,
+        tokens_before = figures.tokens_before,
+        tokens_after = figures.tokens_after,
+        item_bytes = sealed.len(),
+        "a client's compaction was made"
+    );
+    metrics.native_compaction(demand.name());
+    metrics.compaction("compacted", figures.tokens_before.saturating_sub(figures.tokens_after));
+    if !demand.is_whole_answer() {
+        let front = Some(AnswerFront { graft: Graft { format, item }, figures });
+        return Ok(Received::Request { body: made.body, front, detail: None });
+    }
+    let fields = RequestFields::parse(&found.without_demand).ok_or("not-written")?;
+    let users = || found.users.iter().map(String::as_str).collect::<Vec<_>>();
+    let mut response = match demand {
+        Demand::Endpoint => openai::compaction(&users(), &item, figures),
+        Demand::Trigger => openai::response(&fields, &item, figures),
+        _ => anthropic::message(&fields, &item, figures),
+    };
+    metrics.count_proxied(ANSWERED);
+    tell(&mut response, ANSWERED, made.detail, figures);
+    Ok(Received::Answered(response))
+}
+
+/// What was done with a request that was answered here.
+const ANSWERED: &str = "answered";
+
+/// The compacted conversation; `None` where it is shorter than what the client wants compacted.
+async fn compact(
+    proxy: &Arc<Proxy>,
+    request: &NativeRequest<'_>,
+    found: &ReadRequest,
+    demand: Demand,
+) -> Result<Option<DemandedCompaction>, &'static str> {
+    let (caller, format) = (request.caller, request.format);
+    let keys = headers::KEYS.iter().filter_map(|name| request.headers.get(*name)).map(HeaderValue::as_bytes);
+    let seed = proxy.decider.seed(&caller.tenant, format, keys);
+    let mut incoming = match look(proxy, caller, format, seed, found.without_demand.clone(), None).await {
+        Ok(Ok(incoming)) => incoming,
+        Ok(Err(code)) => return Err(code),
+        Err(failure) => return Err(failure.code()),
+    };
+    let wanted = conversation::Demand { from_tokens: demand.threshold() };
+    if incoming.tokens().saturating_add(incoming.tool_tokens) < wanted.from_tokens {
+        return Ok(None);
+    }
+    // The requests with the item have no tool for what its texts stand for.
+    incoming.hide_handles(proxy.hides_handles(false));
+    let known = proxy.decisions.earlier(&incoming.chain).unwrap_or_default();
+    let (shared, outgoing) = (Arc::clone(proxy), Arc::clone(&request.outgoing));
+    let work = move |cancellation: &Cancellation| {
+        let host = ProxyHost::new(&shared, &incoming, &outgoing, cancellation);
+        let mut made = compact_on_demand(&shared.decider, &incoming, &known, wanted, &host)?;
+        if let Some(made) = &mut made {
+            shared.core.archives.keep(&incoming.owner, std::mem::take(&mut made.archived));
+        }
+        Ok(made)
+    };
+    proxy.core.turns.run(&caller.tenant, work).await.map_err(|failure| failure.as_str())?
+}

@@ -1,0 +1,55 @@
+//! A request's bytes, looked at within the bounds of the service.
+
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use epitome::formats::Format;
+use epitome_fit::conversation::{self, Digest};
+
+use super::incoming::Incoming;
+use super::state::Proxy;
+use crate::http::parts;
+
+/// A request that was looked at from outside. What is new in it has not been read yet.
+#[derive(Debug)]
+pub(crate) struct UnreadRequest {
+    request: conversation::UnreadRequest,
+    /// The model that the request's path names, where the format has it there.
+    model: Option<String>,
+}
+
+impl UnreadRequest {
+    /// Looks at a request: linear in its bytes, and quick. An error is a code: the reason why the proxy does not read
+    /// the request.
+    pub(crate) fn new(
+        proxy: &Proxy,
+        tenant: Arc<str>,
+        format: Format,
+        seed: Digest,
+        body: Bytes,
+        model: Option<String>,
+    ) -> Result<Self, &'static str> {
+        let request = conversation::UnreadRequest::new(&proxy.decider, tenant, format, seed, body)?;
+        if request.len() > proxy.core.settings.limits.parts {
+            return Err("too-many-parts");
+        }
+        Ok(Self { request, model })
+    }
+
+    /// Bytes of the messages that have to be read and counted.
+    pub(crate) fn new_bytes(&self) -> usize {
+        self.request.new_bytes()
+    }
+
+    /// Reads and counts the new messages. An error is a code: the reason why the proxy does not read the request.
+    pub(crate) fn learn(self, proxy: &Proxy) -> Result<Incoming, &'static str> {
+        if self.request.new_messages().any(|message| parts::are_too_many(message, proxy.core.settings.limits.parts)) {
+            return Err("too-many-parts");
+        }
+        let mut request = self.request.learn(&proxy.decider)?;
+        request.model = request.model.or(self.model);
+        request.budget = proxy.core.budget_of(request.model.as_deref());
+        request.hides_handles = proxy.hides_handles(request.takes_tools);
+        Ok(Incoming::new(request))
+    }
+}
