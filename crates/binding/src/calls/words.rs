@@ -1,0 +1,291 @@
+//! The words of each call, as JSON. A word that a call does not have is refused by its name.
+
+use epitome::strategy::{Value, nearest};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{Bounds, Failure, Parts, Place, Share, Source, Text, Words, config_of, host_of};
+
+/// The words of a call.
+pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
+    serde_json::from_str(words).map_err(|error| {
+        let text = error.to_string();
+        // The place in a text that the caller never saw says nothing.
+        let text = text.split(" at line ").next().unwrap_or(&text);
+        Failure::config(unknown_option(text).unwrap_or_else(|| text.to_owned()))
+    })
+}
+
+/// The words that a package gives itself: its callers have no use for their names.
+const OWN: [&str; 5] = ["engine", "handle", "once", "of", "query"];
+
+/// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
+fn unknown_option(text: &str) -> Option<String> {
+    let mut quoted = text.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let wrong = quoted.next()?;
+    let known: Vec<&str> = quoted.filter(|name| !OWN.contains(name)).collect();
+    let help = match nearest(wrong, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    };
+    Some(format!("there is no option `{wrong}`; {help}"))
+}
+
+/// An object that a call is about.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Handle {
+    pub(super) handle: u32,
+}
+
+/// An engine that a call is about.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EngineHandle {
+    pub(super) engine: u32,
+}
+
+/// What left under a name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Retrieval {
+    pub(super) handle: u32,
+    pub(super) of: String,
+}
+
+/// What an engine is made of.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub(super) struct EngineWords {
+    /// The text of a configuration file, or its sections and keys.
+    config: Option<Value>,
+    model: Option<String>,
+    window: Option<u32>,
+    reserve_output: Option<u32>,
+}
+
+impl EngineWords {
+    pub(super) fn build(self) -> Result<Parts, Failure> {
+        let keywords = [
+            ("budget.model", self.model.map(Value::from)),
+            ("budget.window", self.window.map(Value::from)),
+            ("budget.reserve_output", self.reserve_output.map(Value::from)),
+        ];
+        let table;
+        let source = match &self.config {
+            None => Source::Nothing,
+            Some(Value::String(text)) => Source::Text { text, name: "config" },
+            Some(given @ Value::Object(_)) => {
+                table = given.to_string();
+                Source::Table { json: table.as_bytes(), null: "null" }
+            }
+            Some(other) => {
+                let problem =
+                    format!("`config` takes the text of a TOML file, or an object with its sections, not {other}");
+                return Err(Failure::config(problem));
+            }
+        };
+        let registry = epitome::registry();
+        let config = config_of(source, &keywords, &registry)?;
+        Parts::new(&config, registry, None, None)
+    }
+}
+
+/// How a fitter is made.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub(super) struct FitterWords {
+    pub(super) engine: u32,
+    pub(super) format: Option<String>,
+    pub(super) budget: Option<Value>,
+    /// Whether the list is fitted once.
+    pub(super) once: bool,
+    conversations: Option<usize>,
+    memory_bytes: Option<usize>,
+    archive_bytes: Option<usize>,
+    /// 32 bytes as numbers.
+    secret: Option<Vec<u8>>,
+    /// What the host can change in its list.
+    host: Option<String>,
+}
+
+impl FitterWords {
+    pub(super) fn bounds(&self) -> Result<Bounds, Failure> {
+        let secret = self.secret.as_ref().map(|given| {
+            <[u8; 32]>::try_from(given.as_slice())
+                .map_err(|_| Failure::config(format!("`secret` takes 32 bytes, not {}", given.len())))
+        });
+        Ok(Bounds {
+            conversations: self.conversations,
+            memory_bytes: self.memory_bytes,
+            archive_bytes: self.archive_bytes,
+            secret: secret.transpose()?,
+            host: host_of(self.host.as_deref())?,
+        })
+    }
+
+    /// The budget in tokens.
+    pub(super) fn tokens(&self) -> Result<Option<u32>, Failure> {
+        let Some(given) = &self.budget else { return Ok(None) };
+        let tokens = given.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
+        let wrong =
+            || Failure::config(format!("`budget` takes a number of tokens (a whole number, 1 or more), not {given}"));
+        tokens.map(Some).ok_or_else(wrong)
+    }
+}
+
+/// How a list is fitted.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct FitWords {
+    pub(super) handle: u32,
+    #[serde(default)]
+    system: Option<Box<RawValue>>,
+    #[serde(default)]
+    tools: Option<Box<RawValue>>,
+    #[serde(default)]
+    pub(super) key: String,
+    /// After the provider refused what was sent.
+    #[serde(default)]
+    pub(super) overflow: Option<Limits>,
+}
+
+/// The tokens that a provider's refusal names.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Limits {
+    pub(super) limit: Option<u32>,
+    pub(super) actual: Option<u32>,
+}
+
+impl FitWords {
+    pub(super) fn system(&self) -> Result<Text, Failure> {
+        beside(self.system.as_deref(), "system")
+    }
+
+    pub(super) fn tools(&self) -> Result<Text, Failure> {
+        let text = beside(self.tools.as_deref(), "tools")?;
+        match &text {
+            Text::Json(json) if !json.starts_with('[') => Err(Failure::config(format!(
+                "`tools` takes a list of definitions, or the tokens that they take, not {json}"
+            ))),
+            _ => Ok(text),
+        }
+    }
+}
+
+/// A number is the tokens of something that is not shown; anything else is sent as it is.
+fn beside(given: Option<&RawValue>, name: &str) -> Result<Text, Failure> {
+    let json = match given.map(RawValue::get) {
+        None | Some("null") => return Ok(Text::Nothing),
+        Some(json) => json,
+    };
+    if !json.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
+        return Ok(Text::Json(json.to_owned()));
+    }
+    let wrong =
+        |_| Failure::config(format!("`{name}` takes a number of tokens (0 or more) where it is a number, not {json}"));
+    json.parse().map(Text::Tokens).map_err(wrong)
+}
+
+/// How a session is read.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ReadWords {
+    pub(super) engine: u32,
+    pub(super) format: Option<String>,
+    pub(super) name: Option<String>,
+}
+
+/// How a session is compacted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct CompactWords {
+    pub(super) engine: u32,
+    format: Option<String>,
+    name: Option<String>,
+    to: Option<String>,
+    budget: Option<Value>,
+    chain: Option<Chain>,
+    mode: Option<String>,
+    task: Option<String>,
+    focus: Option<String>,
+}
+
+/// A chain by its name, or the strategies of one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "`chain` takes the name of a chain or strategy, or a list of names")]
+enum Chain {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl CompactWords {
+    pub(super) fn split(self) -> Result<(Place, Words), Failure> {
+        let budget = self.budget.as_ref().map(share_of).transpose()?;
+        let chain = self.chain.map(|chain| match chain {
+            Chain::One(name) => vec![name],
+            Chain::Many(names) => names,
+        });
+        let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus)?;
+        Ok((Place { format: self.format, session: self.name, to: self.to }, words))
+    }
+}
+
+/// 1 or more is tokens, less than 1 a part of what the messages take: JSON has one kind of number only.
+fn share_of(given: &Value) -> Result<Share, Failure> {
+    let wrong = || {
+        Failure::config(format!(
+            "`budget` takes a number of tokens (a whole number, 1 or more) or a part of what the messages take (above 0 and \
+             below 1), not {given}"
+        ))
+    };
+    if let Some(tokens) = given.as_u64() {
+        return u32::try_from(tokens).ok().filter(|tokens| *tokens > 0).map(Share::Tokens).ok_or_else(wrong);
+    }
+    given.as_f64().filter(|part| *part > 0.0 && *part < 1.0).map(Share::Part).ok_or_else(wrong)
+}
+
+/// What is searched, and how much comes back.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchWords {
+    #[serde(default)]
+    pub(super) format: Option<String>,
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    pub(super) query: Box<RawValue>,
+}
+
+/// What a session is converted to.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConvertWords {
+    #[serde(default)]
+    pub(super) format: Option<String>,
+    #[serde(default)]
+    pub(super) name: Option<String>,
+    pub(super) to: String,
+}
+
+/// The format of a request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ValidateWords {
+    pub(super) format: Option<String>,
+}
+
+/// By what is counted.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Counter {
+    pub(super) engine: Option<u32>,
+    pub(super) counter: Option<String>,
+}
+
+/// An answer of a provider that is an error.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+}

@@ -1,0 +1,136 @@
+//! What can go wrong in a call.
+
+use std::fmt;
+
+use epitome::config::ConfigErrors;
+use epitome::engine::{EngineError, Floor};
+use epitome::formats::{Profile, ReadError, WriteError};
+use epitome::live::LiveError;
+use epitome::store::StoreError;
+use epitome::{Report, Status};
+use epitome_fit::{FitError, StateError};
+
+/// Why a call came to nothing. Each kind is a class of errors in the packages.
+#[derive(Debug)]
+pub enum Failure {
+    /// The configuration or a word of the call is wrong.
+    Config {
+        /// Every problem.
+        problems: Vec<String>,
+    },
+    /// What was given cannot be read, or not be written as it was asked for.
+    Format(String),
+    /// What must stay is larger than the budget.
+    Infeasible {
+        /// Tokens that the messages may take.
+        budget: u32,
+        /// What must stay.
+        floor: Box<Floor>,
+        /// All that there is to say of the attempt.
+        report: Box<Report>,
+    },
+    /// Anything else, with what to do.
+    Other(String),
+}
+
+impl Failure {
+    /// A failure that is none of the other kinds.
+    pub fn other(error: impl ToString) -> Self {
+        Self::Other(error.to_string())
+    }
+
+    /// One problem of the configuration or of a word.
+    pub fn config(problem: impl Into<String>) -> Self {
+        Self::Config { problems: vec![problem.into()] }
+    }
+
+    /// The failure that a report tells of: what must stay is too much. `None` where it tells of none.
+    pub fn of_report(report: &Report) -> Option<Self> {
+        let floor = report.floor.clone().filter(|_| report.status == Status::Infeasible)?;
+        Some(Self::Infeasible { budget: report.budget, floor: Box::new(floor), report: Box::new(report.clone()) })
+    }
+
+    /// The failure of fitting a list in the form of `profile`.
+    pub fn of_fit(error: FitError, profile: Profile) -> Self {
+        Self::Format(match error {
+            FitError::Message { index, problem } => {
+                let format = profile.format();
+                format!("messages[{index}]: {problem} (read as {format}; `format` names another one)")
+            }
+            error => error.to_string(),
+        })
+    }
+}
+
+/// The parts of a floor with their tokens.
+pub(crate) fn parts_of(floor: &Floor) -> String {
+    let parts: Vec<String> = floor.parts.iter().map(|part| format!("{} {}", part.part, part.tokens)).collect();
+    parts.join(" + ")
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config { problems } => formatter.write_str(&problems.join("\n")),
+            Self::Format(message) | Self::Other(message) => formatter.write_str(message),
+            Self::Infeasible { budget, floor, .. } => write!(
+                formatter,
+                "the messages cannot fit {budget} tokens: what must stay takes {} ({}); give a larger budget, or shorten these \
+                 parts",
+                floor.tokens,
+                parts_of(floor)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<ConfigErrors> for Failure {
+    fn from(errors: ConfigErrors) -> Self {
+        Self::Config { problems: errors.problems().iter().map(ToString::to_string).collect() }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        let help = match error {
+            ReadError::Unrecognised { .. } => "; `format` names the format where it is a session",
+            _ => "",
+        };
+        Self::Format(format!("{error}{help}"))
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::Format(error.to_string())
+    }
+}
+
+impl From<EngineError> for Failure {
+    fn from(error: EngineError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::other(error)
+    }
+}
+
+impl From<LiveError> for Failure {
+    fn from(error: LiveError) -> Self {
+        match error {
+            LiveError::Infeasible { limit, floor, report } => Self::Infeasible { budget: limit, floor, report },
+            error => Self::other(error),
+        }
+    }
+}

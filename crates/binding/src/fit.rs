@@ -1,0 +1,130 @@
+//! Lists of messages, fitted call after call.
+
+use epitome::formats::Profile;
+use epitome::strategy::{HostChanges, Named};
+use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter, StateError};
+
+use crate::failure::parts_of;
+use crate::input::profile_of;
+use crate::{Failure, Parts};
+
+/// How much a fitter may remember, where the host says so, and what the host can change.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bounds {
+    /// Conversations.
+    pub conversations: Option<usize>,
+    /// Bytes of what is known of them.
+    pub memory_bytes: Option<usize>,
+    /// Bytes of what left the context.
+    pub archive_bytes: Option<usize>,
+    /// The key of the hashes by which conversations are recognised.
+    pub secret: Option<[u8; 32]>,
+    /// The changes that the host can make to its list.
+    pub host: HostChanges,
+}
+
+/// The changes of that name that a host can make; all of them without one.
+///
+/// # Errors
+///
+/// There are no changes of that name.
+pub fn host_of(name: Option<&str>) -> Result<HostChanges, Failure> {
+    let Some(name) = name else { return Ok(HostChanges::default()) };
+    HostChanges::from_name(name).map_err(|error| Failure::config(format!("`host`: {error}")))
+}
+
+/// What stands beside the messages, as text.
+#[derive(Debug, Clone, Default)]
+pub enum Text {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What the request has there, as JSON.
+    Json(String),
+    /// The tokens of something that is not shown.
+    Tokens(u32),
+}
+
+impl Text {
+    /// The same, borrowed for a request.
+    pub fn beside(&self) -> Beside<'_> {
+        match self {
+            Self::Nothing => Beside::Nothing,
+            Self::Json(json) => Beside::Json(json),
+            Self::Tokens(tokens) => Beside::Tokens(*tokens),
+        }
+    }
+}
+
+fn options(parts: &Parts, budget: Option<u32>, once: bool, bounds: &Bounds) -> FitOptions {
+    let mut options = match budget {
+        Some(tokens) if once => FitOptions::once(tokens),
+        Some(tokens) => FitOptions::within(tokens),
+        None => FitOptions::for_budget(parts.runtime.budget.clone()),
+    };
+    options.conversations = bounds.conversations.unwrap_or(options.conversations);
+    options.memory_bytes = bounds.memory_bytes.unwrap_or(options.memory_bytes);
+    options.archive_bytes = bounds.archive_bytes.unwrap_or(options.archive_bytes);
+    options.secret = bounds.secret.unwrap_or(options.secret);
+    options.host = bounds.host;
+    options
+}
+
+/// A fitter within `budget` tokens, or the budget of the configuration; `once` for a list that does not grow.
+pub fn fitter(parts: &Parts, profile: Profile, budget: Option<u32>, once: bool, bounds: &Bounds) -> Fitter {
+    let options = options(parts, budget, once, bounds);
+    Fitter::with_engine(parts.live_engine(), &parts.runtime, profile, options)
+}
+
+/// The fitter whose state these bytes are; it finds the format in them unless one is named.
+///
+/// # Errors
+///
+/// The bytes are damaged, or of another version, format or counter.
+pub fn fitter_from_state(
+    state: &[u8],
+    parts: &Parts,
+    format: Option<&str>,
+    budget: Option<u32>,
+    bounds: &Bounds,
+) -> Result<Fitter, Failure> {
+    let profiles = match format {
+        Some(name) => vec![profile_of(Some(name), None)?],
+        None => Profile::ALL.to_vec(),
+    };
+    let mut found = Err(StateError::NotAState);
+    for profile in profiles {
+        let options = options(parts, budget, false, bounds);
+        found = Fitter::from_state_with_engine(state, parts.live_engine(), &parts.runtime, profile, options);
+        if !matches!(found, Err(StateError::Configuration { what: "format", .. })) {
+            break;
+        }
+    }
+    Ok(found?)
+}
+
+/// What to say where a list cannot be made to fit; `None` where it fits.
+pub fn problem_of(fitted: &Fitted) -> Option<String> {
+    let Fitted { status, tokens_after, budget, detail, floor, .. } = fitted;
+    (*status == FitStatus::Infeasible).then(|| {
+        let why = match (floor, detail) {
+            (Some(floor), _) => format!(": what must stay takes {} ({})", floor.tokens, parts_of(floor)),
+            (None, Some(detail)) => format!(" ({detail})"),
+            (None, None) => String::new(),
+        };
+        format!(
+            "the messages take {tokens_after} tokens and cannot fit {budget}{why}; give a larger budget, or shorten what \
+             must stay"
+        )
+    })
+}
+
+/// `unchanged`, `replayed`, `compacted` or `infeasible`.
+pub fn status_name(status: FitStatus) -> &'static str {
+    match status {
+        FitStatus::Unchanged => "unchanged",
+        FitStatus::Replayed => "replayed",
+        FitStatus::Compacted => "compacted",
+        FitStatus::Infeasible => "infeasible",
+    }
+}

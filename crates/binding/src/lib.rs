@@ -1,0 +1,28 @@
+//! What the packages for other languages share.
+//!
+//! A package in Python, or for Node and browsers, takes objects of its language, makes JSON text of them, and gives objects
+//! back. What lies between is here, without a word of any language: [`Parts`] is a configuration that was built,
+//! [`Compacted`] a session that was compacted, [`Failure`] why a call came to nothing.
+//!
+//! [`Calls`] has all of it behind one function that takes and gives text and bytes, for languages that reach Rust through a
+//! narrow door: `crates/node` and `crates/wasm` are that function in two covers.
+
+mod calls;
+mod compacted;
+mod failure;
+mod fit;
+mod input;
+mod look;
+mod parts;
+mod settings;
+mod words;
+
+pub use calls::{Answer, Calls};
+pub use compacted::{Compacted, Place, content_json, written};
+pub use failure::Failure;
+pub use fit::{Bounds, Text, fitter, fitter_from_state, host_of, problem_of, status_name};
+pub use input::{choose, format_of, load, messages_of, profile_of, provider_of, query_of};
+pub use look::{Inspection, measure_fullness};
+pub use parts::{MakeSummarizer, Parts};
+pub use settings::{Source, config_of};
+pub use words::{Share, Words};

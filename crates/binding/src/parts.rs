@@ -1,0 +1,117 @@
+//! The parts of an engine that every call of it shares.
+
+use std::fmt;
+use std::sync::Arc;
+
+use epitome::config::Source;
+use epitome::engine::{Budget, Mode, WithoutSummary};
+use epitome::providers::RuleSummarizer;
+use epitome::strategy::{Embedder, Registry, Summarizer, TokenCounter};
+use epitome::{Config, Engine, Request, Runtime, Session};
+
+use crate::{Failure, Words};
+
+/// Makes the summarizer of a host; it is given the one that takes over where the host's fails, if the configuration asks for
+/// one.
+pub type MakeSummarizer = Box<dyn FnOnce(Option<Arc<dyn Summarizer>>) -> Arc<dyn Summarizer>>;
+
+/// A configuration, built, with what the host brought in place of what it says.
+pub struct Parts {
+    /// What the configuration describes.
+    pub runtime: Runtime,
+    /// The strategies, those of the configuration's own commands included.
+    pub registry: Registry,
+    /// Whether something sets the window: strategies go by the budget where nothing does.
+    has_window: bool,
+    summarizer: Option<Arc<dyn Summarizer>>,
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Parts").field("has_window", &self.has_window).finish_non_exhaustive()
+    }
+}
+
+impl Parts {
+    /// Builds them. `summarizer` and `embedder` stand in place of what the configuration asks for.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the configuration.
+    pub fn new(
+        config: &Config,
+        registry: Registry,
+        summarizer: Option<MakeSummarizer>,
+        embedder: Option<Arc<dyn Embedder>>,
+    ) -> Result<Self, Failure> {
+        let mut runtime = config.build(&registry)?;
+        if embedder.is_some() {
+            runtime.embedder = embedder;
+        }
+        let summarizer = match summarizer {
+            None => runtime.make_summarizer(None),
+            Some(make) => {
+                let second = match runtime.without_summary {
+                    WithoutSummary::Stop => None,
+                    WithoutSummary::GoOn => Some(Arc::new(RuleSummarizer) as Arc<dyn Summarizer>),
+                };
+                Some(make(second))
+            }
+        };
+        let has_window = config.source("budget.window") != Source::Default;
+        let registry = config.registry(&registry);
+        Ok(Self { runtime, registry, has_window, summarizer })
+    }
+
+    /// The counter for a session: the configured one, corrected by the session's usage records where that is asked for.
+    pub fn counter(&self, session: &Session) -> Arc<dyn TokenCounter> {
+        let counter = Arc::clone(&self.runtime.counter);
+        if self.runtime.calibrate { epitome::config::calibrated(counter, session) } else { counter }
+    }
+
+    /// An engine for a session.
+    pub fn engine(&self, session: &Session) -> Engine {
+        self.runtime.engine(self.counter(session), self.summarizer.clone())
+    }
+
+    /// An engine for a session that is going on: what it will hold is not known yet.
+    pub fn live_engine(&self) -> Engine {
+        self.runtime.engine(Arc::clone(&self.runtime.counter), self.summarizer.clone())
+    }
+
+    /// The request that the words of a call make for a session whose messages take `now` tokens, and its tool definitions
+    /// `tool_definitions`.
+    ///
+    /// # Errors
+    ///
+    /// A chain that does not exist, and `mode` fixed without one.
+    pub fn request(&self, words: &Words, now: u32, tool_definitions: u32) -> Result<Request, Failure> {
+        let mut request = Request::to_budget(0);
+        request.task = words.task;
+        request.focus = words.focus.clone();
+        request.mode = words.mode.unwrap_or(if words.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
+        if let Some(names) = &words.chain {
+            let chain = self.runtime.chain(names, &self.registry);
+            request.chain = Some(chain.map_err(|problem| Failure::config(format!("`chain`: {problem}")))?);
+            request.mode = Mode::Fixed;
+        } else if request.mode == Mode::Fixed {
+            let help = "`mode` fixed needs a chain: name one with `chain`, or with [select] chain in the configuration";
+            request.chain = Some(self.runtime.fixed.clone().ok_or_else(|| Failure::config(help))?);
+        }
+        match words.budget {
+            Some(budget) => {
+                let tokens = budget.tokens(now);
+                (request.limit, request.target) = (tokens, tokens);
+                request.window = self.has_window.then_some(self.runtime.budget.window);
+            }
+            None => {
+                let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };
+                let usable = budget.usable();
+                request.limit = budget.hard.tokens(usable).min(usable);
+                request.target = budget.target.tokens(usable).min(request.limit);
+                request.window = Some(budget.window);
+            }
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,69 @@
+//! The words of a call: how much, by which chain, about what.
+
+use epitome::engine::Mode;
+use epitome::strategy::{Named, TaskKind};
+
+use crate::Failure;
+
+/// What messages may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Share {
+    /// So many tokens.
+    Tokens(u32),
+    /// A part of what they take now, above 0 and at most 1.
+    Part(f64),
+}
+
+impl Share {
+    /// In tokens, for messages that take `now`; 1 at least.
+    pub fn tokens(self, now: u32) -> u32 {
+        match self {
+            Self::Tokens(tokens) => tokens,
+            Self::Part(part) => ((f64::from(now) * part) as u32).max(1),
+        }
+    }
+}
+
+/// The words of a call that say how to compact.
+#[derive(Debug, Clone, Default)]
+pub struct Words {
+    /// What the messages may take; what the configuration says of it where there is none.
+    pub budget: Option<Share>,
+    /// The strategies to ask, or the name of a chain.
+    pub chain: Option<Vec<String>>,
+    /// How the chain is chosen.
+    pub mode: Option<Mode>,
+    /// The kind of task, where the caller knows it.
+    pub task: Option<TaskKind>,
+    /// What to keep in focus.
+    pub focus: Option<String>,
+}
+
+impl Words {
+    /// The words by their names in a call.
+    ///
+    /// # Errors
+    ///
+    /// A mode or a kind of task that does not exist, and a mode that a chain leaves no room for.
+    pub fn new(
+        budget: Option<Share>,
+        chain: Option<Vec<String>>,
+        mode: Option<&str>,
+        task: Option<&str>,
+        focus: Option<String>,
+    ) -> Result<Self, Failure> {
+        let mode = mode.map(mode_of).transpose()?;
+        let task = task
+            .map(|name| TaskKind::from_name(name).map_err(|error| Failure::config(format!("`task`: {error}"))))
+            .transpose()?;
+        if chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
+            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
+            return Err(Failure::config(problem));
+        }
+        Ok(Self { budget, chain, mode, task, focus })
+    }
+}
+
+fn mode_of(name: &str) -> Result<Mode, Failure> {
+    Mode::from_name(name).map_err(|error| Failure::config(format!("`mode`: {error}")))
+}

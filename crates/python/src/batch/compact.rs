@@ -1,0 +1,124 @@
+//! A column of sessions, compacted.
+
+use epitome::Status;
+use epitome_binding::{Compacted, Place, Words, format_of};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use super::column::Column;
+use super::fields::{numbers, texts};
+use super::rows::Rows;
+use super::workers::each_row;
+use crate::engine::Engine;
+use crate::failure::{Failure, Raise};
+use crate::parts::Parts;
+use crate::words::words_of;
+
+/// What became of one session. A row that is null stays empty.
+#[derive(Debug, Default)]
+struct CompactedRow {
+    messages: Option<String>,
+    tokens: Option<(u32, u32)>,
+    status: Option<&'static str>,
+    report: Option<String>,
+    error: Option<String>,
+}
+
+impl CompactedRow {
+    fn from_error(error: String) -> Self {
+        Self { status: Some("error"), error: Some(error), ..Self::default() }
+    }
+}
+
+/// Compacts every session of a column.
+#[pyfunction]
+#[pyo3(signature = (engine, column, *, format, to, budget, chain, mode, task, focus, report, threads))]
+#[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+pub(super) fn compact_column(
+    py: Python<'_>,
+    engine: &Engine,
+    column: &Bound<'_, PyAny>,
+    format: Option<String>,
+    to: Option<String>,
+    budget: Option<Bound<'_, PyAny>>,
+    chain: Option<Vec<String>>,
+    mode: Option<&str>,
+    task: Option<&str>,
+    focus: Option<String>,
+    report: bool,
+    threads: usize,
+) -> PyResult<Column> {
+    let parts = &engine.parts;
+    let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus);
+    let words = words.map_err(|failure| failure.raise(py, &parts.raised))?;
+    // A mistake in the words is one of the call, not of every row.
+    parts.request(&words, 0, 0).map_err(|failure| failure.raise(py, &parts.raised))?;
+    for name in [&format, &to].into_iter().flatten() {
+        format_of(name).map_err(|failure| failure.raise(py, &parts.raised))?;
+    }
+    let place = Place { format, session: None, to };
+    let rows = Rows::from_python(column, "column")?;
+    let work = |row: usize| match rows.session(row) {
+        None => CompactedRow::default(),
+        Some(bytes) => row_of(parts, bytes, &place, &words, report)
+            .unwrap_or_else(|failure| CompactedRow::from_error(failure.to_string())),
+    };
+    let done = each_row(py, parts, threads, rows.len(), work, CompactedRow::from_error)?;
+    let of = |tokens: fn((u32, u32)) -> u32| done.iter().map(move |row| row.tokens.map(|it| i64::from(tokens(it))));
+    let fields = vec![
+        texts("messages", done.iter().map(|row| row.messages.as_deref()))?,
+        numbers("tokens_before", of(|(before, _)| before)),
+        numbers("tokens_after", of(|(_, after)| after)),
+        texts("status", done.iter().map(|row| row.status))?,
+        texts("report", done.iter().map(|row| row.report.as_deref()))?,
+        texts("error", done.iter().map(|row| row.error.as_deref()))?,
+    ];
+    Column::new(fields, done.len())
+}
+
+fn row_of(
+    parts: &Parts,
+    bytes: Vec<u8>,
+    place: &Place,
+    words: &Words,
+    with_report: bool,
+) -> Result<CompactedRow, Failure> {
+    let compacted = Compacted::new(parts, bytes, place, words, false)?;
+    let report = &compacted.report;
+    let written = match Failure::of_report(report) {
+        Some(failure) => Err(failure.to_string()),
+        None => {
+            let (bytes, _) = compacted.write()?;
+            Ok(String::from_utf8(bytes).map_err(|error| Failure::Format(format!("not UTF-8: {error}")))?)
+        }
+    };
+    let is_infeasible = report.status == Status::Infeasible;
+    let text = || -> Result<String, Failure> {
+        let mut report = serde_json::to_value(report).map_err(Failure::other)?;
+        drop_times(&mut report);
+        Ok(report.to_string())
+    };
+    Ok(CompactedRow {
+        tokens: Some((report.tokens_before, report.tokens_after)),
+        status: Some(report.status.as_str()),
+        report: with_report.then(text).transpose()?,
+        error: written.as_ref().err().filter(|_| is_infeasible).cloned(),
+        messages: written.ok(),
+    })
+}
+
+/// Times differ from run to run: without them the same sessions give the same bytes, wherever they are worked on.
+fn drop_times(report: &mut Value) {
+    match report {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match value {
+                    Value::Number(_) if name.ends_with("_us") => *value = Value::from(0),
+                    value => drop_times(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_times),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

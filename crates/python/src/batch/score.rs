@@ -1,0 +1,149 @@
+//! Policies measured on the sessions of a column, by the figures of the evaluation.
+
+use std::sync::Arc;
+
+use epitome_binding::{choose, format_of, load};
+use epitome_eval::{
+    BudgetSpec, CaseId, CaseOptions, Filter, Labels, Method, MethodOptions, Metric, Plan, Row, Subject,
+};
+use pyo3::prelude::*;
+
+use super::column::Column;
+use super::fields::{FieldArray, lists, numbers, shares, structures, texts, truths};
+use super::rows::Rows;
+use super::workers::each_row;
+use crate::engine::Engine;
+use crate::failure::{Failure, Raise};
+
+/// The figures that a recorded session has, in the order of the columns. Those of chats, probes and grades need more than
+/// the session.
+const FIGURES: [Metric; 11] = [
+    Metric::BoundFrr,
+    Metric::Frr,
+    Metric::Quotes,
+    Metric::Files,
+    Metric::Rules,
+    Metric::Typed,
+    Metric::Finals,
+    Metric::Speakers,
+    Metric::Sources,
+    Metric::OwnSummary,
+    Metric::Fill,
+];
+
+/// What one session gave. A row that is null stays empty.
+#[derive(Debug, Default)]
+struct ScoredRow {
+    format: Option<&'static str>,
+    rows: Vec<Row>,
+    error: Option<String>,
+}
+
+impl ScoredRow {
+    fn from_error(error: String) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+}
+
+/// Measures methods at budgets on every session of a column.
+#[pyfunction]
+#[pyo3(signature = (engine, column, *, methods, budgets, cut, reasoning, format, threads))]
+#[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+pub(super) fn score_column(
+    py: Python<'_>,
+    engine: &Engine,
+    column: &Bound<'_, PyAny>,
+    methods: Vec<String>,
+    budgets: Vec<String>,
+    cut: f64,
+    reasoning: bool,
+    format: Option<&str>,
+    threads: usize,
+) -> PyResult<Column> {
+    let parts = &engine.parts;
+    let plan = plan_of(&methods, &budgets, cut, reasoning).map_err(|failure| failure.raise(py, &parts.raised))?;
+    if let Some(name) = format {
+        format_of(name).map_err(|failure| failure.raise(py, &parts.raised))?;
+    }
+    let rows = Rows::from_python(column, "column")?;
+    let row_of = |bytes: Vec<u8>| -> Result<ScoredRow, Failure> {
+        let loaded = load(bytes, format)?;
+        let session = &loaded.sessions[choose(&loaded, None)?];
+        let id = CaseId { file: String::new(), session: session.name.clone(), cut_permille: 0, part: None };
+        let rows = plan.rows_of(&id, loaded.format.as_str(), &session.session).map_err(Failure::other)?;
+        Ok(ScoredRow { format: Some(loaded.format.as_str()), rows, error: None })
+    };
+    let work = |row: usize| match rows.session(row) {
+        None => ScoredRow::default(),
+        Some(bytes) => row_of(bytes).unwrap_or_else(|failure| ScoredRow::from_error(failure.to_string())),
+    };
+    let done = each_row(py, parts, threads, rows.len(), work, ScoredRow::from_error)?;
+    let measured: Vec<&Row> = done.iter().flat_map(|row| &row.rows).collect();
+    let items = structures(measured_fields(&measured)?, measured.len())?;
+    let fields = vec![
+        texts("format", done.iter().map(|row| row.format))?,
+        lists("rows", items, done.iter().map(|row| row.rows.len()))?,
+        texts("error", done.iter().map(|row| row.error.as_deref()))?,
+    ];
+    Column::new(fields, done.len())
+}
+
+/// The plan of the words; every mistake in them is one of the call.
+fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: bool) -> Result<Plan, Failure> {
+    let registry = epitome::registry();
+    let options = MethodOptions::default();
+    let parse = |spec: &String| Method::parse(spec, &options, &registry).map(Arc::new);
+    let methods: Vec<_> =
+        methods.iter().map(parse).collect::<Result<_, _>>().map_err(|error| Failure::config(error.to_string()))?;
+    let budget = |text: &String| text.parse::<BudgetSpec>().map_err(Failure::config);
+    let budgets: Vec<_> = budgets.iter().map(budget).collect::<Result<_, _>>()?;
+    if methods.is_empty() || budgets.is_empty() {
+        return Err(Failure::config("`methods` and `budgets` need one entry each at least"));
+    }
+    if !(cut > 0.0 && cut < 1.0) {
+        return Err(Failure::config(format!("`cut` is a share of a session's tokens above 0 and below 1, not {cut}")));
+    }
+    Ok(Plan {
+        subject: Subject::Future,
+        paths: Vec::new(),
+        column: None,
+        methods,
+        budgets,
+        generations: Vec::new(),
+        search: None,
+        cuts: vec![CaseOptions { cut, with_reasoning }],
+        // What is too short to say anything is for the query to leave out.
+        filter: Filter { min_tokens: 0, min_calls: 0, min_needed: 0, ..Filter::default() },
+        labels: Labels::default(),
+        repositories: Labels::default(),
+        sample: None,
+        seed: 1,
+        known: Vec::new(),
+    })
+}
+
+/// The fields of measured rows. The time that a compaction took is not among them: it differs from run to run.
+fn measured_fields(rows: &[&Row]) -> PyResult<Vec<FieldArray>> {
+    let count = |figure: fn(&Row) -> u32| rows.iter().map(move |row| Some(i64::from(figure(row))));
+    let problem = |row: &Row| row.problem.clone().or_else(|| row.scores.violation.clone());
+    let problems: Vec<Option<String>> = rows.iter().map(|row| problem(row)).collect();
+    let mut fields = vec![
+        texts("method", rows.iter().map(|row| Some(row.method.as_str())))?,
+        texts("budget", rows.iter().map(|row| Some(row.budget.as_str())))?,
+        texts("part", rows.iter().map(|row| row.case.part.as_deref()))?,
+        numbers("prefix_tokens", count(|row| row.prefix_tokens)),
+        numbers("future_calls", count(|row| row.future_calls)),
+        numbers("budget_tokens", count(|row| row.budget_tokens)),
+        numbers("tokens", count(|row| row.scores.tokens)),
+        truths("usable", rows.iter().map(|row| Some(row.is_usable()))),
+        texts("problem", problems.iter().map(Option::as_deref))?,
+        numbers("cache_loss_tokens", count(|row| row.scores.cache_loss_tokens)),
+        numbers("misplaced", rows.iter().map(|row| row.scores.meaning.misplaced.map(i64::from))),
+    ];
+    for figure in FIGURES {
+        let name = figure.as_str().to_lowercase();
+        fields.push(shares(&name, rows.iter().map(|row| figure.of(row).share())));
+        fields.push(numbers(&format!("{name}_of"), rows.iter().map(|row| Some(i64::from(figure.of(row).of)))));
+    }
+    Ok(fields)
+}

@@ -1,0 +1,41 @@
+//! The Python exceptions that say what went wrong (`epitome_context/_errors.py`).
+
+pub(crate) use epitome_binding::Failure;
+use pyo3::prelude::*;
+
+use crate::callables::Raised;
+use crate::objects::object_from;
+
+/// A failure is made while Python is let go, and raised when it is back.
+pub(crate) trait Raise {
+    /// The exception; what a callable of the host raised, and the message tells of, is its cause.
+    fn raise(self, py: Python<'_>, raised: &Raised) -> PyErr;
+}
+
+impl Raise for Failure {
+    fn raise(self, py: Python<'_>, raised: &Raised) -> PyErr {
+        match exception(self, py, raised) {
+            Ok(exception) => exception,
+            Err(error) => error,
+        }
+    }
+}
+
+fn exception(failure: Failure, py: Python<'_>, raised: &Raised) -> PyResult<PyErr> {
+    let module = py.import("epitome_context._errors")?;
+    let message = failure.to_string();
+    let exception = match failure {
+        Failure::Config { problems } => module.getattr("ConfigError")?.call1((&message, problems))?,
+        Failure::Format(_) => module.getattr("FormatError")?.call1((&message,))?,
+        Failure::Infeasible { budget, floor, report } => {
+            let (floor, report) = (object_from(py, &floor)?, object_from(py, &report)?);
+            module.getattr("Infeasible")?.call1((&message, floor, budget, report))?
+        }
+        Failure::Other(_) => module.getattr("EpitomeError")?.call1((&message,))?,
+    };
+    let error = PyErr::from_value(exception);
+    if let Some(cause) = raised.cause_of(py, &message) {
+        error.set_cause(py, Some(cause));
+    }
+    Ok(error)
+}

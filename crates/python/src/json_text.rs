@@ -1,0 +1,150 @@
+//! Python objects as JSON text, in one walk: a list of dictionaries becomes what the readers of formats take.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+
+/// How deep values may be nested. Source: the limit of the JSON reader behind.
+const MOST_DEPTH: usize = 120;
+
+/// Why an object is not JSON, with the way to it, its last step first.
+struct Unfit {
+    path: Vec<String>,
+    problem: String,
+}
+
+impl Unfit {
+    fn new(problem: impl Into<String>) -> Self {
+        Self { path: Vec::new(), problem: problem.into() }
+    }
+
+    fn under(mut self, step: impl FnOnce() -> String) -> Self {
+        self.path.push(step());
+        self
+    }
+
+    fn error(self, root: &str) -> PyErr {
+        let path: String = self.path.into_iter().rev().collect();
+        PyTypeError::new_err(format!("{root}{path}: {}", self.problem))
+    }
+}
+
+impl From<PyErr> for Unfit {
+    fn from(error: PyErr) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// The JSON text of `value`, which errors call `root`. Objects with a method `model_dump`, as the providers' own clients
+/// give them, are written as what that gives. Linear in the value.
+///
+/// Errors (`TypeError`) name the path of the field: another type, a key that is not text, a number that JSON does not
+/// have, text that is not Unicode, more than 120 levels.
+pub(crate) fn text_of(value: &Bound<'_, PyAny>, root: &str) -> PyResult<Vec<u8>> {
+    let mut out = Vec::with_capacity(4_096);
+    write(value, &mut out, 0).map_err(|unfit| unfit.error(root))?;
+    Ok(out)
+}
+
+fn write(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), Unfit> {
+    if depth > MOST_DEPTH {
+        return Err(Unfit::new(format!("nested deeper than {MOST_DEPTH} levels, or within itself")));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        return write_text(text, out);
+    }
+    if let Ok(entries) = value.cast::<PyDict>() {
+        return write_entries(entries.iter(), out, depth);
+    }
+    if let Ok(items) = value.cast::<PyList>() {
+        return write_items(items.iter(), out, depth);
+    }
+    if let Ok(items) = value.cast::<PyTuple>() {
+        return write_items(items.iter(), out, depth);
+    }
+    if value.is_none() {
+        out.extend_from_slice(b"null");
+    } else if let Ok(flag) = value.cast::<PyBool>() {
+        out.extend_from_slice(if flag.is_true() { b"true" } else { b"false" });
+    } else if value.is_instance_of::<PyInt>() {
+        // Of any size: JSON has no bound, and `__int__` leaves the names of enumerations out.
+        let digits = value.call_method0(intern!(value.py(), "__int__"))?.str()?;
+        out.extend_from_slice(digits.to_str()?.as_bytes());
+    } else if let Ok(number) = value.cast::<PyFloat>() {
+        let number = number.value();
+        if !number.is_finite() {
+            return Err(Unfit::new(format!("{number} is not a number of JSON; leave it out, or write it as text")));
+        }
+        serde_json::to_writer(out, &number).map_err(|error| Unfit::new(error.to_string()))?;
+    } else {
+        return write_object(value, out, depth);
+    }
+    Ok(())
+}
+
+/// What is none of the plain types: an object of a provider's client, or another mapping.
+fn write_object(value: &Bound<'_, PyAny>, out: &mut Vec<u8>, depth: usize) -> Result<(), Unfit> {
+    let py = value.py();
+    if let Some(dump) = value.getattr_opt(intern!(py, "model_dump"))?.filter(|dump| dump.is_callable()) {
+        // As the clients of OpenAI and Anthropic write such objects into their requests.
+        let how = PyDict::new(py);
+        how.set_item("mode", "json")?;
+        how.set_item("exclude_unset", true)?;
+        return write(&dump.call((), Some(&how))?, out, depth + 1);
+    }
+    if let Ok(mapping) = value.cast::<PyMapping>() {
+        let copy = PyDict::new(py);
+        copy.update(mapping)?;
+        return write_entries(copy.iter(), out, depth);
+    }
+    let name = value.get_type().qualname()?;
+    Err(Unfit::new(format!(
+        "an object of the type `{name}` is not JSON; give dict, list, str, int, float, bool or None, or an object with \
+         `model_dump()`"
+    )))
+}
+
+fn write_entries<'py>(
+    entries: impl Iterator<Item = (Bound<'py, PyAny>, Bound<'py, PyAny>)>,
+    out: &mut Vec<u8>,
+    depth: usize,
+) -> Result<(), Unfit> {
+    out.push(b'{');
+    for (index, (key, value)) in entries.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let Ok(name) = key.cast::<PyString>() else {
+            return Err(Unfit::new(format!("the key {} is not text", key.repr()?)));
+        };
+        write_text(name, out)?;
+        out.push(b':');
+        write(&value, out, depth + 1).map_err(|unfit| unfit.under(|| format!(".{name}")))?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+fn write_items<'py>(
+    items: impl Iterator<Item = Bound<'py, PyAny>>,
+    out: &mut Vec<u8>,
+    depth: usize,
+) -> Result<(), Unfit> {
+    out.push(b'[');
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write(&item, out, depth + 1).map_err(|unfit| unfit.under(|| format!("[{index}]")))?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) -> Result<(), Unfit> {
+    let Ok(text) = text.to_str() else {
+        return Err(Unfit::new("the text holds half of a surrogate pair, which is not Unicode; replace it"));
+    };
+    serde_json::to_writer(out, text).map_err(|error| Unfit::new(error.to_string()))
+}

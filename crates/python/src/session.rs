@@ -1,0 +1,334 @@
+//! A live session as Python has it.
+
+use std::sync::{Arc, Mutex, TryLockError};
+
+use epitome::engine::{Draft, Status, block_on};
+use epitome::formats::{Profile, render};
+use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
+use epitome::session::EntryKey;
+use epitome::{Report, Session as Recorded};
+use epitome_binding::{Share, Words, choose, load, messages_of, profile_of, query_of};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::engine::Engine;
+use crate::failure::{Failure, Raise};
+use crate::objects::{object_from, object_of};
+use crate::outcome::content_of;
+use crate::parts::Parts;
+use crate::words::words_of;
+
+/// A session that is going on. One call at a time works on it; another one meanwhile is refused, for a callable that asks
+/// the session that waits for it would wait for ever.
+#[pyclass(frozen, module = "epitome_context._epitome")]
+#[derive(Debug)]
+pub(crate) struct Session {
+    live: Mutex<LiveSession>,
+    parts: Arc<Parts>,
+    /// The provider's format that messages are given back in.
+    profile: Profile,
+}
+
+/// A compaction that was worked out and not yet made.
+#[pyclass(module = "epitome_context._epitome")]
+#[derive(Debug)]
+pub(crate) struct LiveDraft {
+    draft: Draft,
+    parts: Arc<Parts>,
+}
+
+impl Session {
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut LiveSession) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| match self.live.try_lock() {
+            Ok(mut live) => work(&mut live),
+            // What panicked left the session as it was, or as it was stored.
+            Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(Failure::other(
+                "the session is at work in another call: use it from one thread at a time, and not from its own callables",
+            )),
+        });
+        match self.parts.raised.take_interrupt() {
+            Some(interrupt) => Err(interrupt),
+            None => done.map_err(|failure| failure.raise(py, &self.parts.raised)),
+        }
+    }
+
+    fn compaction(&self, words: &Words, now: u32) -> Result<Compaction, Failure> {
+        let chain = words.chain.as_ref().map(|names| self.parts.runtime.chain(names, &self.parts.registry));
+        let chain = chain.transpose().map_err(|problem| Failure::config(format!("`chain`: {problem}")))?;
+        Ok(Compaction {
+            target: words.budget.map(|budget: Share| budget.tokens(now)),
+            focus: words.focus.clone(),
+            task: words.task,
+            chain,
+            ..Compaction::default()
+        })
+    }
+
+    fn words(
+        &self,
+        py: Python<'_>,
+        target: Option<Bound<'_, PyAny>>,
+        chain: Option<Vec<String>>,
+        task: Option<&str>,
+        focus: Option<String>,
+    ) -> PyResult<Words> {
+        words_of(target.map(|given| ("target", given)), chain, None, task, focus)
+            .map_err(|failure| failure.raise(py, &self.parts.raised))
+    }
+}
+
+#[pymethods]
+impl Session {
+    /// A session in memory: empty, or one that is there already.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        engine: &Engine,
+        data: Option<&[u8]>,
+        format: Option<String>,
+        session: Option<String>,
+    ) -> PyResult<Self> {
+        let bytes = data.map(<[u8]>::to_vec);
+        engine.without_python(py, |parts| {
+            let (recorded, profile) = match bytes {
+                None => (Recorded::new(), profile_of(format.as_deref(), None)?),
+                Some(bytes) => {
+                    let mut loaded = load(bytes, format.as_deref())?;
+                    let index = choose(&loaded, session.as_deref())?;
+                    let profile = profile_of(None, Some(loaded.format))?;
+                    (loaded.sessions.swap_remove(index).session, profile)
+                }
+            };
+            let live = LiveSession::with_engine(parts.live_engine(), &parts.runtime, recorded);
+            Ok(Self { live: Mutex::new(live), parts: Arc::clone(parts), profile })
+        })
+    }
+
+    /// Opens a session that was kept in a file.
+    #[staticmethod]
+    fn open(py: Python<'_>, engine: &Engine, path: std::path::PathBuf, format: Option<String>) -> PyResult<Self> {
+        engine.without_python(py, |parts| {
+            let profile = profile_of(format.as_deref(), None)?;
+            let live = LiveSession::open_with_engine(parts.live_engine(), &parts.runtime, &path)?;
+            Ok(Self { live: Mutex::new(live), parts: Arc::clone(parts), profile })
+        })
+    }
+
+    /// Keeps the session in a new file from here on.
+    fn keep_in(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
+        self.with(py, |live| Ok(live.keep_in(&path)?))
+    }
+
+    /// Waits until everything is on the disk.
+    fn save(&self, py: Python<'_>) -> PyResult<()> {
+        self.with(py, |live| Ok(live.save()?))
+    }
+
+    /// Appends messages; their ids.
+    fn push(&self, py: Python<'_>, data: &[u8], format: Option<String>) -> PyResult<Vec<String>> {
+        let bytes = data.to_vec();
+        self.with(py, |live| {
+            let format = format.unwrap_or_else(|| self.profile.format().as_str().to_owned());
+            let mut ids = Vec::new();
+            for message in messages_of(&load(bytes, Some(&format))?) {
+                live.push(message)?;
+                let newest = live.session().log().last();
+                ids.extend(newest.map(|message| message.id.to_string()));
+            }
+            Ok(ids)
+        })
+    }
+
+    /// The tool definitions that are sent with every request, as JSON.
+    fn set_tools(&self, py: Python<'_>, tools: Option<String>) -> PyResult<()> {
+        self.with(py, |live| Ok(live.set_tools(tools.as_deref())?))
+    }
+
+    /// Tokens of the view.
+    #[getter]
+    fn tokens(&self, py: Python<'_>) -> PyResult<u32> {
+        self.with(py, |live| Ok(live.tokens()))
+    }
+
+    /// The format that messages are given back in.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.profile.format().as_str()
+    }
+
+    /// Whether a compaction is due.
+    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let check = self.with(py, |live| Ok(live.check()))?;
+        object_from(py, &check)
+    }
+
+    /// What to send to the model: the messages, the system prompt, the tools; or everything that was ever said.
+    fn request<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
+        let rendered = self.with(py, |live| {
+            let profile = profile_of(Some(format.as_deref().unwrap_or(self.format())), None)?;
+            let session = live.session();
+            let tools = session.tools.as_deref();
+            Ok(match full {
+                false => render(session.view(), profile, tools, None),
+                true => render(&session.full_view(), profile, tools, None),
+            })
+        })?;
+        object_of(py, rendered.json.as_bytes())
+    }
+
+    /// The messages of the view, or of everything that was ever said.
+    fn messages<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
+        let name = match &format {
+            None => self.profile.list_field(),
+            Some(name) => {
+                let profile = profile_of(Some(name), None);
+                profile.map_err(|failure| failure.raise(py, &self.parts.raised))?.list_field()
+            }
+        };
+        self.request(py, format, full)?.get_item(name)
+    }
+
+    /// To be called before each call of the model: what was done, with the report where there is one, and the new session
+    /// where the settings ask for one.
+    fn maintain<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Option<Self>)> {
+        let outcome = self.with(py, |live| Ok(block_on(live.maintain())?))?;
+        let told = match &outcome {
+            MaintainOutcome::Nothing(check) => json!({ "done": "nothing", "check": check }),
+            MaintainOutcome::Compacted(report) if report.status == Status::RolledBack => {
+                json!({ "done": "rolled-back", "report": report })
+            }
+            MaintainOutcome::Compacted(report) => json!({ "done": "compacted", "report": report }),
+            MaintainOutcome::Preparing(check) => json!({ "done": "preparing", "check": check }),
+            MaintainOutcome::NotWorthwhile(check, report) => {
+                json!({ "done": "not-worthwhile", "check": check, "report": report })
+            }
+            MaintainOutcome::Refused(check) => json!({ "done": "refused", "check": check }),
+            MaintainOutcome::NewSession(_) => json!({ "done": "new-session" }),
+        };
+        let successor = match outcome {
+            MaintainOutcome::NewSession(session) => {
+                let live = LiveSession::with_engine(self.parts.live_engine(), &self.parts.runtime, *session);
+                Some(Self { live: Mutex::new(live), parts: Arc::clone(&self.parts), profile: self.profile })
+            }
+            _ => None,
+        };
+        Ok((object_from(py, &told)?, successor))
+    }
+
+    /// Compacts now.
+    #[pyo3(signature = (*, target, chain, task, focus))]
+    fn compact<'py>(
+        &self,
+        py: Python<'py>,
+        target: Option<Bound<'py, PyAny>>,
+        chain: Option<Vec<String>>,
+        task: Option<&str>,
+        focus: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let words = self.words(py, target, chain, task, focus)?;
+        let report: Report = self.with(py, |live| {
+            let compaction = self.compaction(&words, live.tokens())?;
+            Ok(block_on(live.compact(&compaction))?)
+        })?;
+        object_from(py, &report)
+    }
+
+    /// Works out a compaction without making it.
+    #[pyo3(signature = (*, target, chain, task, focus))]
+    fn preview(
+        &self,
+        py: Python<'_>,
+        target: Option<Bound<'_, PyAny>>,
+        chain: Option<Vec<String>>,
+        task: Option<&str>,
+        focus: Option<String>,
+    ) -> PyResult<LiveDraft> {
+        let words = self.words(py, target, chain, task, focus)?;
+        let draft = self.with(py, |live| {
+            let compaction = self.compaction(&words, live.tokens())?;
+            Ok(block_on(live.preview(&compaction))?)
+        })?;
+        Ok(LiveDraft { draft, parts: Arc::clone(&self.parts) })
+    }
+
+    /// Makes the compaction that was previewed.
+    fn apply<'py>(&self, py: Python<'py>, draft: &LiveDraft) -> PyResult<Bound<'py, PyAny>> {
+        let draft = draft.draft.clone();
+        let report = self.with(py, |live| Ok(block_on(live.apply(draft))?))?;
+        object_from(py, &report)
+    }
+
+    /// The provider has refused the session as too long: compacts harder. The report, and how many attempts are left.
+    fn overflowed<'py>(
+        &self,
+        py: Python<'py>,
+        limit: Option<u32>,
+        actual: Option<u32>,
+    ) -> PyResult<(Bound<'py, PyAny>, u32)> {
+        let retry = self.with(py, |live| Ok(block_on(live.overflowed(Overflow { limit, actual }))?))?;
+        Ok((object_from(py, &retry.report)?, retry.attempts_left))
+    }
+
+    /// Takes a compaction back: the one of that number, or the newest in force.
+    fn undo(&self, py: Python<'_>, epoch: Option<u32>) -> PyResult<()> {
+        self.with(py, |live| {
+            block_on(live.run(epitome::live::Command::Undo { epoch }))?;
+            Ok(())
+        })
+    }
+
+    /// Every compaction so far.
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let history = self.with(py, |live| Ok(live.history()))?;
+        object_from(py, &history)
+    }
+
+    /// What left under a handle.
+    fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let content = self.with(py, |live| Ok(live.recall(handle)?))?;
+        content.map(|content| content_of(py, &content, self.profile.format())).transpose()
+    }
+
+    /// The passages of everything that was said that match a query.
+    fn search<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyAny>> {
+        let query = query.to_vec();
+        let page = self.with(py, |live| live.search(&query_of(&query)?).map_err(Failure::other))?;
+        object_from(py, &page)
+    }
+
+    /// Tokens of each message of the view, in order.
+    #[getter]
+    fn sizes(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
+        self.with(py, |live| {
+            let session = live.session();
+            let ledger = live.engine().ledger(session);
+            let keys = session.view().iter().map(|entry| entry.key);
+            Ok(keys.map(|key: EntryKey| ledger.of(key).map_or(0, |tokens| tokens.total)).collect())
+        })
+    }
+}
+
+#[pymethods]
+impl LiveDraft {
+    /// What it would do.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_from(py, &self.draft.report)
+    }
+
+    /// The summaries that would be shown.
+    fn summaries<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        object_from(py, &self.draft.summaries())
+    }
+
+    /// Replaces the text of a summary by a person's.
+    fn edit_summary(&mut self, py: Python<'_>, number: u32, text: &str) -> PyResult<()> {
+        let parts = Arc::clone(&self.parts);
+        let edited = self.draft.edit_summary(number, text, &*parts.runtime.counter);
+        edited.map_err(|error| Failure::other(error).raise(py, &parts.raised))
+    }
+}

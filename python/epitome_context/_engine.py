@@ -1,0 +1,195 @@
+"""An engine: a configuration that is built once, for any number of calls from any number of threads."""
+
+from __future__ import annotations
+
+from . import _epitome
+from ._callables import embedder_of, strategy_of, summarizer_of
+from ._compacted import Compacted
+from ._input import bytes_of, config_of, query_of
+from ._recognise import LIST_FIELDS
+from ._report import Report
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from typing_extensions import Unpack
+
+    from ._words import Chain, Embedder, ShapeWords, Strategy, Summarizer
+
+class Engine:
+    """A configuration with the callables of the host, built.
+
+    The functions of the module make one for their words; who calls often makes one and uses its methods, which are named
+    like the functions. An engine holds no session. It may be used from several threads at once.
+
+    `config` is a dictionary with the sections and keys of the configuration file, the path of such a file (a path object, or
+    a text that ends in `.toml`), or its text. `model`, `window` and `reserve_output` stand over what it says of the budget.
+    `strategies` are classes or functions of your own, which a chain may name then; `summarizer` and `embedder` are functions,
+    asynchronous ones too.
+
+    >>> engine = Engine({"preset": "production", "budget": {"window": 128_000}})
+    >>> engine.check([{"role": "user", "content": "Hello"}])["usable_tokens"]
+    124000
+    """
+
+    def __init__(
+        self,
+        config: Any = None,
+        *,
+        model: str | None = None,
+        window: int | None = None,
+        reserve_output: int | None = None,
+        strategies: Iterable[Strategy] = (),
+        summarizer: Summarizer | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        given = config_of(config)
+        # What a copy of it in another process is made of.
+        self._words = (given, model, window, reserve_output, tuple(strategies), summarizer, embedder)
+        self._build()
+
+    def _build(self) -> None:
+        given, model, window, reserve_output, strategies, summarizer, embedder = self._words
+        self._native = _epitome.Engine(
+            given,
+            model,
+            window,
+            reserve_output,
+            [strategy_of(strategy) for strategy in strategies],
+            None if summarizer is None else summarizer_of(summarizer),
+            None if embedder is None else embedder_of(embedder),
+        )
+
+    def __getstate__(self) -> Any:
+        return self._words
+
+    def __setstate__(self, words: Any) -> None:
+        self._words = words
+        self._build()
+
+    def compact(
+        self,
+        session: Any,
+        *,
+        budget: int | float | None = None,
+        to: str | None = None,
+        format: str | None = None,
+        name: str | None = None,
+        chain: Chain | None = None,
+        mode: str | None = None,
+        task: str | None = None,
+        focus: str | None = None,
+    ) -> Compacted:
+        """Fits a whole session into a budget: see `epitome_context.compact`."""
+        return Compacted(self._compact(session, budget, to, format, name, chain, mode, task, focus, False))
+
+    async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
+        """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
+        from ._async import in_thread
+
+        return await in_thread(self.compact, session, **words)
+
+    def preview(
+        self,
+        session: Any,
+        *,
+        budget: int | float | None = None,
+        to: str | None = None,
+        format: str | None = None,
+        name: str | None = None,
+        chain: Chain | None = None,
+        mode: str | None = None,
+        task: str | None = None,
+        focus: str | None = None,
+    ) -> Report:
+        """The report of what `compact` would do. Where nothing fits, its `status` is `infeasible` and `floor` says why."""
+        outcome = self._compact(session, budget, to, format, name, chain, mode, task, focus, True)
+        return Report(outcome.report(), outcome.sizes)
+
+    async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
+        """The same, awaited."""
+        from ._async import in_thread
+
+        return await in_thread(self.preview, session, **words)
+
+    def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
+        """What a session is made of: see `epitome_context.inspect`."""
+        return dict(self._native.inspect(bytes_of(session)[0], format, name))
+
+    def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
+        """Whether a session should be compacted: see `epitome_context.check`."""
+        return dict(self._native.check(bytes_of(session)[0], format, name))
+
+    def count_tokens(self, what: Any, *, format: str | None = None) -> int:
+        """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
+        if isinstance(what, str):
+            return self._native.count_text(what)
+        return self._native.count(bytes_of(what)[0], format, None)
+
+    def search(
+        self,
+        session: Any,
+        *words: str,
+        sources: str | Sequence[str] = (),
+        newest: bool = False,
+        limit: int = 6,
+        characters: int = 9_000,
+        page: int = 1,
+        format: str | None = None,
+        name: str | None = None,
+    ) -> list[dict[str, Any]]:
+        """The passages that match: see `epitome_context.search`."""
+        query = query_of(words, sources, newest, limit, characters, page)
+        found = self._native.search(bytes_of(session)[0], format, name, query)
+        return list(found["passages"])
+
+    def convert(self, session: Any, to: str, *, format: str | None = None, name: str | None = None) -> Any:
+        """A session in another format: see `epitome_context.convert`."""
+        data, as_objects = bytes_of(session)
+        written, _ = self._native.convert(data, format, name, to)
+        return _epitome.object_of(written) if as_objects and to in LIST_FIELDS else written
+
+    def validate(self, request: Any, *, format: str | None = None) -> list[dict[str, str]]:
+        """The rules of its provider that a request breaks: see `epitome_context.validate`."""
+        found = self._native.validate(bytes_of(request)[0], format)
+        return [{"path": path, "rule": rule, "message": message} for path, rule, message in found]
+
+    def strategies(self) -> list[dict[str, Any]]:
+        """The strategies that a chain may name: `id`, `summary`, `lossiness` and what each needs."""
+        return [dict(strategy) for strategy in self._native.strategies()]
+
+    def _compact(
+        self,
+        session: Any,
+        budget: int | float | None,
+        to: str | None,
+        format: str | None,
+        name: str | None,
+        chain: Chain | None,
+        mode: str | None,
+        task: str | None,
+        focus: str | None,
+        only_preview: bool,
+    ) -> _epitome.Outcome:
+        return self._native.compact(
+            bytes_of(session)[0],
+            format=format,
+            session=name,
+            to=to,
+            budget=budget,
+            chain=names_of(chain),
+            mode=mode,
+            task=task,
+            focus=focus,
+            only_preview=only_preview,
+        )
+
+
+def names_of(chain: Any) -> list[str] | None:
+    """The names of a chain: of a list of names and strategies, or of one of them."""
+    if chain is None:
+        return None
+    members = [chain] if isinstance(chain, str) or not isinstance(chain, (list, tuple)) else chain
+    return [member if isinstance(member, str) else strategy_of(member).id for member in members]

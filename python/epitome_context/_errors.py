@@ -1,0 +1,61 @@
+"""What can go wrong. Every error of this package is an `EpitomeError`."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ._fitted import Fitted
+
+
+class EpitomeError(Exception):
+    """The base of this package's errors; raised itself where none of the others says more."""
+
+
+class ConfigError(EpitomeError, ValueError):
+    """A configuration, or a word of a call, is wrong. `problems` lists every problem."""
+
+    problems: list[str]
+
+    def __init__(self, message: str, problems: list[str] | None = None) -> None:
+        super().__init__(message)
+        self.problems = [message] if problems is None else problems
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (str(self), self.problems))
+
+
+class FormatError(EpitomeError, ValueError):
+    """What was given cannot be read as a session, or not be written in the format that was asked for."""
+
+
+class Infeasible(EpitomeError):
+    """What must stay is larger than the budget: nothing was changed.
+
+    `floor` has the tokens of what must stay (`floor["tokens"]`) and its parts, the largest first (`floor["parts"]`: each
+    with `part`, `tokens` and `messages`), or is `None` where it was not worked out; `budget` is the budget, `report` the
+    whole report. `fitted` is what `fit` would send all the same: more than the budget.
+    """
+
+    floor: dict[str, Any] | None
+    budget: int
+    report: dict[str, Any]
+    fitted: Fitted | None
+
+    def __init__(
+        self,
+        message: str,
+        floor: dict[str, Any] | None,
+        budget: int,
+        report: dict[str, Any],
+        fitted: Fitted | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.floor = floor
+        self.budget = budget
+        self.report = report
+        self.fitted = fitted
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), (str(self), self.floor, self.budget, self.report))

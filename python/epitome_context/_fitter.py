@@ -1,0 +1,245 @@
+"""Lists of messages, fitted call after call."""
+
+from __future__ import annotations
+
+from . import _epitome
+from ._engine import Engine
+from ._engines import engine_of
+from ._errors import ConfigError, Infeasible
+from ._fitted import Fitted
+from ._recognise import format_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Unpack
+
+    from ._words import EngineWords
+
+# What lists of plain texts are taken for: they look the same in all formats.
+_PLAIN = "openai-chat"
+
+
+class Fitter:
+    """Fits the list of messages of a loop, call after call, with the same decisions at the same places.
+
+    Each call brings the whole list. The conversation is recognised by what the list begins with: what was decided for it is
+    done again byte for byte, so that the provider's prompt cache lives, and a new decision is made only where the budget asks
+    for one. Then there is room for many turns: with `budget`, down to half of it; with `model` or a configuration, down to
+    its target.
+
+    One fitter may serve many conversations, and several threads. It remembers up to `conversations` of them in about
+    `memory_bytes`, and what left the context in about `archive_bytes`. It can be pickled and copied (`copy.deepcopy`): the
+    copy makes the same decisions, with a memory of its own. `state` gives its memory as bytes.
+
+    `host` is what the host can change in its list: `any` (everything), `texts` (texts shrink, and the messages stay the same
+    in number and order), `cut` (one run at the front is replaced by one text), `removals` (messages leave, and one text at
+    most stands in place of some of them). The result has no other change; where that is not enough, it is `Infeasible`.
+
+    >>> fitter = Fitter(budget=2_000)
+    >>> messages = [{"role": "user", "content": "Count for me."}]
+    >>> for turn in range(60):
+    ...     messages.append({"role": "assistant", "content": f"{turn}, as you asked. " * 10})
+    ...     messages.append({"role": "user", "content": "Go on."})
+    ...     to_send = fitter.fit(messages).messages
+    >>> len(to_send) < len(messages), to_send[-1] is messages[-1]
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        budget: int | None = None,
+        format: str | None = None,
+        conversations: int | None = None,
+        memory_bytes: int | None = None,
+        archive_bytes: int | None = None,
+        secret: bytes | None = None,
+        host: str = "any",
+        engine: Engine | None = None,
+        **words: Unpack[EngineWords],
+    ) -> None:
+        if engine is not None and words:
+            raise TypeError(
+                f"`engine` is there already: {', '.join(words)} would have no effect; give them to `Engine`"
+            )
+        self._engine = engine_of(**words) if engine is None else engine
+        self._budget = tokens_of(budget)
+        self._format = format
+        self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host)
+        self._native = self._make(format or _PLAIN)
+
+    # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
+    _once = False
+
+    def _make(self, format: str) -> _epitome.Fitter:
+        return _epitome.Fitter(self._engine._native, format, self._budget, self._once, self._bounds)
+
+    def fit(self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "") -> Fitted:
+        """What to send in place of a list of messages.
+
+        `messages` are dictionaries, or objects of a provider's client, in the provider's form; or a JSON list as bytes.
+        `system` is a system prompt that stands beside the list, `tools` the definitions of the tools, both as the provider's
+        request has them, or the tokens that they take (int). `key` tells conversations apart that begin alike.
+
+        Raises `Infeasible` where what must stay is larger than the budget; its `fitted` has what earlier decisions make of
+        the list.
+        """
+        return self._fit(messages, system, tools, key, None)
+
+    async def fit_async(self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "") -> Fitted:
+        """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
+        from ._async import in_thread
+
+        return await in_thread(self.fit, messages, system=system, tools=tools, key=key)
+
+    def fit_after(
+        self,
+        messages: Any,
+        *,
+        limit: int | None = None,
+        actual: int | None = None,
+        system: Any = None,
+        tools: Any = None,
+        key: str = "",
+    ) -> Fitted:
+        """What to send after the provider refused what `fit` gave as too long: smaller than was due. `limit` and `actual` are
+        the tokens that its error names (`context_overflow` reads them); a limit counts from here on."""
+        return self._fit(messages, system, tools, key, (limit, actual))
+
+    def _fit(
+        self, messages: Any, system: Any, tools: Any, key: str, overflow: tuple[int | None, int | None] | None
+    ) -> Fitted:
+        if isinstance(messages, (str, bytearray, memoryview)):
+            messages = messages.encode() if isinstance(messages, str) else bytes(messages)
+        elif not isinstance(messages, (bytes, list, tuple, dict)):
+            messages = list(messages)
+        if self._format is None:
+            self._recognise(messages)
+        if tools is not None and not isinstance(tools, (list, tuple, int)):
+            raise TypeError(f"`tools` takes a list of definitions, or the tokens that they take, not {tools!r}")
+        native = self._native
+        result = native.fit(messages, system=system, tools=tools, key=key, overflow=overflow)
+        fitted = Fitted(messages, result, native.retrieve)
+        problem = result.problem()
+        if problem is not None:
+            raise Infeasible(problem, fitted.report["floor"], fitted.budget, fitted.report, fitted)
+        return fitted
+
+    def _recognise(self, messages: Any) -> None:
+        """Settles the format as soon as a list tells; until then all formats look the same."""
+        if isinstance(messages, bytes):
+            try:
+                messages = _epitome.object_of(messages)
+            except ValueError:
+                return  # what is wrong is said where it is read
+        if isinstance(messages, dict):
+            return
+        format = format_of(messages)
+        if format is not None:
+            if format != self._native.format:
+                self._native = self._make(format)
+            self._format = format
+
+    @property
+    def format(self) -> str:
+        """The format of its lists: the one that was named, or that of the first list that told; `openai-chat` before."""
+        return self._native.format
+
+    def retrieve(self, handle: str) -> Any:
+        """What left under a handle: a text, or a list of messages; `None` where there is no such handle, or where it was
+        forgotten."""
+        return self._native.retrieve(handle)
+
+    def state(self) -> bytes:
+        """What it remembers, as bytes; they hold what left the context. `from_state` reads them."""
+        return self._native.state()
+
+    @classmethod
+    def from_state(
+        cls,
+        state: bytes,
+        *,
+        budget: int | None = None,
+        format: str | None = None,
+        conversations: int | None = None,
+        memory_bytes: int | None = None,
+        archive_bytes: int | None = None,
+        host: str = "any",
+        engine: Engine | None = None,
+        **words: Unpack[EngineWords],
+    ) -> Fitter:
+        """The fitter whose `state` these bytes are: it makes the decisions that the other made, and new ones as these words
+        say. Raises `EpitomeError` where the bytes are damaged, or of another version, format or counter."""
+        fitter = cls(
+            budget=budget,
+            format=format,
+            conversations=conversations,
+            memory_bytes=memory_bytes,
+            archive_bytes=archive_bytes,
+            host=host,
+            engine=engine,
+            **words,
+        )
+        fitter._native = _epitome.Fitter.from_state(
+            bytes(state), fitter._engine._native, format, fitter._budget, fitter._bounds
+        )
+        if fitter._native.size()[0] > 0:
+            fitter._format = fitter._native.format  # it has seen lists, and goes on with what it knows of them
+        return fitter
+
+    def __copy__(self) -> Fitter:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Fitter:
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._native = self._native.copy()
+        return copy
+
+    def __getstate__(self) -> Any:
+        return (self._engine, self._budget, self._format, self._native.format, self._bounds, self.state())
+
+    def __setstate__(self, kept: Any) -> None:
+        self._engine, self._budget, self._format, format, self._bounds, state = kept
+        self._native = _epitome.Fitter.from_state(state, self._engine._native, format, self._budget, self._bounds)
+
+    def __repr__(self) -> str:
+        conversations, size = self._native.size()
+        return f"<Fitter {self.format}: {conversations} conversations, {size:,} bytes>"
+
+
+class OneFit(Fitter):
+    """A fitter for one call."""
+
+    _once = True
+
+
+class Bounds:
+    """How much a fitter may remember, what it hashes with, and what its host can change."""
+
+    __slots__ = ("conversations", "memory_bytes", "archive_bytes", "secret", "host")
+
+    def __init__(
+        self,
+        conversations: int | None,
+        memory_bytes: int | None,
+        archive_bytes: int | None,
+        secret: bytes | None,
+        host: str,
+    ) -> None:
+        if secret is not None and len(secret) != 32:
+            raise ConfigError(f"`secret` takes 32 bytes, not {len(secret)}")
+        self.conversations = conversations
+        self.memory_bytes = memory_bytes
+        self.archive_bytes = archive_bytes
+        self.secret = secret
+        self.host = host
+
+
+def tokens_of(budget: Any) -> int | None:
+    """A budget in tokens."""
+    if budget is None or (isinstance(budget, int) and not isinstance(budget, bool) and 0 < budget < 2**32):
+        return budget
+    raise ConfigError(f"`budget` takes a number of tokens (int, 1 or more), not {budget!r}")

@@ -1,0 +1,39 @@
+"""What a list of messages becomes, by the numbers of its messages. Loaded when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Keep(NamedTuple):
+    """Messages that are sent as they came: those from `start` up to `end`, which is the first that is not one of them."""
+
+    start: int
+    end: int
+
+
+class Edit(NamedTuple):
+    """Message `number`, of which a part was cut. `message` is all of it as it is to be sent. `texts` has the texts that are
+    other ones now, each with its JSON pointer in the message, and is `None` where more than texts changed."""
+
+    number: int
+    message: dict[str, Any]
+    texts: list[tuple[str, str]] | None
+
+
+class Insert(NamedTuple):
+    """A message that was not there, such as a summary: the code of its reason, where there is one, and the numbers of the
+    messages that it replaces."""
+
+    message: dict[str, Any]
+    reason: str | None
+    replaces: list[int]
+
+
+Piece = Keep | Edit | Insert
+
+
+def pieces_of(natives: list[Any]) -> list[Piece]:
+    """The pieces, of what the native part gives."""
+    kinds: dict[str, type[Keep] | type[Edit] | type[Insert]] = {"keep": Keep, "edit": Edit, "insert": Insert}
+    return [kinds[kind](*fields) for kind, *fields in natives]

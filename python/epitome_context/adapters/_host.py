@@ -1,0 +1,226 @@
+"""What the adapters share: fitters made of an adapter's words, and a host's own objects in the place of what was fitted."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from copy import deepcopy
+
+from .._calls import context_overflow
+from .._errors import ConfigError, EpitomeError
+from .._fitter import Fitter
+from .._pieces import Edit, Keep
+
+from ._recall import Recall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from typing_extensions import TypedDict, Unpack
+
+    from .._engine import Engine
+    from .._fitted import Fitted
+    from .._words import EngineWords
+
+    class FitterWords(EngineWords, total=False):
+        """How the fitter of an adapter is made; or the fitter."""
+
+        budget: int | None
+        conversations: int | None
+        memory_bytes: int | None
+        archive_bytes: int | None
+        engine: Engine | None
+        fitter: Fitter | None
+
+    class BesideWords(TypedDict, total=False):
+        """What stands beside the messages of a call of the model, and how many tokens the model takes."""
+
+        window: Callable[[], int | None]
+        system: Any
+        tools: Any
+        key: str
+
+    Own = TypeVar("Own")
+    Texts = list[tuple[str, str]] | None
+
+_log = logging.getLogger("epitome_context")
+
+# Any of these settles the budget, so that the host's model is not asked for its window.
+_SETTLES = ("budget", "model", "window", "engine")
+# Sections of a configuration that say nothing of budgets.
+_SILENT = frozenset(("marks", "strategies"))
+
+
+def _settles(words: dict[str, Any]) -> bool:
+    if any(words.get(word) is not None for word in _SETTLES):
+        return True
+    config = words.get("config")
+    return config is not None and not (isinstance(config, dict) and _SILENT.issuperset(config))
+
+
+class Fitters:
+    """What fits for an adapter. Where its words do not settle the budget, there is a fitter for each window of the host's
+    models. `on_fit` hears what became of the messages of each call."""
+
+    def __init__(
+        self, format: str, on_fit: Callable[[Fitted], object] | None = None, **given: Unpack[FitterWords]
+    ) -> None:
+        words: dict[str, Any] = {**given}
+        fitter = words.pop("fitter", None)
+        if fitter is not None and words:
+            raise TypeError(
+                f"`fitter` is there already: {', '.join(words)} would have no effect; give them to `Fitter`"
+            )
+        self._recall: Recall | None = None
+        self._format = format
+        self._on_fit = on_fit
+        self._words = words
+        self._lock = threading.Lock()
+        self._by_window: dict[int, Fitter] = {}
+        self.is_given = fitter is not None
+        self._settled = fitter
+        self._state: bytes | None = None
+        if fitter is None and _settles(words):
+            self._settled = Fitter(format=format, **words)
+
+    def of(self, window: Callable[[], int | None]) -> Fitter:
+        """The fitter for a model; `window` gives the tokens that it takes, and is asked only where no budget is settled.
+        Raises `ConfigError` where neither is known."""
+        if self._settled is not None:
+            return self._settled
+        tokens = window()
+        if not tokens:
+            raise ConfigError("the model does not tell how many tokens it takes: give `budget`, `window` or `model`")
+        with self._lock:
+            if tokens not in self._by_window:
+                self._by_window[tokens] = self._make(window=tokens)
+            return self._by_window[tokens]
+
+    def count_tokens(self, messages: list[Any], window: Callable[[], int | None]) -> int:
+        """Tokens of messages, by the counter of the fitter for a model (`of`)."""
+        return self.of(window)._engine.count_tokens(messages, format=self._format)
+
+    def state_of(self, window: Callable[[], int | None]) -> bytes | None:
+        """The memory of the fitter for a model (`of`), for `restore`; `None` where it is not the adapter's to keep: a fitter
+        that was given may hold the conversations of others."""
+        return None if self.is_given else self.of(window).state()
+
+    def remember(self) -> Recall:
+        """What left, for tools of the model: it is remembered from the first time on that this is called."""
+        if self._recall is None:
+            self._recall = Recall()
+        return self._recall
+
+    def forget_left(self) -> None:
+        """Has the tools of the model forget what left: another conversation begins."""
+        if self._recall is not None:
+            self._recall.forget()
+
+    def fit(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+        """What to send in place of messages, as `Fitter.fit` gives it."""
+        fitter, words = self._question(beside)
+        return self._noted(words, fitter.fit(messages, **words))
+
+    async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+        """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
+        fitter, words = self._question(beside)
+        return self._noted(words, await fitter.fit_async(messages, **words))
+
+    def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
+        """What to send after a provider refused what was sent as too long; `error` may name tokens."""
+        fitter, words = self._question(beside)
+        return self._noted(words, fitter.fit_after(messages, **_limits(error), **words))
+
+    async def fit_after_async(
+        self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]
+    ) -> Fitted:
+        """The same, awaited."""
+        from .._async import in_thread
+
+        fitter, words = self._question(beside)
+        return self._noted(words, await in_thread(fitter.fit_after, messages, **_limits(error), **words))
+
+    def restore(self, state: bytes) -> None:
+        """Takes up the memory of another fitter (`Fitter.state`). A fitter that was given keeps its own. Bytes of another
+        version or counter are left, with a warning in the log: then it is decided anew."""
+        self._state = state
+        self._by_window.clear()
+        if self._settled is not None and not self.is_given:
+            self._settled = self._make()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Fitters:
+        """One that makes the same decisions, with a memory of its own; `on_fit` and the engine are the same."""
+        copy = type(self).__new__(type(self))
+        copy.__dict__.update(self.__dict__)
+        copy._lock = threading.Lock()
+        copy._settled = deepcopy(self._settled)
+        copy._by_window = deepcopy(self._by_window)
+        copy._recall = deepcopy(self._recall)
+        return copy
+
+    def _make(self, **more: Any) -> Fitter:
+        words = {**self._words, **more}
+        if self._state is not None:
+            try:
+                return Fitter.from_state(self._state, format=self._format, **words)
+            except EpitomeError as error:
+                _log.warning("earlier decisions are not taken up: %s", error)
+        return Fitter(format=self._format, **words)
+
+    def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
+        words: dict[str, Any] = {**beside}
+        return (self.of(words.pop("window", _unknown)), words)
+
+    def _noted(self, words: dict[str, Any], fitted: Fitted) -> Fitted:
+        if self._on_fit is not None:
+            self._on_fit(fitted)
+        if self._recall is not None:
+            self._recall.note(words.get("key", ""), fitted)
+        return fitted
+
+
+def _unknown() -> None:
+    """The window of a host that does not know it."""
+
+
+def _limits(error: BaseException | None) -> dict[str, Any]:
+    """The tokens that a provider's refusal names: its limit, and what it counted."""
+    return (None if error is None else context_overflow(400, str(error))) or {}
+
+
+def definition(name: str, description: str | None, parameters: Any) -> dict[str, Any]:
+    """The definition of a tool, as OpenAI's chat completions have it; `parameters` is its JSON schema."""
+    function = {"name": name, "description": description or "", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def own_messages(
+    fitted: Fitted,
+    own: Sequence[Own],
+    edited: Callable[[Own, dict[str, Any], Texts], Own],
+    inserted: Callable[[dict[str, Any]], Own],
+) -> list[Own]:
+    """A host's messages as they are to be sent: its own objects for what is kept.
+
+    `own` are as many as were fitted, in the same order. `edited(own, message, texts)` gives a copy of one of them: `message`
+    is what it is to say in the form that was fitted, `texts` what changed in it, by JSON pointers, or `None` where more than
+    texts changed. `inserted(message)` gives one that is new.
+    """
+    if fitted.unchanged:
+        return list(own)
+    messages: list[Own] = []
+    for piece in fitted.pieces:
+        if isinstance(piece, Keep):
+            messages.extend(own[piece.start : piece.end])
+        elif isinstance(piece, Edit):
+            messages.append(edited(own[piece.number], piece.message, piece.texts))
+        else:
+            messages.append(inserted(piece.message))
+    return messages
+
+
+def steps_of(pointer: str) -> list[str]:
+    """The keys and indices of a JSON pointer."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]

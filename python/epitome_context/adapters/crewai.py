@@ -1,0 +1,89 @@
+"""CrewAI: a hook that fits what the model is sent.
+
+from crewai.hooks import register_before_llm_call_hook
+from epitome_context.adapters.crewai import EpitomeHook
+
+register_before_llm_call_hook(EpitomeHook(budget=60_000))
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crewai.hooks import HookAborted
+from crewai.tools import tool
+
+from .._errors import EpitomeError
+from ._chat_messages import messages_of, wires_of
+from ._host import Fitters, definition
+from ._log import Logs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from crewai.hooks import LLMCallHookContext
+    from typing_extensions import Unpack
+
+    from .._fitted import Fitted
+    from ._host import FitterWords
+
+# Gemini's own form of the calls.
+_COPIES = ("raw_tool_call_parts",)
+
+
+class EpitomeHook:
+    """A `before_llm_call` hook: fits the messages of each call of a model, in place, as CrewAI has it. The hook keeps what
+    came, so that each decision is made on the whole conversation.
+
+    `budget` is for messages and tools together; it and the other words are those of `Fitter`, or `fitter` is one. Without any
+    of them, the model tells its window (`get_context_window_size`). `on_fit` is called with what became of the messages
+    (`Fitted`), before each call. `tools` are two tools for agents that bring back what left.
+
+    One hook may serve many agents and crews. Where what must stay is larger than the budget, or the budget is not known,
+    `HookAborted` is raised, with the error as its cause: CrewAI passes over other errors of hooks, and would send too much.
+    """
+
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+        self._fitters = Fitters("openai-chat", on_fit, **words)
+        self._logs = Logs()
+
+    def __call__(self, context: LLMCallHookContext) -> None:
+        """Puts what fits into the list of messages."""
+        messages: list[Any] = context.messages
+        log = self._logs.of(messages)
+        came = log.all_of(messages)
+        try:
+            fitted = self._fitters.fit(
+                wires_of(came), tools=_definitions(context), window=lambda: context.llm.get_context_window_size()
+            )
+        except EpitomeError as error:
+            raise HookAborted(str(error), source="epitome") from error
+        messages[:] = messages_of(fitted, came, copies_of_calls=_COPIES)
+        log.note(came, messages)
+
+    @property
+    def tools(self) -> list[Any]:
+        """`recall` and `search_history`, for an agent's list of tools. They look in the conversation that was fitted last: give
+        crews that run side by side a hook each. `config={"marks": {"handles": True}}` lets the conversation name the
+        handles."""
+        left = self._fitters.remember()
+
+        @tool("recall")
+        def recall(handle: str) -> str:
+            """Brings back text that left the conversation: `handle` is behind the word `recall` in one of its headings."""
+            return left.recall(handle)
+
+        @tool("search_history")
+        def search_history(words: str) -> str:
+            """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
+            return left.search_history(words)
+
+        return [recall, search_history]
+
+
+def _definitions(context: LLMCallHookContext) -> list[dict[str, Any]] | None:
+    """The tools of the call, where they are not in the prompt as text."""
+    tools = getattr(context.executor, "original_tools", None) or []
+    if not tools or not context.llm.supports_function_calling():
+        return None
+    return [definition(one.name, one.description, one.args_schema.model_json_schema()) for one in tools]

@@ -1,0 +1,93 @@
+"""LangChain, LangGraph and deepagents: a middleware that fits what the model is sent.
+
+from epitome_context.adapters.langchain import EpitomeMiddleware
+
+agent = create_agent(model, tools, middleware=[EpitomeMiddleware(budget=60_000)])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from langchain.agents.middleware import AgentMiddleware
+from langchain_core.exceptions import ContextOverflowError
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
+
+from ._host import Fitters, own_messages
+from ._langchain_messages import edited, inserted, wire_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from langchain.agents.middleware import ModelRequest, ModelResponse
+    from langchain_core.messages import AIMessage
+    from typing_extensions import Unpack
+
+    from .._fitted import Fitted
+    from ._host import BesideWords, FitterWords
+
+
+class EpitomeMiddleware(AgentMiddleware[Any, Any]):
+    """Fits the messages of each call of the model. The messages that the thread keeps are never changed.
+
+    `budget` is for messages, system prompt and tools together; it and the other words are those of `Fitter`, or `fitter` is
+    one. Without any of them, the model's profile tells its window (`max_input_tokens`). `on_fit` is called with what became of
+    the messages (`Fitted`), before each call of the model.
+
+    One middleware may serve many agents and threads: each thread of LangGraph (`thread_id`) is a conversation of its own.
+    Where a provider refuses a request as too long (`ContextOverflowError`), it is made smaller and sent once more.
+    Raises `Infeasible` where what must stay is larger than the budget.
+    """
+
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+        super().__init__()
+        self._fitters = Fitters("openai-chat", on_fit, **words)
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any] | AIMessage:
+        """Sends what fits in place of the request's messages."""
+        messages, words = self._question(request)
+        smaller = _smaller(request, self._fitters.fit(messages, **words))
+        try:
+            return handler(smaller)
+        except ContextOverflowError as error:
+            return handler(_smaller(request, self._fitters.fit_after(error, messages, **words)))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any] | AIMessage:
+        """The same, awaited: the core works in a thread."""
+        messages, words = self._question(request)
+        smaller = _smaller(request, await self._fitters.fit_async(messages, **words))
+        try:
+            return await handler(smaller)
+        except ContextOverflowError as error:
+            return await handler(_smaller(request, await self._fitters.fit_after_async(error, messages, **words)))
+
+    def _question(self, request: ModelRequest[Any]) -> tuple[list[dict[str, Any]], BesideWords]:
+        """The messages of a request, and what stands beside them."""
+        system = request.system_message
+        beside: BesideWords = {
+            "window": lambda: (request.model.profile or {}).get("max_input_tokens"),
+            "system": None if system is None else wire_of(system)["content"],
+            "tools": [convert_to_openai_tool(tool) for tool in request.tools] or None,
+            "key": _thread_id(),
+        }
+        return ([wire_of(message) for message in request.messages], beside)
+
+
+def _smaller(request: ModelRequest[Any], fitted: Fitted) -> ModelRequest[Any]:
+    if fitted.unchanged:
+        return request
+    messages: list[Any] = own_messages(fitted, request.messages, edited, inserted)
+    return request.override(messages=messages)
+
+
+def _thread_id() -> str:
+    """The thread of LangGraph in which the model is called; nothing outside of a graph, or without a checkpointer."""
+    try:
+        return str(get_config().get("configurable", {}).get("thread_id", ""))
+    except RuntimeError:
+        return ""

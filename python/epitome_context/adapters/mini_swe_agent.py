@@ -1,0 +1,86 @@
+"""mini-swe-agent: an agent whose model is sent what fits.
+
+agent_class: epitome_context.adapters.mini_swe_agent.EpitomeAgent   # in the `agent` part of its configuration
+budget: 60000
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from minisweagent.agents.default import AgentConfig, DefaultAgent
+from minisweagent.models.utils.actions_toolcall import BASH_TOOL
+
+from .._errors import FormatError
+from .._fitter import Fitter
+from ._host import own_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._fitted import Fitted
+    from ._host import Texts
+
+
+class EpitomeAgentConfig(AgentConfig):
+    """What the default agent takes, and how its messages are fitted."""
+
+    budget: int | None = None
+    """Tokens of messages and tools; without it, the window of `window_of` or that in `epitome` decides."""
+    window_of: str | None = None
+    """The model whose window decides, by its name."""
+    epitome: dict[str, Any] | str | None = None
+    """A configuration of epitome: sections and keys, the path of a file, or its text."""
+
+
+class EpitomeAgent(DefaultAgent):
+    """The default agent, whose model is sent what fits; the trajectory has every message as it came."""
+
+    def __init__(self, model: Any, env: Any, *, config_class: type = EpitomeAgentConfig, **words: Any) -> None:
+        super().__init__(model, env, config_class=config_class, **words)
+        fitter = Fitter(
+            budget=self.config.budget, model=self.config.window_of, config=self.config.epitome, format="openai-chat"
+        )
+        self.model = FittedModel(model, fitter)
+
+
+class FittedModel:
+    """A model of mini-swe-agent that is sent what fits: for agents of any class.
+
+    `on_fit` is called with what became of the messages (`Fitted`), before each call. All else is the model's own. Models
+    that speak OpenAI's Responses are refused, for their messages hold several items in one.
+    """
+
+    def __init__(self, model: Any, fitter: Fitter, *, on_fit: Callable[[Fitted], object] | None = None) -> None:
+        self._model = model
+        self._fitter = fitter
+        self._on_fit = on_fit
+
+    def query(self, messages: list[dict[str, Any]], **words: Any) -> Any:
+        """The model's answer to what fits of the messages."""
+        fitted = self._fitter.fit([_sent(index, message) for index, message in enumerate(messages)], tools=[BASH_TOOL])
+        if self._on_fit is not None:
+            self._on_fit(fitted)
+        return self._model.query(own_messages(fitted, messages, _edited, lambda message: message), **words)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_model":  # a copy that is not filled yet
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+
+# What messages of the Responses say of themselves.
+_OF_RESPONSES = frozenset(("message", "function_call", "function_call_output"))
+
+
+def _sent(index: int, message: dict[str, Any]) -> dict[str, Any]:
+    """A message without what mini-swe-agent keeps beside it, such as the provider's whole response."""
+    if message.get("object") == "response" or message.get("type") in _OF_RESPONSES:
+        raise FormatError(
+            f"messages[{index}]: of OpenAI's Responses; give the agent a model that speaks chat completions"
+        )
+    return {key: value for key, value in message.items() if key != "extra"}
+
+
+def _edited(own: dict[str, Any], message: dict[str, Any], _texts: Texts) -> dict[str, Any]:
+    return {**message, "extra": own["extra"]} if "extra" in own else message

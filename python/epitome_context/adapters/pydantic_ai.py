@@ -1,0 +1,71 @@
+"""Pydantic AI: a capability that fits what the model is sent.
+
+from epitome_context.adapters.pydantic_ai import EpitomeCapability
+
+agent = Agent(model, capabilities=[EpitomeCapability(budget=60_000)])
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.capabilities import AbstractCapability
+
+from ._host import Fitters, definition
+from ._pydantic_ai_messages import messages_of, rows_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pydantic_ai import RunContext
+    from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+    from typing_extensions import Unpack
+
+    from .._fitted import Fitted
+    from ._host import FitterWords
+
+
+class EpitomeCapability(AbstractCapability[Any]):
+    """Fits the messages of each request of a model. The message history of a run is never changed.
+
+    `budget` is for messages, instructions and tools together; it and the other words are those of `Fitter`, or `fitter` is
+    one. Without any of them, the model's profile tells its window (`context_window`). `on_fit` is called with what became of
+    the messages (`Fitted`), before each request.
+
+    One capability may serve many agents and runs: each `conversation_id` is a conversation of its own. Raises `Infeasible`
+    where what must stay is larger than the budget.
+    """
+
+    def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
+        self._fitters = Fitters("openai-chat", on_fit, **words)
+
+    @classmethod
+    def get_serialization_name(cls) -> str | None:
+        """Nothing: a capability with a memory is made in Python."""
+        return None
+
+    async def prepare_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """The request with what fits in place of its messages."""
+        model, parameters = request_context.model, request_context.model_request_parameters
+        rows = rows_of(request_context.messages)
+        fitted = await self._fitters.fit_async(
+            [row.wire for row in rows],
+            window=lambda: model.context_window,
+            system="\n\n".join(part.content for part in parameters.instruction_parts or []) or None,
+            tools=_definitions(parameters),
+            key=ctx.conversation_id or "",
+        )
+        if fitted.unchanged:
+            return request_context
+        return replace(request_context, messages=messages_of(fitted, rows, request_context.messages))
+
+
+def _definitions(parameters: ModelRequestParameters) -> list[dict[str, Any]] | None:
+    definitions = [
+        definition(tool.name, tool.description, tool.parameters_json_schema)
+        for tool in [*parameters.function_tools, *parameters.output_tools]
+    ]
+    return definitions or None
