@@ -1,0 +1,109 @@
+/**
+ * Vercel's AI SDK: a `prepareStep` for a loop, and a middleware for any call of a model.
+ *
+ * ```js
+ * import { epitomeStep } from "epitome-context/ai";
+ *
+ * await generateText({ model, tools, messages, prepareStep: epitomeStep({ budget: 60_000 }) });
+ * ```
+ */
+
+import type { LanguageModelMiddleware, ModelMessage } from "ai";
+import type { FitOptions } from "epitome-context";
+
+import { Fitters, type AdapterOptions } from "./host.js";
+import { fitParts, type PartsMessage } from "./parts.js";
+
+export interface StepOptions extends AdapterOptions {
+  /** The definitions of the tools, or the tokens that they take: the SDK does not tell a step what its tools are. */
+  tools?: FitOptions["tools"];
+}
+
+/** What is looked at of a step. */
+interface Step {
+  messages: ModelMessage[];
+  instructions?: unknown;
+  system?: unknown;
+}
+
+/**
+ * A `prepareStep` for `generateText`, `streamText` and `ToolLoopAgent`: it fits the messages of each step. Those that you pass
+ * and those that the call gives back are never changed.
+ *
+ * One of `budget`, `model`, `window`, `config`, `engine` and `fitter` is needed; `budget` is for messages, instructions and
+ * `tools` together. Throws `Infeasible` where what must stay is larger.
+ */
+export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ messages?: ModelMessage[] }> {
+  const { tools, ...words } = options;
+  const fitter = new Fitters("openai-chat", words).theOne();
+  const log = new Log();
+  return async (step) => {
+    const came = log.restore(step.messages);
+    const system = textOfInstructions(step.instructions ?? step.system);
+    const sent = await fitParts(fitter, came as PartsMessage[], { system, tools }, words.onFit);
+    if (sent === came && came === step.messages) return {};
+    const messages = [...sent] as ModelMessage[];
+    log.keep(came, messages);
+    return { messages };
+  };
+}
+
+/**
+ * A middleware for `wrapLanguageModel`: it fits the prompt of each call of the model, whatever the call is for.
+ *
+ * The options are those of {@link epitomeStep}; the definitions of the tools are known and counted.
+ */
+export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddleware {
+  const fitter = new Fitters("openai-chat", options).theOne();
+  return {
+    specificationVersion: "v4",
+    async transformParams({ params }) {
+      const prompt = params.prompt as PartsMessage[];
+      const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, options.onFit);
+      return sent === prompt ? params : { ...params, prompt: sent as typeof params.prompt };
+    },
+  };
+}
+
+function definitionsOf(tools: readonly { type: string }[] | undefined): object[] | null {
+  const functions = (tools ?? []).filter((tool) => tool.type === "function") as Record<string, unknown>[];
+  if (functions.length === 0) return null;
+  return functions.map(({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: inputSchema },
+  }));
+}
+
+/** The instructions as text: a text, or system messages. */
+function textOfInstructions(instructions: unknown): string | null {
+  if (instructions === undefined || instructions === null) return null;
+  if (typeof instructions === "string") return instructions;
+  const messages = Array.isArray(instructions) ? (instructions as unknown[]) : [instructions];
+  return messages.map((message) => String((message as { content?: unknown }).content ?? "")).join("\n");
+}
+
+/**
+ * What lists were before they were fitted. The SDK's next step begins with what the last one was given: with it, a fit would see
+ * its own summaries in place of what they tell of. It goes on with the very objects, so these are what is looked for.
+ */
+class Log {
+  /** By the last message that was sent. */
+  readonly #kept = new WeakMap<ModelMessage, { came: readonly object[]; sent: readonly ModelMessage[] }>();
+
+  keep(came: readonly object[], sent: readonly ModelMessage[]): void {
+    const last = sent.at(-1);
+    if (last !== undefined) this.#kept.set(last, { came, sent });
+  }
+
+  /** The list with everything that was ever in it. */
+  restore(messages: ModelMessage[]): readonly object[] {
+    for (let at = messages.length - 1; at >= 0; at--) {
+      const kept = this.#kept.get(messages[at]!);
+      if (kept?.sent.length !== at + 1) continue;
+      if (kept.sent.every((message, index) => message === messages[index])) {
+        return [...kept.came, ...messages.slice(at + 1)];
+      }
+    }
+    return messages;
+  }
+}

@@ -1,0 +1,80 @@
+/** What the adapters share: fitters made of an adapter's options. */
+
+import { ConfigError, Fitter, type Fitted, type FitterOptions } from "epitome-context";
+
+/** How the fitter of an adapter is made; or the fitter. */
+export interface AdapterOptions extends Omit<FitterOptions, "format"> {
+  fitter?: Fitter | undefined;
+  /** Is called with what became of the messages, before each call of the model. */
+  onFit?: ((fitted: Fitted) => void) | undefined;
+}
+
+/** Any of these settles the budget, so that the host's model is not asked for its window. */
+const SETTLES = ["budget", "model", "window", "config", "engine"] as const;
+
+/** The fitters of an adapter: one, or one for each window of the host's models where its options settle no budget. */
+export class Fitters {
+  readonly #words: FitterOptions;
+  readonly #settled: Fitter | undefined;
+  readonly #byWindow = new Map<number, Fitter>();
+
+  constructor(format: "openai-chat" | "openai-responses", options: AdapterOptions) {
+    const { fitter, onFit: _, ...words } = options;
+    const idle = Object.entries(words).filter(([, value]) => value !== undefined);
+    if (fitter !== undefined && idle.length > 0) {
+      const names = idle.map(([name]) => `\`${name}\``).join(", ");
+      throw new ConfigError(`\`fitter\` is there already: ${names} would have no effect; give them to \`new Fitter\``);
+    }
+    if (fitter !== undefined && fitter.size.conversations > 0 && fitter.format !== format) {
+      throw new ConfigError(`\`fitter\` holds conversations in the form of ${fitter.format}; this adapter needs ${format}`);
+    }
+    this.#words = { ...words, format };
+    const settles = SETTLES.some((word) => words[word] !== undefined);
+    this.#settled = fitter ?? (settles ? new Fitter(this.#words) : undefined);
+  }
+
+  /** The fitter for a model that takes `window` tokens; `undefined` where that is not known. */
+  of(window?: number | undefined): Fitter {
+    if (this.#settled !== undefined) return this.#settled;
+    if (window === undefined) {
+      throw new ConfigError("nothing tells how many tokens the model takes: give `budget`, `window` or `model`");
+    }
+    let fitter = this.#byWindow.get(window);
+    if (fitter === undefined) {
+      fitter = new Fitter({ ...this.#words, window });
+      this.#byWindow.set(window, fitter);
+    }
+    return fitter;
+  }
+
+  /** The same for hosts whose models do not tell: without a budget the error comes when the adapter is made. */
+  theOne(): Fitter {
+    return this.of();
+  }
+}
+
+/** Text as JSON where it is not text. */
+export function textOfValue(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+/** Whether two values of JSON say the same, whatever the order of their keys. Keys that are `undefined` are as if not there. */
+export function isSame(one: unknown, other: unknown): boolean {
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [first, second] = [one, other] as Record<string, unknown>[];
+  return [...new Set([...Object.keys(one), ...Object.keys(other)])].every((key) => isSame(first![key], second![key]));
+}
+
+/** The arguments of a call as an object: the text that was sent, read. */
+export function argumentsOf(text: string): Record<string, unknown> {
+  let read: unknown;
+  try {
+    read = JSON.parse(text);
+  } catch {
+    read = text; // a model may have written what is not JSON
+  }
+  return typeof read === "object" && read !== null && !Array.isArray(read)
+    ? (read as Record<string, unknown>)
+    : { arguments: read };
+}

@@ -1,0 +1,46 @@
+/**
+ * Mastra: an input processor that fits what the model is sent.
+ *
+ * ```js
+ * import { EpitomeProcessor } from "epitome-context/mastra";
+ *
+ * new Agent({ …, inputProcessors: [new EpitomeProcessor({ budget: 60_000 })] });
+ * ```
+ */
+
+import type { ProcessLLMRequestArgs, ProcessLLMRequestResult, Processor } from "@mastra/core/processors";
+import type { Fitter, FitOptions } from "epitome-context";
+
+import { Fitters, type AdapterOptions } from "./host.js";
+import { fitParts, type PartsMessage } from "./parts.js";
+
+export interface ProcessorOptions extends AdapterOptions {
+  /** The definitions of the tools, or the tokens that they take: Mastra does not tell a processor what the tools are. */
+  tools?: FitOptions["tools"];
+}
+
+/**
+ * Fits the prompt of each call of the model. What Mastra keeps of the conversation is never changed.
+ *
+ * One of `budget`, `model`, `window`, `config`, `engine` and `fitter` is needed; `budget` is for the prompt and `tools`. Throws
+ * `Infeasible` where what must stay is larger. One processor may serve many agents and threads.
+ */
+export class EpitomeProcessor implements Processor<"epitome"> {
+  readonly id = "epitome";
+  readonly name = "epitome";
+  readonly #fitter: Fitter;
+  readonly #options: ProcessorOptions;
+
+  constructor(options: ProcessorOptions) {
+    const { tools: _, ...words } = options;
+    this.#fitter = new Fitters("openai-chat", words).theOne();
+    this.#options = options;
+  }
+
+  /** Mastra calls it before each call of the model. */
+  async processLLMRequest({ prompt }: ProcessLLMRequestArgs): Promise<ProcessLLMRequestResult> {
+    const { tools, onFit } = this.#options;
+    const sent = await fitParts(this.#fitter, prompt as PartsMessage[], { tools }, onFit);
+    return sent === (prompt as readonly object[]) ? undefined : { prompt: [...sent] as typeof prompt };
+  }
+}

@@ -1,0 +1,148 @@
+import { call, callAsync, Held, textOf, type Answer } from "./call.js";
+import { Compacted, type CompactedTold } from "./compacted.js";
+import { ConfigError } from "./errors.js";
+import { dataOf, isText } from "./input.js";
+import { theNative, type Native } from "./native.js";
+import type { CompactOptions, EngineOptions, ReadOptions, SearchOptions, SessionInput, WithEngine } from "./options.js";
+import { providerOf } from "./recognise.js";
+import type { BrokenRule, Contents, Fullness, Passage, Report, StrategyEntry } from "./report.js";
+
+/**
+ * A configuration, built once for any number of calls.
+ *
+ * The functions of the module make one for their options; who calls often makes one and uses its methods, which have the
+ * functions' names. An engine holds no session.
+ *
+ * ```js
+ * const engine = new Engine({ config: { preset: "production" }, window: 128_000 });
+ * engine.check([{ role: "user", content: "Hello" }]).urgency; // "none"
+ * ```
+ */
+export class Engine {
+  /** @internal */
+  readonly held: Held;
+
+  constructor(options: EngineOptions = {}) {
+    const native = theNative();
+    this.held = new Held(native, call<number>("engine", options, undefined, native).value, "free-engine");
+  }
+
+  /** Fits a whole session into a budget: see {@link compact}. */
+  compact(session: SessionInput, options: CompactOptions = {}): Compacted {
+    const { value, bytes } = this.#call<CompactedTold>("compact", this.#words(options), dataOf(session));
+    return new Compacted(value, bytes, this.held.native);
+  }
+
+  /** The same, off this thread. */
+  async compactAsync(session: SessionInput, options: CompactOptions = {}): Promise<Compacted> {
+    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", this.#words(options), dataOf(session));
+    return new Compacted(value, bytes, this.held.native);
+  }
+
+  /** The report of what `compact` would do. Where nothing fits, `status` is `infeasible`, and `floor` says why. */
+  preview(session: SessionInput, options: CompactOptions = {}): Report {
+    return this.#call<Report>("preview", this.#words(options), dataOf(session)).value;
+  }
+
+  /** The same, off this thread. */
+  async previewAsync(session: SessionInput, options: CompactOptions = {}): Promise<Report> {
+    return (await this.#callAsync<Report>("preview", this.#words(options), dataOf(session))).value;
+  }
+
+  /** What a session is made of. */
+  inspect(session: SessionInput, options: ReadOptions = {}): Contents {
+    return this.#call<Contents>("inspect", this.#words(options), dataOf(session)).value;
+  }
+
+  /** Whether a session should be compacted. */
+  check(session: SessionInput, options: ReadOptions = {}): Fullness {
+    return this.#call<Fullness>("check", this.#words(options), dataOf(session)).value;
+  }
+
+  /** Tokens of a text (a string), or of messages. */
+  countTokens(what: SessionInput, options: ReadOptions = {}): number {
+    if (typeof what === "string") return this.#call<number>("count-text", this.#words({}), what).value;
+    return this.#call<number>("count", this.#words(options), dataOf(what)).value;
+  }
+
+  /** The passages of a session that match the words best. */
+  search(session: SessionInput, words: string | readonly string[], options: SearchOptions = {}): Passage[] {
+    const { sources = [], newest = false, limit = 6, characters = 9_000, page = 1, ...rest } = options;
+    const query = {
+      words: typeof words === "string" ? [words] : words,
+      from: typeof sources === "string" ? [sources] : sources,
+      newest,
+      limit,
+      characters,
+      page: page > 0 ? page - 1 : 10_000, // page 0 is behind the last one too: there is none
+    };
+    return this.#call<{ passages: Passage[] }>("search", { ...rest, query }, dataOf(session)).value.passages;
+  }
+
+  /** A session in another format: an object where it came as one and `to` is a provider's format, else bytes. */
+  convert(session: SessionInput, to: string, options: ReadOptions = {}): any {
+    const { bytes } = this.#call("convert", { ...options, to }, dataOf(session));
+    return isText(session) || providerOf(to) === undefined ? bytes : JSON.parse(textOf(bytes));
+  }
+
+  /** The rules of its provider that a request, or a list of messages, breaks. */
+  validate(request: SessionInput, options: { format?: string | undefined } = {}): BrokenRule[] {
+    return this.#call<BrokenRule[]>("validate", options, dataOf(request)).value;
+  }
+
+  /** The strategies that a chain may name. */
+  strategies(): StrategyEntry[] {
+    return this.#call<StrategyEntry[]>("strategies", this.#words({})).value;
+  }
+
+  /**
+   * Lets go of the configuration now, and not when it is collected. Neither the engine nor a fitter that was made with it is to
+   * be used afterwards.
+   */
+  close(): void {
+    this.held.close();
+  }
+
+  #words(options: object): object {
+    return { ...options, engine: this.held.handle };
+  }
+
+  #call<T>(name: string, words: object, data?: string | Uint8Array): Answer<T> {
+    return call<T>(name, words, data, this.held.native);
+  }
+
+  #callAsync<T>(name: string, words: object, data?: string | Uint8Array): Promise<Answer<T>> {
+    return callAsync<T>(name, words, data, this.held.native);
+  }
+}
+
+/** Engines of the functions' options, for each native part. A few: who has many configurations keeps engines. */
+const ENGINES = new WeakMap<Native, Map<string, Engine>>();
+const MOST_ENGINES = 16;
+
+/** The engine that the options of a call ask for, and the options that are not the engine's. */
+export function engineAndRest<T extends WithEngine>(options: T): [Engine, Omit<T, keyof WithEngine>] {
+  const { engine, config, model, window, reserveOutput, ...rest } = options;
+  const made = { config, model, window, reserveOutput };
+  if (engine === undefined) return [engineOf(made), rest];
+  const idle = Object.entries(made).filter(([, value]) => value !== undefined);
+  if (idle.length > 0) {
+    const names = idle.map(([name]) => `\`${name}\``).join(", ");
+    throw new ConfigError(`\`engine\` is there already: ${names} would have no effect; give them to \`new Engine\``);
+  }
+  return [engine, rest];
+}
+
+function engineOf(options: EngineOptions): Engine {
+  const native = theNative();
+  let engines = ENGINES.get(native);
+  if (engines === undefined) ENGINES.set(native, (engines = new Map()));
+  const key = JSON.stringify(options);
+  let engine = engines.get(key);
+  if (engine === undefined) {
+    engine = new Engine(options);
+    if (engines.size >= MOST_ENGINES) engines.clear();
+    engines.set(key, engine);
+  }
+  return engine;
+}

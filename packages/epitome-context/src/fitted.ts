@@ -1,0 +1,148 @@
+import { textOf } from "./call.js";
+import type { FitReport, FitStatus, Removal } from "./report.js";
+
+/** @internal A part of what to send, as the native part tells it. */
+export type Piece =
+  | { keep: [first: number, end: number] }
+  | { edit: { index: number; message: object; texts: TextChange[] | null } }
+  | { insert: { message: object } };
+
+/** A text within a message that is another one now; `pointer` is its place as a JSON pointer. */
+export interface TextChange {
+  pointer: string;
+  text: string;
+}
+
+/** @internal What the native part tells of a list. */
+export interface FittedTold {
+  status: FitStatus;
+  unchanged: boolean;
+  tokensBefore: number;
+  tokensAfter: number;
+  budget: number;
+  pieces: Piece[];
+  system: unknown;
+  problem: string | null;
+}
+
+/** How a host's own objects take part in what is sent. */
+export interface Replacing<M> {
+  /** A copy of `own` that says `message`; `texts` is what changed in it, or `null` where more than texts did. */
+  edited(own: M, message: any, texts: readonly TextChange[] | null): M;
+  /** A message that was not there. */
+  inserted(message: any): M;
+}
+
+/** What `fit` gives: the messages to send, and what was done to them. The caller's list and objects are never changed. */
+export class Fitted<M = any> implements Iterable<M> {
+  /**
+   * The messages to send: the caller's own objects for what is kept, copies with other texts for what was cut, new objects
+   * for what was inserted.
+   */
+  readonly messages: M[];
+  /** A system prompt to send beside them, where the list had none and needs one now; else `null`. */
+  readonly system: any;
+  /** `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision. */
+  readonly status: FitStatus;
+  /** Whether the list is to be sent as it came. */
+  readonly unchanged: boolean;
+  /** Tokens of the list as it came. */
+  readonly tokensBefore: number;
+  /** Tokens of `messages`. */
+  readonly tokensAfter: number;
+  /** Tokens that the messages may take, what stands beside them already taken off. */
+  readonly budget: number;
+  readonly #pieces: Piece[];
+  readonly #report: Uint8Array;
+  readonly #retrieve: (handle: string) => string | any[] | null;
+  #read: FitReport | undefined;
+
+  /** @internal */
+  constructor(
+    came: readonly M[],
+    told: FittedTold,
+    report: Uint8Array,
+    retrieve: (handle: string) => string | any[] | null,
+  ) {
+    this.status = told.status;
+    this.unchanged = told.unchanged;
+    this.tokensBefore = told.tokensBefore;
+    this.tokensAfter = told.tokensAfter;
+    this.budget = told.budget;
+    this.system = told.system;
+    this.#pieces = told.pieces;
+    this.#report = report;
+    this.#retrieve = retrieve;
+    this.messages = this.applyTo(came, { edited: changed, inserted: (message) => message as M });
+  }
+
+  /**
+   * The same for a host's own objects: `own` are as many as were fitted, in the same order. What is kept is the very object.
+   */
+  applyTo<O>(own: readonly O[], replacing: Replacing<O>): O[] {
+    if (this.unchanged) return [...own];
+    const messages: O[] = [];
+    for (const piece of this.#pieces) {
+      if ("keep" in piece) {
+        for (let index = piece.keep[0]; index < piece.keep[1]; index++) messages.push(own[index]!);
+      } else if ("edit" in piece) {
+        const { index, message, texts } = piece.edit;
+        messages.push(replacing.edited(own[index]!, message, texts));
+      } else {
+        messages.push(replacing.inserted(piece.insert.message));
+      }
+    }
+    return messages;
+  }
+
+  /** Every decision with its reason. */
+  get report(): FitReport {
+    return (this.#read ??= JSON.parse(textOf(this.#report)) as FitReport);
+  }
+
+  /** What has left, in all calls so far. */
+  get removals(): Removal[] {
+    return this.report.removals;
+  }
+
+  /** What left under a handle: a text, or a list of messages; `null` where there is no such handle. */
+  retrieve(handle: string): string | any[] | null {
+    return this.#retrieve(handle);
+  }
+
+  [Symbol.iterator](): Iterator<M> {
+    return this.messages[Symbol.iterator]();
+  }
+}
+
+/** A copy of the caller's object with other texts; the message as it is to be sent where a copy would not be one. */
+function changed<M>(own: M, message: unknown, texts: readonly TextChange[] | null): M {
+  if (texts === null) return message as M;
+  let copy: unknown = own;
+  for (const { pointer, text } of texts) {
+    copy = withText(copy, stepsOf(pointer), text);
+    if (copy === undefined) return message as M; // an object of a class lies on the way
+  }
+  return copy as M;
+}
+
+/** The keys and indices of a JSON pointer. */
+export function stepsOf(pointer: string): string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+/** A copy of a value in which another text stands at the end of a path; what does not lie on it is shared. */
+export function withText(value: unknown, steps: readonly string[], text: string): unknown {
+  const [step, ...rest] = steps;
+  if (step === undefined) return text;
+  if (typeof value !== "object" || value === null || !(step in value)) return undefined;
+  const inner = withText((value as Record<string, unknown>)[step], rest, text);
+  if (inner === undefined) return undefined;
+  if (Array.isArray(value)) return value.map((item, index) => (index === Number(step) ? inner : item));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return undefined;
+  return { ...value, [step]: inner };
+}

@@ -1,0 +1,253 @@
+import { call, callAsync, Held, jsonOf, textOf, type Answer } from "./call.js";
+import { engineAndRest, type Engine } from "./engine.js";
+import { ConfigError, FormatError, Infeasible } from "./errors.js";
+import { Fitted, type FittedTold } from "./fitted.js";
+import { isText } from "./input.js";
+import type { FitOptions, FitterOptions, Overflow, Provider } from "./options.js";
+import { formatOf } from "./recognise.js";
+
+/** A fitter of the native part. */
+interface Made {
+  handle: number;
+  format: Provider;
+}
+
+/** What lists of plain texts are taken for: they look the same in all formats. */
+const PLAIN: Provider = "openai-chat";
+
+/** A list of messages: objects in a provider's form, or a JSON list as text or bytes. */
+export type Messages<M> = readonly M[] | string | Uint8Array;
+
+/**
+ * Fits the list of messages of a loop, call after call, with the same decisions at the same places.
+ *
+ * Each call brings the whole list. The conversation is recognised by what the list begins with: what was decided for it is done
+ * again byte for byte, so that the provider's prompt cache lives, and a new decision is made only where the budget asks for
+ * one. Then there is room for many turns: with `budget`, down to half of it; with `model` or a configuration, down to its
+ * target. One fitter may serve many conversations.
+ *
+ * ```js
+ * const fitter = new Fitter({ budget: 60_000 }); // or { model: "gpt-5" }
+ * const toSend = fitter.fit(messages).messages; // before each call of the model
+ * ```
+ */
+export class Fitter {
+  readonly #engine: Engine;
+  readonly #words: object;
+  readonly #once: boolean;
+  /** Whether the form of the lists is known: it was named, or a list told. */
+  #settled: boolean;
+  #held: Held;
+  #format: Provider;
+
+  constructor(options?: FitterOptions);
+  /** @internal `once`: a list that does not grow; as much stays as the budget holds, and no room is made for more. */
+  constructor(options?: FitterOptions, once?: boolean);
+  constructor(options: FitterOptions = {}, once = false) {
+    const [engine, words] = engineAndRest(options);
+    this.#once = once;
+    this.#engine = engine;
+    this.#words = wordsOf(words);
+    this.#settled = words.format !== undefined;
+    this.#format = words.format ?? PLAIN;
+    this.#held = this.#make(this.#format);
+  }
+
+  /**
+   * What to send in place of a list of messages.
+   *
+   * `messages` are objects in the provider's form; OpenAI's chat completions and Responses, Anthropic's messages and Gemini's
+   * contents are recognised. They are never changed.
+   *
+   * @throws {Infeasible} where what must stay is larger than the budget; its `fitted` has what earlier decisions make of it.
+   */
+  fit<M>(messages: readonly M[], options?: FitOptions): Fitted<M>;
+  fit(messages: string | Uint8Array, options?: FitOptions): Fitted;
+  fit(messages: Messages<any>, options: FitOptions = {}): Fitted {
+    return this.#run(messages, options);
+  }
+
+  /** The same, off this thread. */
+  fitAsync<M>(messages: readonly M[], options?: FitOptions): Promise<Fitted<M>>;
+  fitAsync(messages: string | Uint8Array, options?: FitOptions): Promise<Fitted>;
+  async fitAsync(messages: Messages<any>, options: FitOptions = {}): Promise<Fitted> {
+    return this.#runAsync(messages, options);
+  }
+
+  /**
+   * What to send after the provider refused what `fit` gave as too long: smaller than was due. `overflow` has the tokens that
+   * its error names ({@link contextOverflow} reads them); a limit counts from here on.
+   */
+  fitAfter<M>(messages: readonly M[], overflow?: Overflow | null, options?: FitOptions): Fitted<M>;
+  fitAfter(messages: string | Uint8Array, overflow?: Overflow | null, options?: FitOptions): Fitted;
+  fitAfter(messages: Messages<any>, overflow: Overflow | null = {}, options: FitOptions = {}): Fitted {
+    return this.#run(messages, options, overflow ?? {});
+  }
+
+  /** The same, off this thread. */
+  fitAfterAsync<M>(messages: readonly M[], overflow?: Overflow | null, options?: FitOptions): Promise<Fitted<M>>;
+  fitAfterAsync(messages: string | Uint8Array, overflow?: Overflow | null, options?: FitOptions): Promise<Fitted>;
+  async fitAfterAsync(
+    messages: Messages<any>,
+    overflow: Overflow | null = {},
+    options: FitOptions = {},
+  ): Promise<Fitted> {
+    return this.#runAsync(messages, options, overflow ?? {});
+  }
+
+  /** The form of its lists: the one that was named, or that of the first list that told; `openai-chat` before. */
+  get format(): Provider {
+    return this.#format;
+  }
+
+  /** Conversations that are remembered, and bytes in all, near enough. */
+  get size(): { conversations: number; bytes: number } {
+    return this.#call<{ conversations: number; bytes: number }>("fitter-size", {}).value;
+  }
+
+  /** What left under a handle: a text, or a list of messages; `null` where there is no such handle, or it was forgotten. */
+  retrieve(handle: string): string | any[] | null {
+    return retrieved(this.#held, handle);
+  }
+
+  /** What it remembers, as bytes; they hold what left the context. {@link Fitter.fromState} reads them. */
+  state(): Uint8Array {
+    return this.#call("fitter-state", {}).bytes;
+  }
+
+  /** The fitter whose `state` these bytes are: it makes the decisions that the other made, and new ones as these options say. */
+  static fromState(state: Uint8Array, options: FitterOptions = {}): Fitter {
+    const fitter = new Fitter(options);
+    const { native, handle } = fitter.#engine.held;
+    fitter.#adopt(call<Made>("fitter-from-state", { ...fitter.#words, engine: handle }, state, native).value);
+    // One that has seen lists goes on with what it knows of them.
+    fitter.#settled ||= fitter.size.conversations > 0;
+    return fitter;
+  }
+
+  /** A fitter that makes the same decisions, with a memory of its own. */
+  copy(): Fitter {
+    const copy = new Fitter({ ...this.#words, engine: this.#engine, format: this.format });
+    copy.#settled = this.#settled;
+    copy.#adopt(this.#call<Made>("fitter-copy", {}).value);
+    return copy;
+  }
+
+  /** Lets go of what it remembers now, and not when it is collected. It is not to be used afterwards. */
+  close(): void {
+    this.#held.close();
+  }
+
+  #make(format: Provider): Held {
+    const { native, handle: engine } = this.#engine.held;
+    const words = { ...this.#words, format, once: this.#once, engine };
+    return new Held(native, call<Made>("fitter", words, undefined, native).value.handle, "free-fitter");
+  }
+
+  /** Takes over what another one knows. */
+  #adopt(made: Made): void {
+    this.#held.close();
+    this.#held = new Held(this.#engine.held.native, made.handle, "free-fitter");
+    this.#format = made.format;
+  }
+
+  #call<T>(name: string, words: object): Answer<T> {
+    const { native, handle } = this.#held;
+    return call<T>(name, { ...words, handle }, undefined, native);
+  }
+
+  #run(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Fitted {
+    const [came, json] = this.#list(messages);
+    const held = this.#held;
+    const words = { ...options, handle: held.handle, overflow };
+    const answer = call<FittedTold>("fit", words, json, held.native);
+    return fittedOf(came, answer, this.#retrieval(answer.value, held));
+  }
+
+  async #runAsync(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Promise<Fitted> {
+    const [came, json] = this.#list(messages);
+    const held = this.#held;
+    const words = { ...options, handle: held.handle, overflow };
+    const answer = await callAsync<FittedTold>("fit", words, json, held.native);
+    return fittedOf(came, answer, this.#retrieval(answer.value, held));
+  }
+
+  /**
+   * What brings back what left a list. A fitter that fits once is closed at once: its memory, if there is one, is kept as bytes,
+   * which the garbage collector sees, and read when something is asked for.
+   */
+  #retrieval(told: FittedTold, held: Held): Retrieval {
+    if (!this.#once) return (handle) => retrieved(held, handle);
+    if (told.unchanged) return () => null;
+    const { native } = held;
+    // A copy, for native bytes are let go of only between the turns of the event loop.
+    const state = call("fitter-state", { handle: held.handle }, undefined, native).bytes.slice();
+    return (handle) => {
+      const words = { ...this.#words, format: this.#format, engine: this.#engine.held.handle };
+      const made = call<Made>("fitter-from-state", words, state, native).value;
+      const again = new Held(native, made.handle, "free-fitter");
+      try {
+        return retrieved(again, handle);
+      } finally {
+        again.close();
+      }
+    };
+  }
+
+  /** The list as it is now, and its JSON text. */
+  #list(messages: Messages<any>): [any[], string | Uint8Array] {
+    if (!isText(messages) && !Array.isArray(messages)) {
+      throw new TypeError("messages: not a list of messages; give the list, and `system` and `tools` beside it");
+    }
+    const came = isText(messages) ? listOf(messages) : [...(messages as any[])];
+    if (!this.#settled) {
+      const format = formatOf(came);
+      if (format !== undefined) {
+        if (format !== this.#format) {
+          // The one that was made for plain texts goes when the calls that are under way have let go of it; once, none is.
+          if (this.#once) this.#held.close();
+          this.#held = this.#make(format);
+          this.#format = format;
+        }
+        this.#settled = true;
+      }
+    }
+    return [came, isText(messages) ? messages : jsonOf(came, "messages")];
+  }
+}
+
+/** What left under a handle; `null` where there is no such handle. */
+type Retrieval = (handle: string) => string | any[] | null;
+
+/** What became of a list; what left it is in the fitter that was asked, which stays as long as `retrieval`. */
+function fittedOf(came: any[], { value, bytes }: Answer<FittedTold>, retrieval: Retrieval): Fitted {
+  const fitted = new Fitted(came, value, bytes, retrieval);
+  if (value.problem !== null) {
+    throw new Infeasible(value.problem, fitted.report.floor, fitted.budget, fitted.report, fitted);
+  }
+  return fitted;
+}
+
+function retrieved({ native, handle }: Held, of: string): string | any[] | null {
+  return call<string | any[] | null>("fitter-retrieve", { handle, of }, undefined, native).value;
+}
+
+function listOf(json: string | Uint8Array): any[] {
+  const text = isText(json) && typeof json !== "string" ? textOf(json) : json;
+  let list: unknown;
+  try {
+    list = JSON.parse(text as string);
+  } catch (cause) {
+    throw new FormatError(`messages: not a JSON list of messages: ${(cause as Error).message}`, { cause });
+  }
+  if (!Array.isArray(list)) throw new FormatError("messages: not a JSON list of messages");
+  return list as any[];
+}
+
+/** The options of a fitter as the native part takes them. */
+function wordsOf<T extends { secret?: Uint8Array | undefined }>(words: T): object {
+  const { secret, ...rest } = words;
+  if (secret === undefined) return rest;
+  if (secret.length !== 32) throw new ConfigError(`\`secret\` takes 32 bytes, not ${secret.length}`);
+  return { ...rest, secret: [...secret] };
+}

@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { EpitomeError } from "./errors.js";
+import { useNative, type Native } from "./native.js";
+import { nativeOfModule } from "./wasm-native.js";
+
+export * from "./api.js";
+
+/** Where the build puts the native parts; this file is dist/cjs/node.js. */
+const FOLDER = join(__dirname, "../../native");
+
+useNative(load());
+
+/** The native code for this platform, or the WebAssembly module that goes everywhere. */
+function load(): Native {
+  const name = nameOfPlatform();
+  const native = join(FOLDER, `${name}.node`);
+  if (existsSync(native)) {
+    const { NativeCalls } = require(native) as { NativeCalls: new () => Native };
+    return new NativeCalls();
+  }
+  const portable = join(FOLDER, "epitome-context.wasm");
+  if (existsSync(portable)) return nativeOfModule(new WebAssembly.Module(readFileSync(portable)));
+  throw new EpitomeError(`epitome-context has no native part for ${name} in ${FOLDER}; build it: npm run build`);
+}
+
+function nameOfPlatform(): string {
+  const { platform, arch } = process;
+  if (platform !== "linux") return `${platform}-${arch}`;
+  const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  return `${platform}-${arch}-${report.header?.glibcVersionRuntime === undefined ? "musl" : "gnu"}`;
+}

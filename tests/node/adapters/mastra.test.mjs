@@ -1,0 +1,89 @@
+// Agents of Mastra with a scripted model.
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { Agent } from "@mastra/core/agent";
+import { createTool } from "@mastra/core/tools";
+import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
+import { EpitomeProcessor } from "epitome-context/mastra";
+import { z } from "zod";
+
+import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
+
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const readPart = createTool({
+  id: "readPart",
+  description: "Reads a part of the ledger.",
+  inputSchema: z.object({ part: z.number() }),
+  execute: async (input) => read((input.context ?? input).part),
+});
+
+function scripted() {
+  const sent = [];
+  const next = (prompt) => {
+    sent.push(structuredClone(prompt));
+    const turn = sent.length;
+    if (turn > PARTS) return { content: [{ type: "text", text: ANSWER }], finishReason: { unified: "stop", raw: "stop" } };
+    const call = { type: "tool-call", toolCallId: `call_${turn}`, toolName: "readPart", input: `{"part":${turn}}` };
+    return { content: [call], finishReason: { unified: "tool-calls", raw: "tool_calls" } };
+  };
+  const model = new MockLanguageModelV3({
+    doGenerate: async ({ prompt }) => ({ ...next(prompt), usage, warnings: [] }),
+    doStream: async ({ prompt }) => {
+      const { content, finishReason } = next(prompt);
+      const parts = content.flatMap((part) =>
+        part.type === "tool-call"
+          ? [part]
+          : [
+              { type: "text-start", id: "0" },
+              { type: "text-delta", id: "0", delta: part.text },
+              { type: "text-end", id: "0" },
+            ],
+      );
+      const chunks = [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }];
+      return { stream: simulateReadableStream({ chunks, chunkDelayInMs: null, initialDelayInMs: null }) };
+    },
+  });
+  return { model, sent };
+}
+
+/** A prompt as chat completions have it. */
+function wireOf(prompt) {
+  return prompt.flatMap(({ role, content }) => {
+    if (role === "system") return [{ role, content }];
+    if (role === "tool") {
+      return content.map((part) => ({ role, tool_call_id: part.toolCallId, content: JSON.stringify(part.output.value) }));
+    }
+    const text = content.filter((part) => part.type === "text").map((part) => part.text).join("\n");
+    const calls = content.filter((part) => part.type === "tool-call");
+    const function_ = (part) => ({ name: part.toolName, arguments: JSON.stringify(part.input) });
+    const tool_calls = calls.map((part) => ({ id: part.toolCallId, type: "function", function: function_(part) }));
+    return [calls.length > 0 ? { role, content: text || null, tool_calls } : { role, content: text }];
+  });
+}
+
+test("the prompt of each call is fitted", async () => {
+  const { model, sent } = scripted();
+  const fits = [];
+  const agent = new Agent({
+    id: "mender",
+    name: "mender",
+    instructions: "You are an accountant.",
+    model,
+    tools: { readPart },
+    inputProcessors: [new EpitomeProcessor({ budget: BUDGET, tools: 100, onFit: (fitted) => fits.push(fitted.status) })],
+  });
+  const { text } = await agent.generate(TASK, { maxSteps: 60 });
+  assert.equal(text, ANSWER);
+  assert.equal(sent.length, PARTS + 1);
+  for (const prompt of sent) checkSent(wireOf(prompt));
+  assert.ok(sent.some((prompt) => JSON.stringify(prompt).includes("[Summary of")));
+  assert.ok(fits.includes("compacted") && fits.includes("replayed") && fits.includes("unchanged"), String(fits));
+});
+
+test("a processor without a budget is refused when it is made", () => {
+  assert.throws(() => new EpitomeProcessor({}), { name: "ConfigError", message: /give `budget`, `window` or `model`/ });
+});

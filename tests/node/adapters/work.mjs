@@ -1,0 +1,23 @@
+// The work that every framework's agent does here: reads the parts of a ledger, one after the other, and answers.
+import assert from "node:assert/strict";
+
+import { countTokens, validate } from "epitome-context";
+
+export const TASK = "Find out which partner's rows are counted twice. Keep to the rule: the column `fingerprint` must not change.";
+export const ANSWER = "Partner HLV-2209: its rows come in two statements.";
+export const BUDGET = 3_000;
+export const PARTS = 25;
+
+/** A part of the ledger. */
+export function read(part) {
+  return `part ${part} of the ledger\n` + `2026-03-${part} HLV-2209 row ${part * 17} 12.40 EUR ok\n`.repeat(20);
+}
+
+/** What a model was sent, as messages of OpenAI's chat completions or items of Responses: within the budget, and valid. */
+export function checkSent(messages, format = "openai-chat", budget = BUDGET) {
+  const tokens = countTokens(messages, { format });
+  assert.ok(tokens <= budget, `${tokens} tokens were sent`);
+  assert.deepEqual(validate(messages, { format }), []);
+  assert.ok(JSON.stringify(messages).includes("must not change"), "the task is there");
+  return tokens;
+}
