@@ -8,6 +8,7 @@ use serde_json::Value;
 
 /// The packages of the workspace and what each may depend on among them; `strategies/*` stands for each strategy.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("epitome-shelf", &[]),
     ("epitome-session", &[]),
     ("epitome-strategy", &["epitome-session"]),
     ("strategies/*", &["epitome-strategy"]),
@@ -17,8 +18,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-formats", &["epitome-session"]),
     ("epitome-engine", &["epitome-session", "epitome-strategy"]),
     ("epitome-embeddings", &["epitome-strategy"]),
-    ("epitome-store", &["epitome-session", "epitome-strategy"]),
-    ("epitome-providers", &["epitome-embeddings", "epitome-formats", "epitome-session", "epitome-strategy"]),
+    ("epitome-store", &["epitome-shelf", "epitome-session", "epitome-strategy"]),
+    (
+        "epitome-providers",
+        &["epitome-embeddings", "epitome-shelf", "epitome-formats", "epitome-session", "epitome-strategy"],
+    ),
     (
         "epitome-config",
         &[
@@ -47,8 +51,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("epitome-eval", &["epitome"]),
     ("epitome-mcp", &["epitome"]),
-    ("epitome-server", &["epitome", "epitome-mcp"]),
-    ("epitome-cli", &["epitome", "epitome-eval", "epitome-mcp", "epitome-server"]),
+    ("epitome-fit", &["epitome", "epitome-shelf"]),
+    ("epitome-server", &["epitome", "epitome-fit", "epitome-shelf", "epitome-mcp"]),
+    ("epitome-cli", &["epitome", "epitome-eval", "epitome-fit", "epitome-shelf", "epitome-mcp", "epitome-server"]),
+    ("epitome-binding", &["epitome", "epitome-fit"]),
+    ("epitome-python", &["epitome", "epitome-binding", "epitome-eval", "epitome-fit"]),
+    ("epitome-node", &["epitome-binding"]),
+    ("epitome-wasm", &["epitome-binding"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
     ("epitome-tests", &["epitome-formats", "epitome-session"]),

@@ -125,6 +125,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
+    /// `pub(in crate::room)` says who sees an item, and needs nothing.
+    fn visit_visibility(&mut self, _: &'ast Visibility) {}
+
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         if matches!(names[0].as_str(), "crate" | "super" | "self") && names.len() > 1 {
@@ -283,6 +286,7 @@ fn needs_are_what_is_named_and_not_who_shows_it() {
     check(&[lib, ("a.rs", "use crate::B;"), ("b.rs", "")], &[]);
     check(&[lib, ("a.rs", "use crate::B;"), ("b.rs", "use super::{A, c};")], &[&["a", "b"]]);
     check(&[lib, ("a.rs", "fn f() { crate::b::g() }"), ("b.rs", "fn g() -> super::A {}")], &[&["a", "b"]]);
+    check(&[lib, ("a.rs", "use crate::B;"), ("b.rs", "pub(in crate::a) struct B;")], &[]);
     check(&[lib, ("a.rs", "use std::fmt;"), ("b.rs", "use b::C;")], &[]);
     check(&[("lib.rs", "mod a;\nuse a::A;\nstruct L;"), ("a.rs", "use crate::L;")], &[&["a", "lib"]]);
     check(&[("lib.rs", "mod a;\nuse a::A;\nstruct L;"), ("a.rs", "#[cfg(test)]\nmod tests {\nuse crate::L;\n}")], &[]);

@@ -27,24 +27,47 @@ fn succeeded(output: &Output) -> String {
     text(&output.stdout)
 }
 
-/// Cargo without a network, building into a folder that all examples share.
-fn cargo(arguments: &[&str], manifest: &Path) -> Output {
-    // The versions of the workspace: nothing needs to be fetched. Cargo leaves out what is not used.
-    let folder = manifest.parent().unwrap();
-    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
-    let mut command = Command::new(env!("CARGO"));
-    command.args(arguments).arg("--offline").arg("--manifest-path").arg(manifest);
-    command.arg("--target-dir").arg(root().join("target/examples"));
-    command.env_remove("RUSTFLAGS").output().unwrap()
+/// The folder that this test was built into, TARGET/PROFILE, and TARGET.
+fn target() -> (PathBuf, PathBuf) {
+    let test = std::env::current_exe().unwrap();
+    let folder = |n| test.ancestors().nth(n).unwrap().to_owned();
+    (folder(2), folder(3))
 }
 
-/// The built `epitome` command.
+/// Cargo without a network, for a package outside of the workspace. With the workspace's versions nothing needs to be fetched;
+/// with its profile and target folder no dependency is compiled a second time.
+fn cargo(arguments: &[&str], manifest: &Path) -> Output {
+    let folder = manifest.parent().unwrap();
+    fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let profile = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+    let mut workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    workspace.retain(|key, _| key == "profile");
+    fs::write(&profile, workspace.to_string()).unwrap();
+    let mut command = Command::new(env!("CARGO"));
+    command.args(arguments).arg("--offline").arg("--manifest-path").arg(manifest);
+    command.arg("--config").arg(profile.path()).arg("--target-dir").arg(target().1);
+    command.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0").output().unwrap()
+}
+
+/// Whether a program is newer than everything that cargo says it was built from.
+fn is_current(program: &Path) -> bool {
+    let modified = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let Some(built) = modified(program) else { return false };
+    let Ok(rule) = fs::read_to_string(program.with_extension("d")) else { return false };
+    let Some((_, sources)) = rule.split_once(": ") else { return false };
+    // A space in a path is written as `\ `.
+    let sources = sources.trim().replace("\\ ", "\0");
+    sources.split(' ').all(|path| modified(Path::new(&path.replace('\0', " "))).is_some_and(|changed| changed <= built))
+}
+
+/// The built `epitome` command. Where all tests are run, cargo has built it already, for the tests of the command.
 fn epitome() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
-        // This test lies in TARGET/PROFILE/deps.
-        let test = std::env::current_exe().unwrap();
-        let (profile, target) = (test.ancestors().nth(2).unwrap(), test.ancestors().nth(3).unwrap());
+        let (profile, target) = target();
+        if is_current(&profile.join("epitome")) {
+            return profile.join("epitome");
+        }
         let mut command = Command::new(env!("CARGO"));
         command
             .args(["build", "--offline", "--package", "epitome-cli", "--bin", "epitome", "--target-dir"])
@@ -94,7 +117,7 @@ fn a_crate_outside_the_workspace() {
     let session = root().join("examples/session.jsonl");
     for (program, strategy) in [("host", "error-lines"), ("closure", "first-lines")] {
         succeeded(&cargo(&["build", "--bin", program], &manifest));
-        let built = root().join("target/examples/debug").join(program);
+        let built = target().1.join("debug").join(program);
         let told = succeeded(&Command::new(built).arg(&session).output().unwrap());
         let first: Vec<&str> = told.lines().collect();
         assert!(first[0].starts_with("Compacted: "), "{told}");
@@ -129,7 +152,7 @@ fn the_skeleton_is_refused() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
     };
     for name in ["My-Strategy", "my_strategy", "mine-", "my--own", "7th", "", "../mine"] {
-        check(&["--strategy", name], "is no name of a strategy");
+        check(&["--strategy", name], "is not a name of a strategy");
     }
     check(&["--strategy", "sliding-window"], "there is a strategy `sliding-window` already");
     check(&["--strategy", "mine", "--epitome", "/nowhere"], "there is no package in /nowhere/crates/strategy");

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession, MaintainOutcome};
-use epitome::strategy::{BoxFuture, SummarizeError, Summarizer, Summary, SummaryTask};
+use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Session};
 use epitome_formats::{LoadedFile, Profile, render, validate};
 use epitome_session::{EntryKey, Message, MessageId, Origin, Role};
@@ -29,12 +29,13 @@ struct Counting {
     written: Mutex<u32>,
 }
 
+#[async_trait]
 impl Summarizer for Counting {
     fn kind(&self) -> &str {
         "llm"
     }
 
-    fn summarize<'a>(&'a self, task: &'a SummaryTask<'a>) -> BoxFuture<'a, Result<Summary, SummarizeError>> {
+    async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let mut behind = self.behind.lock().unwrap();
         let mut of: Vec<MessageId> = Vec::new();
         for message in task.messages {
@@ -57,7 +58,7 @@ impl Summarizer for Counting {
             text.push_str(" It says what was done and why.");
         }
         behind.insert(text.clone(), of);
-        Box::pin(std::future::ready(Ok(Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() })))
+        Ok(Summary { text, input_tokens: 1, output_tokens: 1, ..Summary::default() })
     }
 }
 

@@ -6,6 +6,7 @@ Their homes are folders of a run. Each has the settings of its own that keep it 
 import json
 import shlex
 import subprocess
+from pathlib import Path
 
 import documented
 
@@ -40,6 +41,8 @@ class Agent:
 
 class Codex(Agent):
     name, window, sessions = "codex", 34_000, ".codex/sessions"
+    #: the name of its provider, and the tokens from which on it compacts
+    provider, limit = "epitome", 100_000
     size = r'"last_token_usage":{"input_tokens":(\d+)'
     instructions = 5_000
     goes_on_behind = True
@@ -49,10 +52,15 @@ class Codex(Agent):
         servers = getattr(self, "servers", "")
         (self.home / ".codex/config.toml").write_text(
             'model = "made-up"\nmodel_provider = "epitome"\napproval_policy = "never"\n'
-            'sandbox_mode = "danger-full-access"\nmodel_auto_compact_token_limit = 100_000\n'
+            'sandbox_mode = "danger-full-access"\nmodel_auto_compact_token_limit = ' f'{self.limit}\n'
             '[analytics]\nenabled = false\n'
-            f'[model_providers.epitome]\nname = "epitome"\nbase_url = "{base}/v1"\nwire_api = "responses"\n'
+            f'[model_providers.epitome]\nname = "{self.provider}"\nbase_url = "{base}/v1"\nwire_api = "responses"\n'
             f'env_key = "OPENAI_API_KEY"\n{servers}')
+
+    def asks_its_provider(self, base):
+        """Has it ask its provider for compactions, which it does by the provider's name alone."""
+        self.provider, self.limit = "OpenAI", 20_000
+        self.set_up(base)
 
     def environment(self):
         return {"OPENAI_API_KEY": "made-up"}
@@ -120,9 +128,28 @@ class Pi(Agent):
         return self.start(prompt) + ["--session", str(self.file())]
 
 
-ALL = {kind.name: kind for kind in (Codex, Claude, Pi)}
+class AgentsSdk(Agent):
+    """A program that is made of the OpenAI Agents SDK."""
+
+    name = "sdk"
+    script = Path(__file__).resolve().parent / "sdk/session.py"
+
+    def set_up(self, base):
+        self.base = base
+
+    def asks_its_provider(self, base):
+        self.base = base
+
+    def start(self, prompt):
+        return ["python-sdk", "-B", str(self.script), self.base, prompt]
+
+
+ALL = {kind.name: kind for kind in (Codex, Claude, Pi, AgentsSdk)}
 
 
 def version(name, bin_folder, environment):
+    if name == AgentsSdk.name:
+        asked = "from importlib.metadata import version; print('openai-agents', version('openai-agents'))"
+        return subprocess.run([bin_folder / "python-sdk", "-c", asked], capture_output=True, text=True).stdout.strip()
     told = subprocess.run([bin_folder / name, "--version"], capture_output=True, text=True, env=environment)
     return (told.stdout.strip() or told.stderr.strip()).splitlines()[-1]

@@ -13,16 +13,19 @@ from pathlib import Path
 import agents
 from scene import scene
 
-CASES = ("proxy", "lookup", "mcp", "resume", "open")
+CASES = ("proxy", "native", "lookup", "mcp", "resume", "open", "setup")
+#: Agents that one case sets up by itself.
+OTHERS = ("opencode",)
 
 
 def main(epitome, programs, names):
-    unknown = [name for name in names if name not in CASES and name not in agents.ALL]
+    known = [*CASES, *agents.ALL, *OTHERS]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        sys.exit(f"neither a case nor an agent: {', '.join(unknown)}; there are {', '.join([*CASES, *agents.ALL])}")
+        sys.exit(f"neither a case nor an agent: {', '.join(unknown)}; there are {', '.join(known)}")
     cases = [name for name in CASES if name in names] or CASES
-    kinds = [name for name in agents.ALL if name in names] or list(agents.ALL)
-    for kind in kinds:
+    kinds = [name for name in (*agents.ALL, *OTHERS) if name in names] or [*agents.ALL, *OTHERS]
+    for kind in (kind for kind in kinds if kind in agents.ALL):
         with scene(epitome, programs) as place:
             place.has(kind, "http://127.0.0.1:9")
             print(f"{kind} {agents.version(kind, programs, place.environment())}", flush=True)

@@ -116,10 +116,11 @@ def output(step):
     return "\n".join(f"src/part_{step}/file_{line}.rs: checked, {line * 7} warnings, nothing else to say" for line in range(30))
 
 
-def history(kind, steps):
-    """A task, steps of a tool, a question: the messages of the one format or the items of the other."""
+def history(kind, steps, first=0):
+    """A task, steps of a tool, a question: the messages of the one format or the items of the other. The steps are counted
+    from `first` on."""
     found = [{"role": "user", "content": "Find out why the build of the parser fails."}]
-    for step in range(steps):
+    for step in range(first, first + steps):
         call, arguments = f"call_{step}", {"command": f"make part_{step}"}
         if kind == "chat":
             function = {"name": "bash", "arguments": json.dumps(arguments)}
@@ -204,11 +205,12 @@ def run(base):
     print("other routes: as they should be")
 
 
-def main():
+def main(run, config_text=CONFIG):
+    """Runs `run` with the address of a service in front of the made-up provider."""
     provider = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
     threading.Thread(target=provider.serve_forever, daemon=True).start()
     with tempfile.NamedTemporaryFile("w", suffix=".toml") as config:
-        config.write(CONFIG)
+        config.write(config_text)
         config.flush()
         service = subprocess.Popen(
             [sys.argv[1], "serve", "--listen", "127.0.0.1:0", "--store", "none", "--config", config.name,
@@ -238,4 +240,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    main(run)

@@ -3,6 +3,7 @@
 import { Bench } from "./bench.js";
 import { accessibility } from "./cases/accessibility.js";
 import { compacting } from "./cases/compacting.js";
+import { context } from "./cases/context.js";
 import { comparing } from "./cases/comparing.js";
 import { hostile } from "./cases/hostile.js";
 import { reading } from "./cases/reading.js";
@@ -10,7 +11,7 @@ import { searching } from "./cases/searching.js";
 import { settings } from "./cases/settings.js";
 
 const wanted = process.argv[2] ?? "";
-const cases = [...reading, ...searching, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility];
+const cases = [...reading, ...context, ...searching, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility];
 const bench = await Bench.start();
 let passed = 0;
 let failed = 0;

@@ -61,7 +61,7 @@ async function pages(service) {
   const { id } = await service.session(toolWork(), { title: "Everything" });
   await service.call("POST", `/v1/sessions/${id}/compact`, { target: 1_500, chain: ["tool-results", "structured-extraction"] });
   const session = `sessions/${id}`;
-  return ["", session, `${session}/preview`, `${session}/history`, `${session}/epochs/0`, "agents", "channels"];
+  return ["", session, `${session}/preview`, `${session}/context`, `${session}/history`, `${session}/epochs/0`, "agents", "channels"];
 }
 
 async function axe({ service, visit }) {

@@ -58,6 +58,7 @@ async function agentSettings({ service, visit }) {
   await here.open(`sessions/${id}`);
   await until(() => page.getByRole("meter").getAttribute("aria-valuetext"), /threshold of 30%/);
   await here.open("agents");
+  await form.waitFor(); // the session's page is left before its session goes
   await service.call("DELETE", `/v1/sessions/${id}`);
   await form.getByRole("button", { name: "Remove" }).click();
   await until(() => form.count(), 0);

@@ -1,0 +1,130 @@
+"""The made-up provider of the plug-ins' cases: provider.py's model, which also writes summaries for agents that compact.
+
+    provider_plugins.py FOLDER SCRIPT
+
+The script is that of provider.py, with one more field: `summary`, what the model says where an agent asks it for one. The
+request on which an agent asks for a summary is written with `"is_summary": true`.
+"""
+
+import itertools
+import json
+import os
+import re
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import received
+import wires
+
+FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
+SHELLS = ("bash", "Bash", "shell", "shell_command", "exec_command")
+#: What agents say where they want a summary in place of work.
+ASKED = ("Do NOT call any tools", "create a detailed summary", "CONTEXT CHECKPOINT")
+ASIDE = "A few words."
+
+numbers = itertools.count()
+lock = threading.Lock()
+reached = 0
+
+
+def command(part):
+    if isinstance(part, str):
+        return part
+    return ("i=0; while [ $i -lt 120 ]; do i=$((i+1)); echo "
+            f"\"src/part_{part}/file_$i.rs: checked, $((i * 7)) warnings, nothing else to say of it\"; done")
+
+
+def arguments(name, part):
+    if name == "exec_command":
+        return {"cmd": command(part)}
+    if name == "shell":
+        return {"command": ["bash", "-c", command(part)]}
+    return {"command": command(part), "description": "Builds"}
+
+
+def shell(body):
+    return next((tool for name in SHELLS for tool in wires.tools(body) if tool[0] == name), None)
+
+
+def is_summary(body):
+    last = (body.get("messages") or body.get("input") or [{}])[-1]
+    return any(words in json.dumps(last) for words in ASKED)
+
+
+def step_of(body):
+    """The step that comes: the one behind the last whose calls the agent has brought back. They may have left since."""
+    global reached
+    text = json.dumps(body)
+    steps = range(len(SCRIPT["steps"]))
+    back = max((step + 1 for step in steps if f"\"call_{SCRIPT['tag']}_{step}_0\"" in text), default=0)
+    reached = max(reached, back)
+    return min(reached, len(SCRIPT["steps"]) - 1)
+
+
+def answer(body):
+    """What the model says to a request: its id, a text, and calls."""
+    if is_summary(body):
+        return f"summary_{next(numbers)}", SCRIPT["summary"], []
+    tool = shell(body)
+    if tool is None:
+        return f"aside_{next(numbers)}", ASIDE, []
+    number = step_of(body)
+    step = SCRIPT["steps"][number]
+    asked = [(tool, arguments(tool[0], step["shell"]))] if "shell" in step else []
+    for wanted, given in step.get("calls", []):
+        named = next((tool for tool in wires.tools(body) if (tool[0] or "").endswith(wanted)), None)
+        asked += [(named, given)] if named else []
+    text = step.get("say", "")
+    if "quote" in step:
+        found = [match for result in received.results_of(body, "") for match in re.findall(step["quote"], result)]
+        text += " " + (found[-1] if found else "Nothing was found.")
+    calls = [(f"call_{SCRIPT['tag']}_{number}_{index}", tool, given) for index, (tool, given) in enumerate(asked)]
+    return f"{SCRIPT['tag']}_{number}", text, calls
+
+
+class Provider(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def answer(self, status, body, kind="application/json"):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_GET(self):
+        self.answer(200, json.dumps({"object": "list", "data": [], "models": []}))
+
+    def do_POST(self):
+        data = self.rfile.read(int(self.headers.get("content-length") or 0))
+        path = self.path.split("?")[0]
+        body = json.loads(data or b"{}")
+        # As a provider counts, near enough: what an agent sees of its context grows with what it sends.
+        used = len(data) // 4
+        if path.endswith("/count_tokens"):
+            return self.answer(200, json.dumps({"input_tokens": used}))
+        if not path.endswith(("/chat/completions", "/responses", "/messages")):
+            return self.answer(404, "{}")
+        with lock:
+            name = os.path.join(FOLDER, f"{next(numbers):03}.json")
+            main = shell(body) is not None and not is_summary(body)
+            kept = {"path": path, "bytes": len(data), "is_main": main, "is_summary": is_summary(body), "body": body}
+            with open(name + ".part", "w") as file:
+                json.dump(kept, file)
+            os.rename(name + ".part", name)
+            pieces = list(wires.events(path, body.get("model", "m"), answer(body), used))
+        if body.get("stream"):
+            self.answer(200, wires.stream(pieces), "text/event-stream")
+        else:
+            self.answer(200, json.dumps(wires.whole(path, pieces)))
+
+    def log_message(self, *_):
+        pass
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+server.daemon_threads = True
+print(server.server_address[1], flush=True)
+server.serve_forever()
