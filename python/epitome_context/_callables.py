@@ -92,8 +92,8 @@ def embedder_of(given: Callable[[list[str]], Any]) -> tuple[str, Callable[[list[
     return (str(name), rows)
 
 
-def guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function with its coroutine run, and with a record of what it raises: the compaction goes on without it."""
+def guard(name: str, function: Callable[..., Any], work: str = "the compaction") -> Callable[..., Any]:
+    """The function with its coroutine run, and with a record of what it raises: the work goes on without it."""
 
     def call(*arguments: Any) -> Any:
         try:
@@ -107,7 +107,7 @@ def guard(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             import logging
 
             logging.getLogger("epitome_context").warning(
-                "%s failed; the compaction goes on without it", name, exc_info=True
+                "%s failed; %s goes on without it", name, work, exc_info=True
             )
             raise
 

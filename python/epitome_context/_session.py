@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from . import _epitome
+from ._callables import guard
 from ._engine import Engine, names_of
 from ._input import bytes_of, query_of
 from ._report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from typing_extensions import Unpack
@@ -41,6 +42,7 @@ class Session:
         **words: Unpack[EngineWords],
     ) -> None:
         self._engine = _engine_of(engine, words)
+        self._listeners: list[Callable[[dict[str, Any]], object]] = []
         data = None if messages is None else bytes_of(messages)[0]
         self._native = _epitome.Session(self._engine._native, data, format, name)
 
@@ -56,6 +58,7 @@ class Session:
     def _of(cls, engine: Engine, native: _epitome.Session) -> Session:
         session = cls.__new__(cls)
         session._engine = engine
+        session._listeners = []
         session._native = native
         return session
 
@@ -90,6 +93,24 @@ class Session:
         """Tokens of the messages."""
         return self._native.tokens
 
+    def subscribe(self, listener: Callable[[dict[str, Any]], object]) -> None:
+        """Calls `listener` with every event from here on, also of the session that `maintain` starts in place of this one.
+
+        An event is a dictionary with its name in `event`: `compaction_start`, `compaction_step`, `summary_start`,
+        `summary_done`, `compaction_done`, `compaction_error`, `arrival_cut`, `results_cleared`, `undone`, `token_update`. The
+        listener is called while the session works, in the thread that works, and must not call the session. What it raises is
+        logged, and stops nothing.
+        """
+        if not callable(listener):
+            raise TypeError(f"`subscribe` takes a function of an event, not {listener!r}")
+        self._native.subscribe(guard("the listener", listener, "the session"))
+        self._listeners.append(listener)
+
+    def context(self) -> dict[str, Any]:
+        """What fills the window now, by part; what a compaction would take next, and why; what has left, with the handles
+        that bring it back. As `epitome context --json` tells it."""
+        return dict(self._native.context())
+
     def check(self) -> dict[str, Any]:
         """Whether a compaction is due, and why. Constant time."""
         return dict(self._native.check())
@@ -105,6 +126,8 @@ class Session:
             told["report"] = Report(told["report"])
         if successor is not None:
             told["session"] = self._of(self._engine, successor)
+            for listener in self._listeners:
+                told["session"].subscribe(listener)
         return dict(told)
 
     async def maintain_async(self) -> dict[str, Any]:

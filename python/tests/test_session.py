@@ -126,6 +126,57 @@ def test_a_session_works_for_one_call_at_a_time() -> None:
     assert problems and "at work in another call" in problems[0]
 
 
+def test_what_happens_is_told_as_it_happens(caplog: pytest.LogCaptureFixture) -> None:
+    session = Session(work())
+    heard: list[dict[str, Any]] = []
+
+    def broken(event: dict[str, Any]) -> None:
+        raise ValueError(f"no interest in {event['event']}")
+
+    session.subscribe(broken)
+    session.subscribe(heard.append)
+    report = session.compact(target=6_000)
+    assert report.status == "compacted"
+    names = [event["event"] for event in heard]
+    assert names[0] == "compaction_start" and "compaction_step" in names and names.count("compaction_done") == 1
+    done = next(event for event in heard if event["event"] == "compaction_done")
+    assert done["success"] and done["tokensAfter"] == session.tokens
+    session.undo()
+    assert heard[-1]["event"] in ("undone", "token_update") and len(heard) > len(names)
+    assert "the listener failed; the session goes on without it" in caplog.text
+    with pytest.raises(TypeError, match="a function of an event"):
+        session.subscribe("listener")  # type: ignore[arg-type]
+
+
+def test_a_listener_hears_the_session_that_follows() -> None:
+    config = {"live": {"require_confirmation": True, "on_refusal": "new-session"}}
+    session = Session(work(), window=8_000, reserve_output=500, config=config)
+    heard: list[str] = []
+    session.subscribe(lambda event: heard.append(event["event"]))
+    told = session.maintain()
+    assert told["done"] == "new-session"
+    heard.clear()
+    told["session"].push(work()[:2])
+    assert heard
+
+
+def test_an_interrupt_in_a_listener_reaches_the_caller() -> None:
+    session = Session(work())
+
+    def interrupt(event: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    session.subscribe(interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        session.compact(target=6_000)
+
+
+def test_what_fills_the_window_is_told() -> None:
+    session = Session(work(), window=20_000)
+    context = session.context()
+    assert context["messages"] == len(work()) and context["next"] and context["removed"]
+
+
 def test_what_is_pushed_has_to_be_messages() -> None:
     session = Session()
     for wrong in [{"a": 1}, [[1]], "text"]:

@@ -11,6 +11,7 @@ use epitome_binding::{Share, Words, choose, load, messages_of, profile_of, query
 use pyo3::prelude::*;
 use serde_json::json;
 
+use crate::callables::listener;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 use crate::objects::{object_from, object_of};
@@ -159,6 +160,21 @@ impl Session {
     #[getter]
     fn format(&self) -> &'static str {
         self.profile.format().as_str()
+    }
+
+    /// Calls `call` with every event from here on.
+    fn subscribe(&self, py: Python<'_>, call: Py<PyAny>) -> PyResult<()> {
+        let heard = listener(call, Arc::clone(&self.parts.raised));
+        self.with(py, |live| {
+            live.subscribe(heard);
+            Ok(())
+        })
+    }
+
+    /// What fills the window by part, what leaves next and why, and what has left.
+    fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let report = self.with(py, |live| Ok(block_on(live.report_context())))?;
+        object_from(py, &report)
     }
 
     /// Whether a compaction is due.
