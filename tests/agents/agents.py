@@ -24,6 +24,8 @@ class Agent:
     instructions = 0
     #: steps of the script in the case of the proxy, and the compactions that are due in them
     turns, compactions = 12, 1
+    #: whether it sends the history of a session, when that is resumed, as it was
+    keeps_its_history = True
     #: whether it resumes from a compaction that another program wrote into its file while it was at work
     goes_on_behind = False
 
@@ -133,10 +135,12 @@ class Pi(Agent):
 class Gemini(Agent):
     """Gemini CLI. Before each prompt it asks a smaller model which one is to answer, with a schema for what that says."""
 
-    name, window, sessions = "gemini", 32_000, ".gemini/tmp"
+    name, window, sessions = "gemini", 28_000, ".gemini/tmp"
     #: so many that it hides the oldest results itself (from 80,000 tokens of them on), below the proxy's decisions
     turns, compactions = 44, 5
     size = r'"tokens":{"input":(\d+)'
+    #: it gives each result twice, and calls have lost their signatures
+    keeps_its_history = False
 
     def set_up(self, base):
         self.base = base

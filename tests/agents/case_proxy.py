@@ -29,6 +29,8 @@ def check(scene, kind):
     base, log = scene.service("--store", "none", "--upstream", upstream, config=config)
     agent = scene.has(kind, base)
     scene.ran(agent.start(TASK), DONE)
+    if not agent.keeps_its_history:
+        scene.ran(agent.resume("Say that again."), DONE)
 
     sent = sent_on(log)
     did = [line["did"] for line in sent]

@@ -65,7 +65,8 @@ def parts_of(content, kind):
 
 
 def pairs(contents):
-    """Steps as (calls, results): by their ids, or by their names where they have none."""
+    """Steps as (calls, results): by their ids, or by their names where they have none. Gemini CLI gives a result twice where
+    it resumes a session: that is one."""
     steps = []
     for content in contents:
         calls, results = (([each.get("id") or each["name"] for each in parts_of(content, kind)])
@@ -74,7 +75,7 @@ def pairs(contents):
             steps.append((calls, []))
         if results:
             assert steps, "a result without a call"
-            steps[-1][1].extend(results)
+            steps[-1][1].extend(dict.fromkeys(results))
     return steps
 
 
@@ -95,13 +96,14 @@ def texts(contents):
 
 
 def problems(body):
-    """What Google refuses of a request's contents. Two of the user's in a row it takes: Gemini CLI sends them itself."""
+    """What Google refuses of a request's contents. Two of the user's in a row, and a first one of the model's in a form to
+    be filled in, it takes: Gemini CLI sends them itself."""
     contents = body.get("contents") or []
     roles = [content.get("role") for content in contents]
     said = [number for number, content in enumerate(contents) if content.get("role") == "user"
             and parts_of(content, "text") and not parts_of(content, "functionResponse")]
     found = []
-    if roles[:1] != ["user"] or roles[-1:] != ["user"]:
+    if roles[-1:] != ["user"] or (roles[0] != "user" and not aside(body)):
         found.append(f"the contents begin and end with {roles[:1] + roles[-1:]}")
     if set(roles) - {"user", "model"} or ("model", "model") in zip(roles, roles[1:]):
         found.append(f"the roles are {roles}")
