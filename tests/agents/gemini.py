@@ -49,7 +49,7 @@ def value_of(schema):
     kind = str(schema.get("type", "string")).lower()
     if kind == "object":
         return {name: value_of(inner) for name, inner in (schema.get("properties") or {}).items()}
-    plain = {"array": [], "boolean": False, "integer": 0, "number": 0}
+    plain = {"array": [], "boolean": False, "integer": 1, "number": 0}
     return plain[kind] if kind in plain else (schema.get("enum") or ["A few words."])[0]
 
 
