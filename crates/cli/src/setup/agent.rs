@@ -109,6 +109,10 @@ impl Agent {
                  Anthropic: {service}  (many read it from ANTHROPIC_BASE_URL)"
             ),
         };
-        format!("{lines}\n{}", start_of_service(service))
+        let provider = match self {
+            Self::Gemini => "https://generativelanguage.googleapis.com",
+            _ => "ADDRESS-OF-THE-PROVIDER",
+        };
+        format!("{lines}\n{}", start_of_service(service, provider))
     }
 }
