@@ -22,6 +22,10 @@ class Agent:
     too_many = 110_000
     #: tokens of a session's file that never leave: instructions that the agent writes into it
     instructions = 0
+    #: steps of the script in the case of the proxy, and the compactions that are due in them
+    turns, compactions = 12, 1
+    #: whether it sends the history of a session, when that is resumed, as it was
+    keeps_its_history = True
     #: whether it resumes from a compaction that another program wrote into its file while it was at work
     goes_on_behind = False
 
@@ -128,6 +132,36 @@ class Pi(Agent):
         return self.start(prompt) + ["--session", str(self.file())]
 
 
+class Gemini(Agent):
+    """Gemini CLI. Before each prompt it asks a smaller model which one is to answer, with a schema for what that says."""
+
+    name, window, sessions = "gemini", 28_000, ".gemini/tmp"
+    #: so many that it hides the oldest results itself (from 80,000 tokens of them on), below the proxy's decisions
+    turns, compactions = 44, 5
+    size = r'"tokens":{"input":(\d+)'
+    #: it gives each result twice, and calls have lost their signatures
+    keeps_its_history = False
+
+    def set_up(self, base):
+        self.base = base
+        folder = self.home / ".gemini"
+        folder.mkdir(exist_ok=True)
+        # With another address than Google's it wants to be told that it is to use a key.
+        (folder / "settings.json").write_text(json.dumps({
+            "security": {"auth": {"selectedType": "gemini-api-key"}}, "privacy": {"usageStatisticsEnabled": False},
+            "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False}}))
+
+    def environment(self):
+        return {"GEMINI_API_KEY": "made-up", "GOOGLE_GEMINI_BASE_URL": self.base, "GEMINI_TELEMETRY_ENABLED": "0",
+                "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+    def start(self, prompt):
+        return ["gemini", "--yolo", "-p", prompt]
+
+    def resume(self, prompt):
+        return self.start(prompt) + ["--resume", "latest"]
+
+
 class AgentsSdk(Agent):
     """A program that is made of the OpenAI Agents SDK."""
 
@@ -144,7 +178,7 @@ class AgentsSdk(Agent):
         return ["python-sdk", "-B", str(self.script), self.base, prompt]
 
 
-ALL = {kind.name: kind for kind in (Codex, Claude, Pi, AgentsSdk)}
+ALL = {kind.name: kind for kind in (Codex, Claude, Pi, Gemini, AgentsSdk)}
 
 
 def version(name, bin_folder, environment):

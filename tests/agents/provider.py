@@ -13,10 +13,10 @@ given for good. A step is an object:
     take       a regular expression: what its group finds last there stands for {taken} in the arguments of calls
     usage      tokens that the request is said to have had, in place of a quarter of its bytes
 
-Speaks OpenAI chat, OpenAI Responses and Anthropic messages, streamed or not. Which step comes is told by the ids of calls
-that the agent brings back. Writes every request that it gets to FOLDER as NUMBER.json with its path, and prints the port
+Speaks OpenAI chat, OpenAI Responses, Anthropic messages and Gemini's contents, streamed or not. Which step comes is told by
+the ids of calls that the agent brings back. Contents that Google would refuse are refused. Writes every request that it gets to FOLDER as NUMBER.json with its path, and prints the port
 that it listens on. A request for a model's answer that has no tool named like a shell is one on the side (a title, a
-summary) and gets a few words.
+summary) and gets a few words, or an object of the schema that it has.
 """
 
 import itertools
@@ -27,6 +27,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import gemini
 import received
 import wires
 
@@ -42,8 +43,9 @@ reached = 0
 def command(part):
     if isinstance(part, str):
         return part
-    return ("i=0; while [ $i -lt 120 ]; do i=$((i+1)); echo "
-            f"\"src/part_{part}/file_$i.rs: checked, $((i * 7)) warnings, nothing else to say of it\"; done")
+    # In words that every agent runs: some take `$(` for an injection.
+    return (f"awk 'BEGIN {{ for (i = 1; i < 121; i++) printf \"src/part_{part}/file_%d.rs: checked, %d warnings, "
+            "nothing else to say of it\\n\", i, i * 7 }'")
 
 
 def arguments(name, part):
@@ -80,7 +82,7 @@ def answer(body, used):
     """What the model says to a request, as its id, a text and calls; and the tokens that the request is said to have."""
     tool = shell(body)
     if tool is None:
-        return (f"aside_{next(numbers)}", ASIDE, []), used
+        return (f"aside_{next(numbers)}", gemini.aside(body) or ASIDE, []), used
     number = min(step_of(body), len(SCRIPT["steps"]) - 1)
     step = SCRIPT["steps"][number]
     parts = step.get("shell", [])
@@ -118,16 +120,23 @@ class Provider(BaseHTTPRequestHandler):
         with lock:
             name = os.path.join(FOLDER, f"{next(numbers):03}.json")
             with open(name + ".part", "w") as file:
-                json.dump({"path": path, "bytes": len(data), "is_main": shell(body) is not None, "body": body}, file)
+                json.dump({"path": path, "bytes": len(data), "is_main": shell(body) is not None,
+                           "is_form": gemini.aside(body) is not None, "body": body}, file)
             os.rename(name + ".part", name)
         used = len(data) // 4
+        wrong = gemini.problems(body) if path.endswith(gemini.METHODS) else []
         if path.endswith("/count_tokens"):
             self.answer(200, json.dumps({"input_tokens": used}))
-        elif not path.endswith(("/chat/completions", "/responses", "/messages")):
+        elif path.endswith(":countTokens"):
+            self.answer(200, json.dumps({"totalTokens": used}))
+        elif wrong:
+            error = {"code": 400, "status": "INVALID_ARGUMENT", "message": "; ".join(wrong)}
+            self.answer(400, json.dumps({"error": error}))
+        elif not path.endswith(("/chat/completions", "/responses", "/messages", *gemini.METHODS)):
             self.answer(404, "{}")
         else:
             pieces = wires.events(path, body.get("model", "m"), *answer(body, used))
-            if body.get("stream"):
+            if body.get("stream") or ":stream" in path:
                 self.answer(200, wires.stream(pieces), "text/event-stream")
             else:
                 self.answer(200, json.dumps(wires.whole(path, pieces)))

@@ -1,6 +1,8 @@
-"""What a provider was sent, in any of three wire formats."""
+"""What a provider was sent, in any of four wire formats."""
 
 import json
+
+import gemini
 
 
 def ids(items, kind, key):
@@ -9,6 +11,8 @@ def ids(items, kind, key):
 
 def pairs(body):
     """Steps of a request as (calls, results), in order."""
+    if "contents" in body:
+        return gemini.pairs(body["contents"])
     if "input" in body:
         items, steps, turn = body["input"], [], None
         for item in items:
@@ -39,7 +43,7 @@ def pairs(body):
 
 def results_of(body, part):
     """The texts of tools' results, in order, of the calls whose ids hold `part`."""
-    found = []
+    found = gemini.results(body.get("contents") or [])
     for item in body.get("input") or []:
         if item.get("type", "").endswith("_call_output"):
             found.append((item["call_id"], text_of(item.get("output"))))
@@ -54,7 +58,7 @@ def results_of(body, part):
 
 def texts(body):
     """All that was said in messages, block by block."""
-    found = []
+    found = gemini.texts(body.get("contents") or [])
     for message in body.get("messages") or body.get("input") or []:
         content = message.get("content")
         blocks = content if isinstance(content, list) else [{"text": content}]
@@ -70,5 +74,5 @@ def text_of(content):
 
 def conversation(body):
     """All that was said in a request, without its tools, as one text."""
-    said = {key: body[key] for key in ("system", "instructions", "messages", "input") if key in body}
+    said = {key: body[key] for key in ("system", "instructions", "messages", "input", "systemInstruction", "contents") if key in body}
     return json.dumps(said, ensure_ascii=False)

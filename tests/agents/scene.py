@@ -126,10 +126,11 @@ def requests(seen):
 
 
 def main_requests(seen):
-    """Bodies of the conversation's own requests. Others are not expected: no title, no summary by the agent."""
-    asides = [request["path"] for request in requests(seen) if not request["is_main"]]
+    """Bodies of the conversation's own requests. Others are not expected: no title, no summary by the agent; a form that
+    the model fills in, with a schema of its own, is."""
+    asides = [request["path"] for request in requests(seen) if not (request["is_main"] or request["is_form"])]
     assert asides == [], f"requests on the side: {asides}"
-    return [request["body"] for request in requests(seen)]
+    return [request["body"] for request in requests(seen) if request["is_main"]]
 
 
 @contextlib.contextmanager

@@ -1,18 +1,20 @@
-"""A model's answers in the wire formats of three providers: OpenAI chat, OpenAI Responses and Anthropic messages.
+"""A model's answers in four wire formats: OpenAI chat, OpenAI Responses, Anthropic messages, and Gemini's contents.
 
 An answer is its id, a text, and calls as (id, tool, arguments), where a tool is what `tools` gives; both may be empty.
 """
 
 import json
 
+import gemini
+
 
 def tools(body):
     """The tools of a request as (name, group): Codex puts those of an MCP server into a group of their own."""
-    found = []
+    found = [(name, None) for name in gemini.declarations(body)]
     for tool in body.get("tools") or []:
         if tool.get("type") == "namespace":
             found += [(inner.get("name"), tool.get("name")) for inner in tool.get("tools") or []]
-        else:
+        elif "functionDeclarations" not in tool:
             found.append((tool.get("name") or tool.get("function", {}).get("name"), None))
     return found
 
@@ -72,6 +74,8 @@ def messages(model, identity, text, calls, usage):
 
 def events(path, model, answer, usage):
     """An answer as (event, data) pairs of a stream."""
+    if path.endswith(gemini.METHODS):
+        return gemini.events(gemini.model_of(path), *answer, usage)
     wire = chat if path.endswith("/chat/completions") else responses if path.endswith("/responses") else messages
     return wire(model, *answer, usage)
 
@@ -88,6 +92,8 @@ def stream(pieces):
 def whole(path, pieces):
     """The answer in one piece."""
     pieces = list(pieces)
+    if path.endswith(gemini.METHODS):
+        return gemini.whole(pieces)
     if path.endswith("/responses"):
         return pieces[-1][1]["response"]
     if path.endswith("/chat/completions"):

@@ -26,6 +26,9 @@ pub(crate) enum Agent {
     Cline,
     /// OpenHands: what to set by hand
     Openhands,
+    /// Gemini CLI: what to set by hand
+    #[value(alias = "gemini-cli")]
+    Gemini,
     /// Any agent whose provider has a base address: what to set by hand
     Other,
 }
@@ -50,6 +53,7 @@ impl Agent {
             Self::Aider => "aider",
             Self::Cline => "cline",
             Self::Openhands => "openhands",
+            Self::Gemini => "gemini",
             Self::Other => "other",
         }
     }
@@ -61,7 +65,7 @@ impl Agent {
             Self::Codex => moved_folder("CODEX_HOME", ".codex"),
             Self::Opencode => moved_folder("XDG_CONFIG_HOME", ".config"),
             Self::Pi => moved_folder("PI_CODING_AGENT_DIR", ".pi/agent"),
-            Self::Aider | Self::Cline | Self::Openhands | Self::Other => None,
+            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
         }
     }
 
@@ -77,7 +81,7 @@ impl Agent {
             Self::Codex => codex::plan(place).map(Some),
             Self::Opencode => opencode::plan(place).map(Some),
             Self::Pi => pi::plan(place).map(Some),
-            Self::Aider | Self::Cline | Self::Openhands | Self::Other => Ok(None),
+            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => Ok(None),
         }
     }
 
@@ -94,12 +98,21 @@ impl Agent {
                  OpenAI compatible: set `Base URL` to {service}/v1"
             ),
             Self::Openhands => format!("LLM_BASE_URL={service}/v1 openhands             # with a model of OpenAI"),
+            Self::Gemini => format!(
+                "GOOGLE_GEMINI_BASE_URL={service} gemini        # with GEMINI_API_KEY set\n\
+                 and in ~/.gemini/settings.json, unless you chose the API key there already:\n\
+                 {{\"security\": {{\"auth\": {{\"selectedType\": \"gemini-api-key\"}}}}}}"
+            ),
             _ => format!(
                 "the base address of its provider:\n\
                  OpenAI and compatible ones: {service}/v1  (many read it from OPENAI_BASE_URL)\n\
                  Anthropic: {service}  (many read it from ANTHROPIC_BASE_URL)"
             ),
         };
-        format!("{lines}\n{}", start_of_service(service))
+        let provider = match self {
+            Self::Gemini => "https://generativelanguage.googleapis.com",
+            _ => "ADDRESS-OF-THE-PROVIDER",
+        };
+        format!("{lines}\n{}", start_of_service(service, provider))
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn plan(place: &Place) -> Result<Plan, Failure> {
     ];
     let path = folder.join("config.toml");
     let mut advice = vec![
-        start_of_service(&place.service).replace("ADDRESS-OF-THE-PROVIDER", "https://api.openai.com"),
+        start_of_service(&place.service, "https://api.openai.com"),
         "without the service Codex reaches no model; --undo gives it the earlier provider back".to_owned(),
     ];
     advice.extend(profiles_beside(&path)?);

@@ -51,7 +51,7 @@ pub(crate) fn claude_code_sessions(project: &Path) -> Result<PathBuf, Failure> {
 }
 
 /// How to start the service at an address.
-pub(super) fn start_of_service(service: &str) -> String {
+pub(super) fn start_of_service(service: &str, provider: &str) -> String {
     let first = "start the service first".to_owned();
     let (which, listen) = match service.strip_prefix("http://").map(|address| (address, address.parse::<SocketAddr>()))
     {
@@ -60,5 +60,5 @@ pub(super) fn start_of_service(service: &str) -> String {
         // Where a name leads to, and what stands in front of the service there, only the person knows.
         _ => (format!("start the service that {service} leads to first"), String::new()),
     };
-    format!("{which}, and keep it running:\nepitome serve {listen}--upstream ADDRESS-OF-THE-PROVIDER")
+    format!("{which}, and keep it running:\nepitome serve {listen}--upstream {provider}")
 }

@@ -457,5 +457,10 @@ fn agents_that_are_set_up_by_hand() {
     check("aider", "--openai-api-base http://127.0.0.1:7777/v1");
     check("cline", "`Base URL` to http://127.0.0.1:7777/v1");
     check("openhands", "LLM_BASE_URL=http://127.0.0.1:7777/v1");
+    for name in ["gemini", "gemini-cli"] {
+        check(name, "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:7777 gemini");
+        check(name, "epitome serve --upstream https://generativelanguage.googleapis.com");
+        check(name, r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
+    }
     check("other", "ANTHROPIC_BASE_URL");
 }

@@ -41,8 +41,7 @@ impl Outline {
             let start = part.get().as_ptr() as usize - body.as_ptr() as usize;
             start..start + part.get().len()
         };
-        // The proxy does not answer the calls of its own tools in this form.
-        let takes_tools = format != Format::Gemini && takes_tools(&fields);
+        let takes_tools = if format == Format::Gemini { takes_functions(&fields) } else { takes_tools(&fields) };
         let (list, system) = match format {
             Format::OpenaiResponses => (fields.input, fields.instructions),
             Format::Anthropic => (fields.messages, fields.system),
@@ -72,9 +71,6 @@ impl Outline {
 /// the client's own tools, where several answers are asked for, where tools are named in the old form, or where a
 /// response format is asked for without tools, which many services do not take together with tools.
 fn takes_tools(fields: &Fields<'_>) -> bool {
-    let value = |field: Option<&RawValue>| -> Value {
-        field.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
-    };
     let choice = value(fields.tool_choice);
     let chosen = choice.as_str().or(choice["type"].as_str()).unwrap_or_default();
     let is_single = value(fields.n).as_u64().unwrap_or(1) <= 1;
@@ -86,6 +82,37 @@ fn takes_tools(fields: &Fields<'_>) -> bool {
         || form(&value(fields.output_format))
         || form(&value(fields.output_config)["format"]);
     !matches!(chosen, "none" | "allowed_tools") && is_single && fields.functions.is_none() && (has_tools || !has_form)
+}
+
+/// The same for Gemini's API: not where calls are forbidden or limited to some functions, where several answers are asked
+/// for, or beside Google's own tools alone and a form for the answer alone, which many models do not take together with
+/// functions.
+fn takes_functions(fields: &Fields<'_>) -> bool {
+    let config = value(fields.tool_config);
+    let calling = either(&config, "functionCallingConfig", "function_calling_config");
+    let is_forbidden = calling["mode"].as_str().is_some_and(|mode| mode.eq_ignore_ascii_case("none"));
+    let is_limited = !either(calling, "allowedFunctionNames", "allowed_function_names").is_null();
+    let tools: Option<Vec<FunctionTool>> = match fields.tools {
+        Some(tools) => serde_json::from_str(tools.get()).ok(),
+        None => Some(Vec::new()),
+    };
+    let Some(tools) = tools else { return false };
+    let has_functions = tools.iter().any(|tool| tool.functions.as_ref().is_some_and(|functions| !functions.is_empty()));
+    let config = fields.generation_config.as_ref();
+    let is_single = value(config.and_then(|config| config.candidates)).as_u64().unwrap_or(1) <= 1;
+    let form = value(config.and_then(|config| config.form));
+    let has_form = form.as_str().is_some_and(|form| !form.eq_ignore_ascii_case("text/plain"));
+    !is_forbidden && !is_limited && is_single && (has_functions || (tools.is_empty() && !has_form))
+}
+
+/// A small field; null where it is not there.
+fn value(field: Option<&RawValue>) -> Value {
+    field.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+}
+
+/// A field in either of Gemini's two spellings.
+fn either<'v>(json: &'v Value, camel: &str, snake: &str) -> &'v Value {
+    json.get(camel).unwrap_or(&json[snake])
 }
 
 /// The fields that are looked at. `null` is as good as nothing.
@@ -119,6 +146,8 @@ struct Fields<'a> {
     max_output_tokens: Option<&'a RawValue>,
     #[serde(borrow)]
     tool_choice: Option<&'a RawValue>,
+    #[serde(borrow, rename = "toolConfig", alias = "tool_config")]
+    tool_config: Option<&'a RawValue>,
     #[serde(borrow)]
     n: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -140,6 +169,17 @@ struct Fields<'a> {
 struct GenerationConfig<'a> {
     #[serde(borrow, rename = "maxOutputTokens", alias = "max_output_tokens")]
     max_output_tokens: Option<&'a RawValue>,
+    #[serde(borrow, rename = "candidateCount", alias = "candidate_count")]
+    candidates: Option<&'a RawValue>,
+    #[serde(borrow, rename = "responseMimeType", alias = "response_mime_type")]
+    form: Option<&'a RawValue>,
+}
+
+/// One of Gemini's tools: functions, or one of Google's own.
+#[derive(Deserialize)]
+struct FunctionTool {
+    #[serde(rename = "functionDeclarations", alias = "function_declarations")]
+    functions: Option<Vec<IgnoredAny>>,
 }
 
 /// The forms of a message list.
@@ -226,6 +266,33 @@ mod tests {
         let items = r#"{"input": [1], "messages": [2], "instructions": "i", "max_output_tokens": 5}"#;
         let seen = check(Format::OpenaiResponses, items, &["1"]);
         assert_eq!((&items[seen.system.unwrap()], seen.answer_tokens), ("\"i\"", 5));
+    }
+
+    #[test]
+    fn when_a_function_can_be_added() {
+        let check = |fields: &str, expect: bool| {
+            let body = format!(r#"{{"contents": [{{}}]{fields}}}"#);
+            assert_eq!(Outline::read(body.as_bytes(), Format::Gemini).unwrap().takes_tools, expect, "{body}");
+        };
+        let functions = r#","tools": [{"googleSearch": {}}, {"functionDeclarations": [{"name": "bash"}]}]"#;
+        check("", true);
+        check(r#","tools": [], "toolConfig": {}, "generationConfig": {"temperature": 1}"#, true);
+        check(functions, true);
+        check(r#","tools": [{"function_declarations": [{"name": "bash"}]}]"#, true);
+        check(r#","tools": [{"googleSearch": {}}]"#, false);
+        check(r#","tools": [{"functionDeclarations": []}]"#, false);
+        check(r#","tools": 7"#, false);
+        for (mode, expect) in [("NONE", false), ("AUTO", true), ("ANY", true)] {
+            check(&format!(r#"{functions},"toolConfig": {{"functionCallingConfig": {{"mode": "{mode}"}}}}"#), expect);
+        }
+        let some =
+            r#","tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": ["bash"]}}"#;
+        check(&format!("{functions}{some}"), false);
+        check(r#","generationConfig": {"candidateCount": 2}"#, false);
+        let form = r#","generationConfig": {"responseMimeType": "application/json"}"#;
+        check(form, false);
+        check(&format!("{functions}{form}"), true);
+        check(r#","generation_config": {"response_mime_type": "text/plain"}"#, true);
     }
 
     #[test]

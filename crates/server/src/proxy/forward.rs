@@ -21,7 +21,7 @@ use super::look::{ReadFailure, look, read_elsewhere};
 use super::lookup::{Lookup, ProviderEndpoint};
 use super::native::{self, NativeRequest, Received, Route};
 use super::opening::OpenedAnswer;
-use super::path::gemini_model;
+use super::path::InAddress;
 use super::state::Proxy;
 use crate::auth::Caller;
 use crate::http::{ApiError, body_of, decoded_body};
@@ -212,8 +212,8 @@ async fn decide(
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
     let seed = proxy.decider.seed(&caller.tenant, format, keys);
     let as_it_came = |outcome, detail| (PreparedRequest::as_it_came(outcome, detail, body.clone()), None);
-    let model = gemini_model(outgoing.path()).map(str::to_owned);
-    let mut incoming = match look(proxy, caller, format, seed, body.clone(), model.clone()).await {
+    let said = InAddress::read(outgoing.url());
+    let mut incoming = match look(proxy, caller, format, seed, body.clone(), said.clone()).await {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(FitOutcome::Bypassed, detail),
         Err(ReadFailure { cause, request }) => {
@@ -227,7 +227,7 @@ async fn decide(
     if let Some(woven) = proxy.exchanges.weave(&incoming) {
         let end = incoming.end();
         // Where it cannot be read with the lookups in it, the client's own history is used.
-        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven, model).await {
+        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven, said).await {
             read.woven_at = Some(end);
             incoming = read;
         }

@@ -43,9 +43,9 @@ impl UpstreamRoute {
         Self { url: url.clone(), headers: headers.clone(), sender: sender.clone() }
     }
 
-    /// The path at the provider.
-    pub(super) fn path(&self) -> &str {
-        self.url.path()
+    /// The address at the provider.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
     }
 }
 

@@ -7,6 +7,7 @@ use epitome::formats::Format;
 use epitome_fit::conversation::Digest;
 
 use super::incoming::Incoming;
+use super::path::InAddress;
 use super::state::Proxy;
 use super::unread::UnreadRequest;
 use crate::auth::Caller;
@@ -43,11 +44,11 @@ pub(super) async fn look(
     format: Format,
     seed: Digest,
     body: Bytes,
-    model: Option<String>,
+    said: InAddress,
 ) -> Result<Result<Incoming, &'static str>, ReadFailure> {
     let (shared_proxy, tenant) = (Arc::clone(proxy), Arc::clone(&caller.tenant));
     let looked = tokio::task::spawn_blocking(move || {
-        let sighted = UnreadRequest::new(&shared_proxy, tenant, format, seed, body, model)?;
+        let sighted = UnreadRequest::new(&shared_proxy, tenant, format, seed, body, said)?;
         let is_small = sighted.new_bytes() <= SMALL_BYTES;
         if is_small { sighted.learn(&shared_proxy).map(Ok) } else { Ok(Err(sighted)) }
     });

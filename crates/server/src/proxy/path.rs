@@ -1,6 +1,25 @@
 //! What the path of a request says.
 
 use epitome::formats::Format;
+use reqwest::Url;
+
+/// What the address of a request says of it, where its format has that there: Gemini's.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InAddress {
+    /// The model that is asked.
+    pub(crate) model: Option<String>,
+    /// Whether the answer arrives as one JSON list, piece by piece: a stream that is not asked for as events (`alt=sse`).
+    pub(crate) streams_a_list: bool,
+}
+
+impl InAddress {
+    pub(crate) fn read(url: &Url) -> Self {
+        let model = gemini_model(url.path()).map(str::to_owned);
+        let is_stream = model.is_some() && url.path().trim_end_matches('/').ends_with(":streamGenerateContent");
+        let has_events = url.query_pairs().any(|(name, value)| name == "alt" && value == "sse");
+        Self { model, streams_a_list: is_stream && !has_events }
+    }
+}
 
 /// The format of the requests that a path takes, where the proxy knows it.
 pub(crate) fn format_of(path: &str) -> Option<Format> {
@@ -21,4 +40,23 @@ pub(crate) fn format_of(path: &str) -> Option<Format> {
 pub(crate) fn gemini_model(path: &str) -> Option<&str> {
     let (model, method) = path.rsplit_once('/')?.1.rsplit_once(':')?;
     matches!(method, "generateContent" | "streamGenerateContent").then_some(model)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_an_address_says() {
+        let check = |target: &str, model: Option<&str>, streams_a_list: bool| {
+            let said = InAddress::read(&Url::parse(&format!("https://provider{target}")).unwrap());
+            assert_eq!((said.model.as_deref(), said.streams_a_list), (model, streams_a_list), "{target}");
+        };
+        check("/v1/messages?alt=sse", None, false);
+        check("/v1beta/models/m-1:generateContent", Some("m-1"), false);
+        check("/v1beta/models/m-1:streamGenerateContent?alt=sse&key=k", Some("m-1"), false);
+        check("/v1beta/models/m-1:streamGenerateContent?key=k", Some("m-1"), true);
+        check("/v1beta/models/m-1:countTokens", None, false);
+    }
 }

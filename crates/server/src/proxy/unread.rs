@@ -7,6 +7,7 @@ use epitome::formats::Format;
 use epitome_fit::conversation::{self, Digest};
 
 use super::incoming::Incoming;
+use super::path::InAddress;
 use super::state::Proxy;
 use crate::http::parts;
 
@@ -14,8 +15,8 @@ use crate::http::parts;
 #[derive(Debug)]
 pub(crate) struct UnreadRequest {
     request: conversation::UnreadRequest,
-    /// The model that the request's path names, where the format has it there.
-    model: Option<String>,
+    /// What its address says.
+    said: InAddress,
 }
 
 impl UnreadRequest {
@@ -27,13 +28,13 @@ impl UnreadRequest {
         format: Format,
         seed: Digest,
         body: Bytes,
-        model: Option<String>,
+        said: InAddress,
     ) -> Result<Self, &'static str> {
         let request = conversation::UnreadRequest::new(&proxy.decider, tenant, format, seed, body)?;
         if request.len() > proxy.core.settings.limits.parts {
             return Err("too-many-parts");
         }
-        Ok(Self { request, model })
+        Ok(Self { request, said })
     }
 
     /// Bytes of the messages that have to be read and counted.
@@ -47,7 +48,9 @@ impl UnreadRequest {
             return Err("too-many-parts");
         }
         let mut request = self.request.learn(&proxy.decider)?;
-        request.model = request.model.or(self.model);
+        request.model = request.model.or(self.said.model);
+        // The answer to a call of ours would not be taken out of such a stream.
+        request.takes_tools &= !self.said.streams_a_list;
         request.budget = proxy.core.budget_of(request.model.as_deref());
         request.hides_handles = proxy.hides_handles(request.takes_tools);
         Ok(Incoming::new(request))

@@ -19,6 +19,7 @@ mod proxy_faults;
 mod proxy_gemini;
 mod proxy_handoff;
 mod proxy_lookup;
+mod proxy_lookup_gemini;
 mod proxy_native;
 mod proxy_streams;
 mod sessions;

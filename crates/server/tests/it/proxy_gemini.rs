@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, header, in_front_of};
 
-const PATH: &str = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
+pub(crate) const PATH: &str = "/v1beta/models/gemini-test:streamGenerateContent?alt=sse";
 
 /// A stream of two events, as Google sends them.
 const EVENTS: &str = "data: {\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"So\"}]}}]}\r\n\r\n\
                       data: {\"candidates\":[{\"finishReason\":\"STOP\"}],\"usageMetadata\":{}}\r\n\r\n";
 
-fn text(role: &str, text: &str) -> Value {
+pub(crate) fn text(role: &str, text: &str) -> Value {
     json!({"role": role, "parts": [{"text": text}]})
 }
 
@@ -29,7 +29,7 @@ fn step(number: usize) -> [Value; 2] {
     [json!({"role": "model", "parts": [call]}), json!({"role": "user", "parts": [response]})]
 }
 
-fn request(steps: usize) -> Value {
+pub(crate) fn request(steps: usize) -> Value {
     let mut contents = vec![text("user", "Find out why the build of the parser fails.")];
     contents.extend((0..steps).flat_map(step));
     json!({"systemInstruction": {"parts": [{"text": "You build parsers."}]}, "contents": contents,

@@ -13,6 +13,7 @@ use epitome_fit::conversation::Digest;
 use epitome_shelf::WeighedLru;
 use serde_json::{Value, json};
 
+use super::contents;
 use super::utterance::Graft;
 use crate::proxy::incoming::Incoming;
 
@@ -142,13 +143,18 @@ impl<'a> RequestWriter<'a> {
             |number: usize| -> Option<Value> { serde_json::from_slice(&incoming.body[list.get(number)?.clone()]).ok() };
         let at = |number: usize| list.get(number).cloned();
         match incoming.format {
-            Format::Anthropic => {
+            Format::Anthropic | Format::Gemini => {
                 let (mut said, mut answered) = (json(number)?, json(number + 1)?);
-                if answered["role"] != "user" {
-                    return None;
+                if incoming.format == Format::Gemini {
+                    contents::insert(&mut said, &graft.calls, &graft.places)?;
+                    contents::insert(&mut answered, &graft.results, &graft.places)?;
+                } else {
+                    if answered["role"] != "user" {
+                        return None;
+                    }
+                    blocks(&mut said)?.extend(graft.calls.iter().cloned());
+                    blocks(&mut answered)?.splice(0..0, graft.results.iter().cloned());
                 }
-                blocks(&mut said)?.extend(graft.calls.iter().cloned());
-                blocks(&mut answered)?.splice(0..0, graft.results.iter().cloned());
                 let (first, next) = (at(number)?, at(number + 1)?);
                 self.put(&said.to_string());
                 self.taken = first.end;

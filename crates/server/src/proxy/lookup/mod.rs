@@ -9,6 +9,7 @@
 //! A stream is held back until it is clear whether the client may see it: until the client's own call begins, until the
 //! model has said [`HOLD`] characters, or to the end. The rest is sent on as it arrives.
 
+mod contents;
 mod events;
 mod exchanges;
 mod past;
@@ -33,6 +34,7 @@ use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::ConversationPast;
 use request::ToolRequest;
+use request::needs_tools;
 pub(super) use request::offer_tools;
 use telling::add_known;
 use utterance::{RecallCall, Utterance, add_output};
@@ -96,9 +98,7 @@ impl Lookup {
         again: ProviderEndpoint,
     ) -> Option<Self> {
         let has_left = prepared.figures.is_some_and(|figures| figures.epochs > 0);
-        let is_woven = incoming.woven_at.is_some();
-        // A history with calls of our tools has to define them, also where they may not be called.
-        if !proxy.runtime().proxy_recall || !(has_left && incoming.takes_tools || is_woven) {
+        if !proxy.runtime().proxy_recall || !(has_left && incoming.takes_tools || needs_tools(incoming)) {
             return None;
         }
         let asking = ToolRequest::new(incoming.format, &prepared.body)?;
@@ -174,14 +174,14 @@ impl Lookup {
                 if calls.is_empty() && self.rounds == 0 {
                     return Ok(with_parts(status, headers, Body::from(read)));
                 }
-                if let Some(usage) = json.get_mut("usage") {
+                if let Some(usage) = json.get_mut(usage_field(self.format)) {
                     add_known(usage, &earlier);
                 }
                 self.keep(None);
                 return Ok(with_parts(status, headers, Body::from(json.to_string())));
             }
             self.look_up(&said, &calls).await;
-            add_output(&mut earlier, &json["usage"]);
+            add_output(&mut earlier, &json[usage_field(self.format)]);
             match self.next_answer().await {
                 Ok(answer) => {
                     read = read_whole(answer.bytes_stream()).await?;
@@ -260,11 +260,16 @@ impl Lookup {
 #[derive(Debug)]
 struct ProviderRefusal(Option<Value>);
 
+/// The field of an answer's tokens.
+fn usage_field(format: Format) -> &'static str {
+    if format == Format::Gemini { "usageMetadata" } else { "usage" }
+}
+
 /// Ends the turn of an answer whose last calls will not be answered.
 fn end_turn(format: Format, json: &mut Value) {
     match format {
         Format::Anthropic => json["stop_reason"] = "end_turn".into(),
-        Format::OpenaiResponses => {}
+        Format::OpenaiResponses | Format::Gemini => {}
         _ => json["choices"][0]["finish_reason"] = "stop".into(),
     }
 }

@@ -37,38 +37,32 @@ impl ToolRequest {
         if number("n").is_some_and(|n| n > 1) || fields.contains_key("functions") {
             return None;
         }
-        let given: Option<Vec<Value>> = match fields.get("tools") {
-            Some(tools) if tools.get() != "null" => Some(serde_json::from_str(tools.get()).ok()?),
-            _ => None,
-        };
-        let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
-        let taken: Vec<String> = given.iter().flatten().filter_map(name).collect();
+        let given = GivenTools::read(format, &fields)?;
         let ours = [tools::search_history(), tools::recall()]
             .into_iter()
-            .filter(|tool| !taken.iter().any(|it| it == tool.name));
+            .filter(|tool| !given.names.iter().any(|it| it == tool.name));
         let (names, defined): (Vec<&'static str>, Vec<String>) =
             ours.map(|tool| (tool.name, tool_definition(format, tool).to_string())).unzip();
         if !names.contains(&tools::SEARCH_HISTORY) {
             return None;
         }
-        let (offering, closing) = match fields.get("tools") {
-            Some(at) => {
-                let start = at.get().as_ptr() as usize - plain.as_ptr() as usize;
-                let end = start + at.get().len();
-                let list = match &given {
-                    Some(tools) if !tools.is_empty() => {
-                        format!("{},{}]", at.get().trim_end().strip_suffix(']')?.trim_end(), defined.join(","))
-                    }
-                    _ => format!("[{}]", defined.join(",")),
-                };
-                let offering = [&plain[..start], list.as_bytes(), &plain[end..]].concat();
+        let defined = defined.join(",");
+        let (offering, closing) = match given.list {
+            Some(list) => {
+                let longer = format!("{},{defined}]", list.get().trim_end().strip_suffix(']')?.trim_end());
                 // The client's own tools stay, and its choice of them: the model continues with them.
-                let has_own = given.as_ref().is_some_and(|tools| !tools.is_empty());
-                let closing = if has_own { plain.to_vec() } else { without_choice(format, &offering)? };
-                (offering, closing)
+                (replaced(plain, list, &longer), plain.to_vec())
             }
             None => {
-                let offering = with_field(plain, "tools", &format!("[{}]", defined.join(",")))?;
+                let list = if format == Format::Gemini {
+                    format!(r#"[{{"functionDeclarations":[{defined}]}}]"#)
+                } else {
+                    format!("[{defined}]")
+                };
+                let offering = match fields.get("tools") {
+                    Some(none) => replaced(plain, none, &list),
+                    None => with_field(plain, "tools", &list)?,
+                };
                 let closing = without_choice(format, &offering)?;
                 (offering, closing)
             }
@@ -95,11 +89,57 @@ impl ToolRequest {
     }
 }
 
+/// The tools that a request has already.
+struct GivenTools<'a> {
+    names: Vec<String>,
+    /// The list that ours are added to; `None` where there is none, or nothing in it.
+    list: Option<&'a RawValue>,
+}
+
+impl<'a> GivenTools<'a> {
+    /// `None` where ours cannot be added: beside something that is no list, or beside Google's own tools alone.
+    fn read(format: Format, fields: &BTreeMap<String, &'a RawValue>) -> Option<Self> {
+        let Some(tools) = fields.get("tools").filter(|tools| tools.get() != "null") else {
+            return Some(Self { names: Vec::new(), list: None });
+        };
+        let name = |tool: &Value| tool["name"].as_str().or(tool["function"]["name"].as_str()).map(str::to_owned);
+        let names = |list: &RawValue| -> Option<Vec<String>> {
+            let tools: Vec<Value> = serde_json::from_str(list.get()).ok()?;
+            Some(tools.iter().filter_map(name).collect())
+        };
+        let given: Vec<&'a RawValue> = serde_json::from_str(tools.get()).ok()?;
+        if given.is_empty() {
+            return Some(Self { names: Vec::new(), list: None });
+        }
+        if format != Format::Gemini {
+            return Some(Self { names: names(tools)?, list: Some(tools) });
+        }
+        let mut found = Self { names: Vec::new(), list: None };
+        for tool in given {
+            let tool: BTreeMap<String, &'a RawValue> = serde_json::from_str(tool.get()).ok()?;
+            let lists = ["functionDeclarations", "function_declarations"];
+            let Some(list) = lists.iter().find_map(|name| tool.get(*name)) else { continue };
+            let known = names(list)?;
+            found.list = if known.is_empty() { found.list } else { Some(list) };
+            found.names.extend(known);
+        }
+        found.list.is_some().then_some(found)
+    }
+}
+
+/// A body with other text in the place of a part of it.
+fn replaced(body: &[u8], part: &RawValue, text: &str) -> Vec<u8> {
+    let start = part.get().as_ptr() as usize - body.as_ptr() as usize;
+    [&body[..start], text.as_bytes(), &body[start + part.get().len()..]].concat()
+}
+
 /// A tool as a provider's request has it.
 fn tool_definition(format: Format, tool: Tool) -> Value {
     let Tool { name, description, schema } = tool;
     match format {
         Format::Anthropic => json!({"name": name, "description": description, "input_schema": schema}),
+        // Google's `parameters` take a part of JSON Schema only.
+        Format::Gemini => json!({"name": name, "description": description, "parametersJsonSchema": schema}),
         Format::OpenaiResponses => {
             json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
         }
@@ -112,11 +152,16 @@ fn tool_definition(format: Format, tool: Tool) -> Value {
 /// Removes the client's tool choice: without tools of its own it had nothing to choose from, and the model would be
 /// free to call one of ours again.
 fn without_choice(format: Format, body: &[u8]) -> Option<Vec<u8>> {
-    let none = if format == Format::Anthropic { r#"{"type":"none"}"# } else { "\"none\"" };
+    let (names, none): (&[&str], _) = match format {
+        Format::Anthropic => (&["tool_choice"], r#"{"type":"none"}"#),
+        Format::Gemini => (&["toolConfig", "tool_config"], r#"{"functionCallingConfig":{"mode":"NONE"}}"#),
+        _ => (&["tool_choice"], "\"none\""),
+    };
     let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(body).ok()?;
-    let Some(at) = fields.get("tool_choice") else { return with_field(body, "tool_choice", none) };
-    let start = at.get().as_ptr() as usize - body.as_ptr() as usize;
-    Some([&body[..start], none.as_bytes(), &body[start + at.get().len()..]].concat())
+    match names.iter().find_map(|name| fields.get(*name)) {
+        Some(choice) => Some(replaced(body, choice, none)),
+        None => with_field(body, names[0], none),
+    }
 }
 
 /// A JSON object with one more field at its end.
@@ -126,9 +171,15 @@ fn with_field(body: &[u8], name: &str, json: &str) -> Option<Vec<u8>> {
     Some([&body[..end], field.as_bytes(), &body[end..]].concat())
 }
 
+/// Whether a request has to define our tools, also where they may not be called: its history has calls of them. Google
+/// does not ask for that.
+pub(super) fn needs_tools(incoming: &Incoming) -> bool {
+    incoming.woven_at.is_some() && incoming.format != Format::Gemini
+}
+
 /// The request `body` with our tools, where they are added to the requests of its conversation; else `body` itself.
 pub(crate) fn offer_tools(proxy: &Proxy, incoming: &Incoming, body: Bytes) -> Bytes {
-    if !proxy.runtime().proxy_recall || !(incoming.takes_tools || incoming.woven_at.is_some()) {
+    if !proxy.runtime().proxy_recall || !(incoming.takes_tools || needs_tools(incoming)) {
         return body;
     }
     ToolRequest::new(incoming.format, &body).and_then(|asking| asking.with_steps(&[], true)).unwrap_or(body)
@@ -153,7 +204,11 @@ mod tests {
             assert_eq!(value["tools"].as_array().unwrap().len(), tools, "{offering}");
             let steps = ["{\"step\":1}".to_owned(), "{\"step\":2}".to_owned()];
             let value: Value = serde_json::from_slice(&asking.with_steps(&steps, true).unwrap()).unwrap();
-            let list = if format == Format::OpenaiResponses { &value["input"] } else { &value["messages"] };
+            let list = match format {
+                Format::OpenaiResponses => &value["input"],
+                Format::Gemini => &value["contents"],
+                _ => &value["messages"],
+            };
             let list = list.as_array().unwrap();
             assert_eq!(list[list.len() - 2..], [json!({"step": 1}), json!({"step": 2})]);
         };
@@ -177,6 +232,24 @@ mod tests {
         check(Format::OpenaiChat, r#"{"messages":[{}],"n":2}"#, None);
         check(Format::OpenaiChat, r#"{"messages":[{}],"functions":[]}"#, None);
         check(Format::OpenaiChat, r#"{"messages":[{}],"tools":7}"#, None);
+        let own =
+            r#"{"tools": [ {"googleSearch": {}}, {"functionDeclarations": [ {"name": "bash"} ]} ],"contents":[{}]}"#;
+        let (start, end) = (
+            r#"{"tools": [ {"googleSearch": {}}, {"functionDeclarations": [ {"name": "bash"},{"#,
+            "]} ],\"contents\":[{}]}",
+        );
+        check(Format::Gemini, own, Some((start, end, 2)));
+        check(
+            Format::Gemini,
+            r#"{"contents":[{}]}"#,
+            Some((r#"{"contents":[{}],"tools":[{"functionDeclarations":[{"#, "]}]}", 1)),
+        );
+        check(Format::Gemini, r#"{"contents":[{}],"tools":[{"googleSearch":{}}]}"#, None);
+        check(
+            Format::Gemini,
+            r#"{"contents":[{}],"tools":[{"functionDeclarations":[{"name":"search_history"}]}]}"#,
+            None,
+        );
     }
 
     #[test]
@@ -203,6 +276,14 @@ mod tests {
         let body =
             last(Format::OpenaiResponses, r#"{"tool_choice":"auto","tools":[{"type":"web_search"}],"input":[{}]}"#);
         assert_eq!((body["tools"].as_array().unwrap().len(), &body["tool_choice"]), (1, &json!("auto")));
+        let body = last(Format::Gemini, r#"{"contents":[{}],"tool_config":{"x":1}}"#);
+        assert_eq!(body["tool_config"]["functionCallingConfig"]["mode"], "NONE");
+        assert_eq!(body["tools"][0]["functionDeclarations"].as_array().unwrap().len(), 2);
+        let body = last(Format::Gemini, r#"{"contents":[{}],"tools":[{"functionDeclarations":[{"name":"bash"}]}]}"#);
+        assert_eq!(
+            (body["tools"][0]["functionDeclarations"].as_array().unwrap().len(), body.get("toolConfig")),
+            (1, None)
+        );
         let body = last(Format::OpenaiChat, r#"{"messages":[{}],"tools":[{"function":{"name":"bash"}}]}"#);
         assert_eq!((body["tools"].as_array().unwrap().len(), body.get("tool_choice")), (1, None));
     }

@@ -99,6 +99,11 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
         }
         // The client sees nothing of it, or no more of it than it has seen.
         lookup.is_repeatable &= !held.is_shown;
+        for event in held.ending.iter().filter(|_| held.is_shown) {
+            if let Some(piece) = told.tell_words(&round, event) {
+                client.send(piece).await?;
+            }
+        }
         held.events.clear();
         client.wait(lookup.look_up(&said, &calls)).await?;
         told.go_on(&round);
@@ -203,9 +208,10 @@ async fn fail(format: Format, ProviderRefusal(said): ProviderRefusal, client: &m
     let json: Value = match format {
         Format::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
         Format::OpenaiResponses => json!({"type": "error", "code": "server_error", "message": message, "param": null}),
+        Format::Gemini => json!({"error": {"code": 500, "message": message, "status": "INTERNAL"}}),
         _ => json!({"error": {"type": "server_error", "code": null, "message": message}}),
     };
-    let name = (format != Format::OpenaiChat).then_some("error");
+    let name = matches!(format, Format::Anthropic | Format::OpenaiResponses).then_some("error");
     client.send(event_text(name, &json)).await
 }
 

@@ -9,7 +9,8 @@ use axum::body::Bytes;
 use epitome::formats::Format;
 use serde_json::{Value, json};
 
-use super::events::Event;
+use super::contents;
+use super::events::{Event, event_text};
 use super::utterance::{Utterance, add_output, is_a_clients, is_ours};
 
 /// Whether an event may be shown to the client yet.
@@ -69,6 +70,7 @@ impl<'n> Round<'n> {
         let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
         let json = match self.format {
             Format::Anthropic | Format::OpenaiResponses => Value::Array(parts),
+            Format::Gemini => json!({"role": "model", "parts": parts}),
             _ => {
                 let mut message = self.message.clone();
                 if !parts.is_empty() {
@@ -85,6 +87,7 @@ impl<'n> Round<'n> {
         match self.format {
             Format::Anthropic => self.take_anthropic(&event.json),
             Format::OpenaiResponses => self.take_responses(&event.json),
+            Format::Gemini => self.take_contents(&event.json),
             _ => self.take_chat(event),
         }
     }
@@ -258,6 +261,33 @@ impl<'n> Round<'n> {
     }
 }
 
+impl Round<'_> {
+    fn take_contents(&mut self, json: &Value) -> EventKind {
+        if !json["error"].is_null() {
+            return EventKind::Broken;
+        }
+        if json["usageMetadata"].is_object() {
+            self.usage = json["usageMetadata"].clone();
+        }
+        let Some(candidate) = json["candidates"].get(0) else {
+            return if json.is_null() { EventKind::Quiet } else { EventKind::Ending };
+        };
+        let (mut said, mut has_ours, mut has_clients) = (0, false, false);
+        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+            said += contents::words(part).map_or(0, |words| words.chars().count());
+            has_ours |= is_ours(self.format, part, self.names);
+            has_clients |= is_a_clients(self.format, part) && !is_ours(self.format, part, self.names);
+            contents::push(&mut self.parts, part);
+        }
+        match () {
+            () if !candidate["finishReason"].is_null() => EventKind::Ending,
+            () if has_clients => EventKind::Clients,
+            () if said == 0 && has_ours => EventKind::Ours,
+            () => EventKind::Text(said),
+        }
+    }
+}
+
 /// The number of a piece of a chat's call; some providers leave it out.
 fn number_of(piece: &Value, at: usize) -> usize {
     piece["index"].as_u64().map_or(at, |number| number as usize)
@@ -292,6 +322,7 @@ impl MergedAnswer {
         let is_told = match round.format {
             Format::Anthropic => self.tell_anthropic(round, &mut json, continues),
             Format::OpenaiResponses => self.tell_responses(round, &mut json, continues),
+            Format::Gemini => self.tell_contents(round, &mut json),
             _ => self.tell_chat(round, &mut json),
         };
         self.has_begun |= is_told && !event.json.is_null();
@@ -384,6 +415,34 @@ impl MergedAnswer {
             output.splice(0..0, self.items.iter().cloned());
         }
         true
+    }
+
+    fn tell_contents(&mut self, round: &mut Round<'_>, json: &mut Value) -> bool {
+        if let Some(usage) = json.get_mut("usageMetadata") {
+            add_known(usage, &self.earlier);
+        }
+        let Some(candidate) = json.get_mut("candidates").and_then(|candidates| candidates.get_mut(0)) else {
+            return true;
+        };
+        let is_end = !candidate["finishReason"].is_null();
+        let Some(parts) = candidate.pointer_mut("/content/parts").and_then(Value::as_array_mut) else { return true };
+        let lent = contents::lent_signature(&round.parts, round.names).filter(|_| round.shown.is_empty());
+        let has_ours = parts.iter().any(|part| contents::is_of(part, round.names));
+        contents::remove(parts, round.names, lent.as_ref());
+        if let Some(at) = parts.iter().position(|part| contents::call(part).is_some()) {
+            round.shown.insert(at, 0); // the client has the first of its calls
+        }
+        is_end || !has_ours || parts.iter().any(contents::is_kept)
+    }
+
+    /// What the model said in the event with which an answer ended, for a client that has seen what it said before.
+    pub(super) fn tell_words(&mut self, round: &Round<'_>, event: &Event) -> Option<Bytes> {
+        let mut json = event.json.clone();
+        let candidate = json.get_mut("candidates").filter(|_| round.format == Format::Gemini)?.get_mut(0)?;
+        candidate.as_object_mut()?.shift_remove("finishReason");
+        let parts = candidate.pointer_mut("/content/parts")?.as_array_mut()?;
+        parts.retain(|part| contents::words(part).is_some_and(|words| !words.is_empty()));
+        (!parts.is_empty()).then(|| event_text(None, &json))
     }
 
     /// Continues the client's answer with another one of the provider's.

@@ -3,6 +3,8 @@
 use epitome::formats::Format;
 use serde_json::{Value, json};
 
+use super::contents;
+
 /// A call of one of our tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RecallCall {
@@ -20,6 +22,8 @@ pub(super) struct Graft {
     pub(super) calls: Vec<Value>,
     /// Their results, as the format has them.
     pub(super) results: Vec<Value>,
+    /// Their numbers among all calls, where the format has an order for them: Gemini's.
+    pub(super) places: Vec<usize>,
 }
 
 /// Items of Responses that the client has to answer.
@@ -33,8 +37,8 @@ const CLIENTS_CALLS: [&str; 7] = [
     "mcp_approval_request",
 ];
 
-/// The model's output in the provider's form: the message of a chat, the content of Anthropic's, the output of
-/// Responses.
+/// The model's output in the provider's form: the message of a chat, the content of Anthropic's and of Gemini's, the
+/// output of Responses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Utterance {
     pub(super) format: Format,
@@ -47,6 +51,7 @@ impl Utterance {
         match format {
             Format::Anthropic => "/content",
             Format::OpenaiResponses => "/output",
+            Format::Gemini => "/candidates/0/content",
             _ => "/choices/0/message",
         }
     }
@@ -61,6 +66,7 @@ impl Utterance {
     fn calls(&self) -> &[Value] {
         let list = match self.format {
             Format::Anthropic | Format::OpenaiResponses => &self.json,
+            Format::Gemini => &self.json["parts"],
             _ => &self.json["tool_calls"],
         };
         list.as_array().map_or(&[], Vec::as_slice)
@@ -85,9 +91,14 @@ impl Utterance {
         let format = self.format;
         let list = match format {
             Format::Anthropic | Format::OpenaiResponses => Some(&mut self.json),
+            Format::Gemini => self.json.get_mut("parts"),
             _ => self.json.get_mut("tool_calls"),
         };
         if let Some(list) = list.and_then(Value::as_array_mut) {
+            if format == Format::Gemini {
+                let lent = contents::lent_signature(list, names);
+                return contents::remove(list, names, lent.as_ref());
+            }
             list.retain(|call| !is_ours(format, call, names));
             if format == Format::OpenaiChat
                 && list.is_empty()
@@ -121,6 +132,15 @@ impl Utterance {
                 );
                 messages.extend(results);
             }
+            Format::Gemini => {
+                let mut parts = Vec::new();
+                self.calls()
+                    .iter()
+                    .filter(|part| contents::is_kept(part))
+                    .for_each(|part| contents::push(&mut parts, part));
+                messages.push(json!({"role": "model", "parts": parts}));
+                messages.push(json!({"role": "user", "parts": results}));
+            }
             _ => {
                 let mut message = self.json.clone();
                 message["role"] = "assistant".into();
@@ -137,6 +157,7 @@ impl Utterance {
         Graft {
             calls: ours.map(|call| without_id(call, is_stored || self.format != Format::OpenaiResponses)).collect(),
             results: calls.iter().zip(results).map(|(call, text)| self.result(call, text)).collect(),
+            places: if self.format == Format::Gemini { contents::places(self.calls(), names) } else { Vec::new() },
         }
     }
 
@@ -144,6 +165,7 @@ impl Utterance {
         match self.format {
             Format::Anthropic => json!({"type": "tool_result", "tool_use_id": call.id, "content": text}),
             Format::OpenaiResponses => json!({"type": "function_call_output", "call_id": call.id, "output": text}),
+            Format::Gemini => contents::result(&call.id, &call.name, text),
             _ => json!({"role": "tool", "tool_call_id": call.id, "content": text}),
         }
     }
@@ -163,6 +185,7 @@ pub(super) fn is_a_clients(format: Format, call: &Value) -> bool {
     match format {
         Format::Anthropic => call["type"] == "tool_use",
         Format::OpenaiResponses => call["type"].as_str().is_some_and(|kind| CLIENTS_CALLS.contains(&kind)),
+        Format::Gemini => contents::call(call).is_some(),
         _ => true,
     }
 }
@@ -172,6 +195,7 @@ pub(super) fn is_ours(format: Format, call: &Value, names: &[&str]) -> bool {
     let name = match format {
         Format::Anthropic if call["type"] == "tool_use" => &call["name"],
         Format::OpenaiResponses if call["type"] == "function_call" => &call["name"],
+        Format::Gemini => return contents::is_of(call, names),
         Format::Anthropic | Format::OpenaiResponses => return false,
         _ => &call["function"]["name"],
     };
@@ -183,6 +207,10 @@ fn our_call(format: Format, call: &Value) -> RecallCall {
     let (id, name, arguments) = match format {
         Format::Anthropic => (&call["id"], &call["name"], &call["input"]),
         Format::OpenaiResponses => (&call["call_id"], &call["name"], &call["arguments"]),
+        Format::Gemini => {
+            let call = contents::call(call).unwrap_or(&Value::Null);
+            (&call["id"], &call["name"], &call["args"])
+        }
         _ => (&call["id"], &call["function"]["name"], &call["function"]["arguments"]),
     };
     let arguments = if arguments.is_string() { text(arguments) } else { arguments.to_string() };
@@ -203,6 +231,11 @@ pub(super) fn add_output(total: &mut Value, usage: &Value) {
         if usage.get("total_tokens").is_some() {
             add_figures(&mut total["total_tokens"], written);
         }
+    }
+    for written in ["candidatesTokenCount", "thoughtsTokenCount"] {
+        let Some(figure) = usage.get(written) else { continue };
+        add_figures(&mut total[written], figure);
+        add_figures(&mut total["totalTokenCount"], figure);
     }
 }
 
@@ -248,6 +281,12 @@ mod tests {
         let expect =
             json!({"completion_tokens": 15, "completion_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 15});
         check([chat(10, json!(null)), chat(5, json!(3))], expect);
+        let gemini = |written: u64| {
+            json!({"promptTokenCount": 900, "candidatesTokenCount": written, "thoughtsTokenCount": 2,
+            "totalTokenCount": 902 + written})
+        };
+        let expect = json!({"candidatesTokenCount": 15, "totalTokenCount": 19, "thoughtsTokenCount": 4});
+        check([gemini(10), gemini(5)], expect);
         check([Value::Null, json!({})], Value::Null);
     }
 
@@ -276,5 +315,10 @@ mod tests {
         );
         check(Format::OpenaiResponses, json!([item("custom_tool_call", "search_history")]), 0, true);
         check(Format::OpenaiResponses, json!([item("web_search_call", "")]), 0, false);
+        let part = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+        let content = |parts: &[Value]| json!({"role": "model", "parts": parts});
+        check(Format::Gemini, content(&[json!({"text": "x"}), part("search_history")]), 1, false);
+        check(Format::Gemini, content(&[part("search_history"), part("bash")]), 1, true);
+        check(Format::Gemini, content(&[json!({"executableCode": {}})]), 0, false);
     }
 }

@@ -48,6 +48,7 @@ use super::answer::{DETAIL, STATUS, TOKENS_AFTER, TOKENS_BEFORE};
 use super::handoff::{ProxyHost, UpstreamRoute};
 use super::headers;
 use super::look::look;
+use super::path::InAddress;
 use super::room::Room;
 use super::state::Proxy;
 use crate::auth::Caller;
@@ -240,7 +241,8 @@ async fn compact(
     let (caller, format) = (request.caller, request.format);
     let keys = headers::KEYS.iter().filter_map(|name| request.headers.get(*name)).map(HeaderValue::as_bytes);
     let seed = proxy.decider.seed(&caller.tenant, format, keys);
-    let mut incoming = match look(proxy, caller, format, seed, found.without_demand.clone(), None).await {
+    let mut incoming = match look(proxy, caller, format, seed, found.without_demand.clone(), InAddress::default()).await
+    {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(code)) => return Err(code),
         Err(failure) => return Err(failure.code()),
