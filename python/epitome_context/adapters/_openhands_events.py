@@ -10,7 +10,6 @@ from openhands.sdk.event import (
     ActionEvent,
     Condensation,
     CondensationSummaryEvent,
-    LLMConvertibleEvent,
     ObservationBaseEvent,
     SystemPromptEvent,
 )
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from openhands.sdk.context.view import View
+    from openhands.sdk.event import LLMConvertibleEvent
     from openhands.sdk.llm import Message
 
     from .._fitted import Fitted
@@ -54,7 +54,7 @@ def rows_of(events: Sequence[LLMConvertibleEvent]) -> list[Row]:
     for group in _groups(events):
         calls = [event for event in group if isinstance(event, ActionEvent)]
         if calls:
-            said = _wire_of(LLMConvertibleEvent.events_to_messages(list(calls)))
+            said = _wire_of([event.to_llm_message() for event in calls])
             rows.append(Row(said, tuple(event.id for event in calls)))
         rows += [Row(_wire_of([_message_of(event)]), (event.id,)) for event in group if not isinstance(event, ActionEvent)]
     return rows

@@ -91,9 +91,11 @@ def call_of(id: str, **arguments: Any) -> MessageToolCall:
 class Scripted(TestLLM):
     """Reads every part, two at a time, and answers. It keeps what it was sent."""
 
-    model: str = "scripted"
     parts: int = 30
     _sent: list[list[dict[str, Any]]] = PrivateAttr(default_factory=list)
+
+    def __init__(self, **words: Any) -> None:
+        super().__init__(**{"model": "scripted", **words})
 
     def completion(self, messages: list[Message], *given: Any, **words: Any) -> LLMResponse:
         self._sent.append([message.to_chat_dict(**_ALL) for message in messages])
@@ -151,6 +153,7 @@ def test_a_conversation_at_work(tmp_path: Path) -> None:
         "".join(part.text for part in observation.to_llm_content) for observation in observations[:120]
     ], "OpenHands has all that was said"
     assert all(str(messages).count(HEADING) == 1 for messages in model._sent[-30:])
+    assert "sheet S0003" in str(model._sent[60]), "the summaries go on in each other"
     assert not check_view(events)[-1].id.endswith("-summary")
 
 
@@ -170,6 +173,7 @@ def test_a_conversation_is_taken_up_again(tmp_path: Path) -> None:
     before = work(first)
     first.close()
     model = Scripted(parts=40)
+    model._call_count = 1_000  # an answer's id is not that of an earlier one
     again = conversation_of(
         model, EpitomeCondenser(budget=BUDGET), tmp_path, conversation_id=first.id, **words
     )
@@ -387,7 +391,7 @@ def step(turn: int, calls: int = 1, *, signed: bool = False, wrong: bool = False
 def test_steps_stay_whole() -> None:
     """Of views that are made up, OpenHands takes each result as it is: nothing else has to leave it."""
     deepest = 0
-    for seed in range(6):
+    for seed in range(4):
         dice = random.Random(seed)
         condenser = EpitomeCondenser(budget=BUDGET)
         events: list[Any] = [prompt(), user(TASK)]
