@@ -59,9 +59,7 @@ class ReadTool(ToolDefinition[ReadAction, ReadObservation]):
     @classmethod
     def create(cls, *given: Any, **words: Any) -> Sequence[ReadTool]:
         about = "Reads a part of the ledger."
-        return [
-            cls(action_type=ReadAction, observation_type=ReadObservation, description=about, executor=Read())
-        ]
+        return [cls(action_type=ReadAction, observation_type=ReadObservation, description=about, executor=Read())]
 
 
 register_tool("read", ReadTool)
@@ -84,7 +82,7 @@ def main() -> None:
     print(answer.llm_message.content[0].text)
     condensations = sum(isinstance(event, Condensation) for event in events)
     came, largest = fits[-1].tokens_before, max(fitted.tokens_after for fitted in fits)
-    print(f"{condensations} condensations: the conversation {came:,} tokens; the largest request {largest:,} of {BUDGET:,}")
+    print(f"{condensations} condensations: {came:,} tokens came; the largest request {largest:,} of {BUDGET:,}")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def rows_of(events: Sequence[LLMConvertibleEvent]) -> list[Row]:
         if calls:
             said = _wire_of([event.to_llm_message() for event in calls])
             rows.append(Row(said, tuple(event.id for event in calls)))
-        rows += [Row(_wire_of([_message_of(event)]), (event.id,)) for event in group if not isinstance(event, ActionEvent)]
+        others = [event for event in group if not isinstance(event, ActionEvent)]
+        rows += [Row(_wire_of([_message_of(event)]), (event.id,)) for event in others]
     return rows
 
 

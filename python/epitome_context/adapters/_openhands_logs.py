@@ -6,14 +6,14 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ._log import characters_of
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from openhands.sdk.context.view import View
 
     from ._openhands_events import Row
-
-from ._log import characters_of
 
 # Views that are remembered, and the characters of all that came before them: those that were made last. One that is forgotten
 # begins anew with what it has.

@@ -174,9 +174,7 @@ def test_a_conversation_is_taken_up_again(tmp_path: Path) -> None:
     first.close()
     model = Scripted(parts=40)
     model._call_count = 1_000  # an answer's id is not that of an earlier one
-    again = conversation_of(
-        model, EpitomeCondenser(budget=BUDGET), tmp_path, conversation_id=first.id, **words
-    )
+    again = conversation_of(model, EpitomeCondenser(budget=BUDGET), tmp_path, conversation_id=first.id, **words)
     assert len(condensations_in(list(again.state.events))) == len(condensations_in(before)) > 1
     events = work(again, "Do it again, please.")
     for messages in model._sent:
@@ -240,7 +238,7 @@ class Provider(BaseHTTPRequestHandler):
         tokens = epitome.count_tokens(messages)
         if tokens > self.most:
             self.refused.append(tokens)
-            message = f"This model's maximum context length is {self.most} tokens. However, you requested {tokens} tokens."
+            message = f"This model's maximum context length is {self.most} tokens. You requested {tokens} tokens."
             return self.reply(400, {"error": {"message": message, "code": "context_length_exceeded", "type": "x"}})
         self.sent.append(messages)
         turn = len(self.sent)
@@ -470,5 +468,5 @@ def test_a_summary_of_another_condenser_is_a_summary() -> None:
 
 
 def test_the_package_does_not_import_it() -> None:
-    program = "import sys, epitome_context, epitome_context.adapters; print([m for m in sys.modules if 'openhands' in m])"
+    program = "import sys, epitome_context.adapters; print([name for name in sys.modules if 'openhands' in name])"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout.strip() == "[]"
