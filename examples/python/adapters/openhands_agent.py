@@ -6,6 +6,7 @@ python examples/python/adapters/openhands_agent.py
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 from collections.abc import Sequence
 from typing import Any
@@ -66,6 +67,7 @@ register_tool("read", ReadTool)
 
 
 def main() -> None:
+    logging.disable(logging.WARNING)  # OpenHands tells what it does
     fits: list[Any] = []
     model = Scripted(model="scripted")
     condenser = EpitomeCondenser(budget=BUDGET, on_fit=fits.append)  # the line that is ours

@@ -157,6 +157,18 @@ def test_a_conversation_at_work(tmp_path: Path) -> None:
     assert not check_view(events)[-1].id.endswith("-summary")
 
 
+def test_a_conversation_at_work_awaited(tmp_path: Path) -> None:
+    model = Scripted(parts=20)
+    conversation = conversation_of(model, EpitomeCondenser(budget=BUDGET), tmp_path)
+    if not hasattr(conversation, "arun"):
+        pytest.skip("the conversations of this version cannot be awaited")
+    conversation.send_message(TASK)
+    asyncio.run(conversation.arun())
+    for messages in model._sent:
+        check_sent(messages, budget=BUDGET)
+    assert check_kept(model._sent) == len(condensations_in(conversation.state.events)) > 2
+
+
 def test_a_view_is_condensed_awaited() -> None:
     events = [prompt(), user(TASK), *(event for turn in range(40) for event in step(turn))]
     condenser = EpitomeCondenser(budget=BUDGET)
