@@ -51,7 +51,7 @@ from pydantic import PrivateAttr, ValidationError
 from work import ANSWER, TASK, check_kept, check_sent, read
 
 import epitome_context as epitome
-from epitome_context.adapters._openhands_events import _ALL, rows_of
+from epitome_context.adapters._openhands_events import _ALL, _place_behind, rows_of
 from epitome_context.adapters.openhands import EpitomeCondenser
 
 BUDGET = 9_000  # of which the definitions of the tools take a part
@@ -461,6 +461,32 @@ def test_what_a_fitter_has_forgotten_is_decided_anew() -> None:
         assert epitome.count_tokens([row.wire for row in rows_of(view.events)]) <= BUDGET
         condenser.condense(View.from_events([prompt(), user("Another task.")]))
     assert len(condensations_in(events)) > 1
+
+
+def test_what_left_on_request_does_not_come_back() -> None:
+    """A fitter that has forgotten the request would keep all of what came, for it fits."""
+    events = [prompt(), user(TASK), *(event for turn in range(10) for event in step(turn)), CondensationRequest()]
+    fitter = epitome.Fitter(budget=50_000, format="openai-chat", host="removals", conversations=1)
+    condenser = EpitomeCondenser(fitter=fitter)
+    found = condenser.condense(View.from_events(events))
+    assert isinstance(found, Condensation) and found.forgotten_event_ids
+    condenser.condense(View.from_events([prompt(), user("Another task.")]))
+    view = View.from_events([*events, found])
+    assert condenser.condense(view) is view
+
+
+def test_a_summary_stands_outside_of_steps() -> None:
+    call, result = step(1)
+    asked = user("Sheet 2 too, please.")
+
+    def check(events: list[Any], ahead: list[Any], expect: int) -> None:
+        assert _place_behind({event.id for event in ahead}, events) == expect
+
+    task = user(TASK)
+    check([task, call, result, asked], [task], 1)
+    check([task, call, result, asked], [task, call, result], 3)
+    check([task, call, asked, result], [task, call, result], 1)
+    check([task, call, asked, result], [task, call, asked, result], 4)
 
 
 def test_a_summary_of_another_condenser_is_a_summary() -> None:
