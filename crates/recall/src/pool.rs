@@ -53,17 +53,21 @@ impl Index {
         }
         let of_term = |term: &Option<u32>| term.and_then(|term| counts.get(&term));
         let holding = |term: &Option<u32>| of_term(term).map_or(0, Vec::len);
-        let strength = |term: &Option<u32>, window: usize| {
+        let answering: Vec<_> = whole.words.iter().map(|words| scope.answering(words, &stemmer)).collect();
+        let strength = |query: usize, term: &Option<u32>, window: usize| {
+            let answer = term.map_or(0.0, |term| Scope::answer_strength(answering[query].as_ref(), term, window));
             let count = of_term(term).and_then(|counts| {
                 let at = counts.binary_search_by_key(&window, |(window, _)| *window).ok()?;
                 Some(counts[at].1)
             });
-            count.map_or(0.0, |count| scope.strength(count, window))
+            answer + count.map_or(0.0, |count| scope.strength(count, window))
         };
         let found = candidates(self, &whole, &rank(self, &whole)).into_iter().map(|(passage, place)| {
             let window = scope.window_at(place);
-            let strengths =
-                terms.iter().map(|terms| terms.iter().map(|term| strength(term, window)).collect()).collect();
+            let strengths = (0..)
+                .zip(&terms)
+                .map(|(query, terms)| terms.iter().map(|term| strength(query, term, window)).collect())
+                .collect();
             Candidate { passage, strengths }
         });
         Ok(Share {

@@ -7,7 +7,7 @@ use snowball_stemmers_rs::{Algorithm, Stemmer};
 use crate::index::Index;
 use crate::pieces::Speaker;
 use crate::query::Query;
-use crate::terms::{asks_for_newest, query_terms};
+use crate::terms::{asked_term, asks_for_newest, is_value, query_terms, read_terms};
 
 /// Characters of a window. Source: 1,000 to 1,200 find most on the recorded questions; `docs/recall.md` has the figures.
 const WINDOW: u32 = 1_000;
@@ -24,6 +24,13 @@ const LENGTH: f32 = 0.75;
 /// The gain of the newest window over the oldest, as a share: of two equal matches the newer one is more likely to be
 /// valid.
 const NEWER: f32 = 0.2;
+
+/// The worth of a value behind the word that a question asks for, as that word's strength: as much as three of it. Code
+/// repeats a name; only one line in many says its value. Source: the recorded questions; `docs/recall.md`.
+const ANSWERS: f32 = 1.0;
+
+/// The most bytes from such a word to its value: `port (8417)`, `"port": (int, 8417)`.
+const BEHIND: usize = 24;
 
 /// The share of the best score from which on a window matches well enough for the order by age.
 const WELL: f32 = 0.5;
@@ -119,6 +126,10 @@ impl<'a> Scope<'a> {
     fn score_windows(&self, words: &str, stemmer: &Stemmer) -> Vec<f32> {
         let mut scores = vec![0.0; self.windows.len()];
         self.add_terms(&self.term_numbers(words, stemmer), &mut scores);
+        if let Some((term, windows)) = self.answering(words, stemmer) {
+            let worth = ANSWERS * rarity(self.counts(term).len(), self.windows.len());
+            windows.into_iter().for_each(|window| scores[window] += worth);
+        }
         let all = self.eligible.len().max(1) as f32;
         for (score, window) in scores.iter_mut().zip(&self.windows) {
             *score *= 1.0 + NEWER * window.start as f32 / all;
@@ -168,6 +179,44 @@ impl<'a> Scope<'a> {
             }
         }
         counts
+    }
+
+    /// Returns the term that a question asks for, and the windows that have a value behind it, ascending. Linear in the
+    /// lines with the term.
+    pub(crate) fn answering(&self, words: &str, stemmer: &Stemmer) -> Option<(u32, Vec<usize>)> {
+        let term = self.index.number_of_key(&asked_term(words, stemmer)?)?;
+        let postings = self.index.postings(term).chunk_by(|unit, next| unit == next).map(|same| same[0]);
+        let searched = postings.filter(|unit| self.places[*unit as usize] != NOWHERE);
+        let answering = searched.filter(|unit| self.has_value_behind(*unit, term, stemmer));
+        let mut windows: Vec<usize> = Vec::new();
+        for place in answering.map(|unit| self.places[unit as usize] as usize) {
+            let first = self.windows.partition_point(|window| window.end <= place);
+            let first = first.max(windows.last().map_or(0, |last| last + 1));
+            windows.extend((first..self.windows.len()).take_while(|window| self.windows[*window].start <= place));
+        }
+        Some((term, windows))
+    }
+
+    /// Whether a value follows a term in a line.
+    fn has_value_behind(&self, unit: u32, term: u32, stemmer: &Stemmer) -> bool {
+        let unit = &self.index.units[unit as usize];
+        let body = self.index.body(&self.index.pieces[unit.piece as usize]);
+        let (mut asked, mut answers) = (None, false);
+        read_terms(&body[unit.start as usize..unit.end as usize], |at, found| {
+            if self.index.number(found, stemmer) == Some(term) {
+                asked = Some(at);
+            } else if let Some(asked) = asked {
+                answers |= at > asked && at - asked <= BEHIND && is_value(found);
+            }
+        });
+        answers
+    }
+
+    /// Returns the worth of a value behind the asked term in a window, as strength.
+    pub(crate) fn answer_strength(answering: Option<&(u32, Vec<usize>)>, term: u32, window: usize) -> f32 {
+        let answers =
+            answering.is_some_and(|(asked, windows)| *asked == term && windows.binary_search(&window).is_ok());
+        if answers { ANSWERS } else { 0.0 }
     }
 
     /// Returns the worth of `count` occurrences of a term in a window, before the term's rarity counts.

@@ -189,6 +189,28 @@ pub(crate) fn query_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
     if telling.is_empty() { empty } else { telling }
 }
 
+/// Words of a question in front of what it asks for: "which port", "what is the limit", "how many attempts".
+const ASKING: &[&str] = &["many", "much", "what", "which"];
+
+/// Returns the spelling of the word that a question asks the value of: the first informative one behind a word that asks.
+pub(crate) fn asked_term(words: &str, stemmer: &Stemmer) -> Option<String> {
+    let (mut asks, mut asked) = (false, None);
+    read_terms(words, |_, term| {
+        let Term::Word(word) = term else { return };
+        if ASKING.contains(&word) {
+            asks = true;
+        } else if asks && asked.is_none() && !is_empty(word) {
+            asked = Some(stem_key(term, stemmer).unwrap_or_else(|| word.to_owned()));
+        }
+    });
+    asked
+}
+
+/// Whether a term is likely a value: a port, an amount, a version, an identifier. One digit alone is everywhere.
+pub(crate) fn is_value(term: Term<'_>) -> bool {
+    matches!(term, Term::Word(word) if word.len() > 1 && word.bytes().any(|byte| byte.is_ascii_digit()))
+}
+
 /// Words of a question for a person's text. They count as occurring there, once a message.
 pub(crate) const NAMES_OF_TYPED: &[&str] = &["ask", "demand", "instruct", "request", "say", "user"];
 
@@ -236,6 +258,27 @@ mod tests {
         check("改foo_bar。", "~改 foo bar =foo_bar");
         check("поиск по тексту", "поиск по тексту");
         check(&"x".repeat(60), &"x".repeat(40));
+    }
+
+    #[test]
+    fn what_a_question_asks_for() {
+        let stemmer = Stemmer::create(snowball_stemmers_rs::Algorithm::English);
+        let check = |words: &str, expect: Option<&str>| {
+            assert_eq!(asked_term(words, &stemmer).as_deref(), expect, "{words}");
+        };
+        check("which port", Some("+port"));
+        check("On what is the limit of retries based?", Some("+limit"));
+        check("how many attempts are made", Some("+attempt"));
+        check("why does it fail", None);
+        check("port", None);
+        check("which", None);
+        let is_value = |text: &str| {
+            let mut found = false;
+            read_terms(text, |_, term| found |= is_value(term));
+            found
+        };
+        assert!(is_value("8417") && is_value("v2") && is_value("HLV-2209"));
+        assert!(!is_value("0") && !is_value("port"));
     }
 
     #[test]

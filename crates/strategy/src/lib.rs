@@ -29,6 +29,7 @@ mod summaries;
 mod task;
 pub mod text;
 pub mod tools;
+pub mod transcript;
 mod view;
 
 /// Makes traits with asynchronous methods usable as `dyn Trait`; their implementations carry it too.

@@ -1,11 +1,8 @@
 //! Hand-offs of earlier compactions, and summaries of an agent, which a new hand-off brings up to date.
 
 use epitome_strategy::session::Heading;
+use epitome_strategy::transcript::opens_record;
 use epitome_strategy::{Message, UnitKind, View};
-
-/// What the records of a transcript begin with: lines that were kept as they were said, which are not a written summary.
-/// Source: the form of `transcript`.
-const RECORDS: [&str; 4] = ["» ", "« ", "◦ ", "▸ "];
 
 /// Returns the units that are hand-offs or summaries of an agent or a model, the oldest first, and may leave. Linear in
 /// the summaries.
@@ -18,10 +15,9 @@ pub(crate) fn earlier_handoffs(view: &View<'_>) -> Vec<u32> {
     view.units().iter().enumerate().filter(is_handoff).map(|(index, _)| index as u32).collect()
 }
 
-/// Whether a message is a transcript: its first line is a record, or its second one below a line that explains the
-/// form.
+/// Whether a message is a transcript, whose lines were kept as they were said, and so no written summary: its first line
+/// opens a record, or its second one does, below a line that explains the form.
 fn is_transcript(message: &Message) -> bool {
     let text = message.plain_text();
-    let first = Heading::body_of(&text).lines().take(2);
-    first.into_iter().any(|line| RECORDS.iter().any(|mark| line.starts_with(mark)))
+    Heading::body_of(&text).lines().take(2).any(opens_record)
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::changes::replaced_lines;
+use crate::companions::Companions;
 use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
 use crate::worth::Worth;
@@ -45,6 +46,7 @@ pub(crate) struct Choice<'c> {
     pub(crate) order: Vec<u32>,
     /// The bound for the lines of each run.
     runs: Bounds,
+    companions: Companions,
 }
 
 /// The bound for the lines of each run of units, and the tokens that they take.
@@ -118,6 +120,7 @@ impl<'c> Choice<'c> {
             used: 0,
             order: Vec::new(),
             runs: Bounds::default(),
+            companions: Companions::default(),
         };
         for (number, passage) in source.passages.iter().enumerate() {
             if stays(number) {
@@ -132,6 +135,7 @@ impl<'c> Choice<'c> {
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
+        choice.companions = Companions::new(source, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice
@@ -183,7 +187,7 @@ impl<'c> Choice<'c> {
                 }
                 continue;
             }
-            if let Some(head) = self.head(line).filter(|head| !self.kept[*head as usize]) {
+            if let Some(head) = self.unkept_head(line) {
                 self.take(head);
             }
             self.take(line);
@@ -191,8 +195,20 @@ impl<'c> Choice<'c> {
         self.heap.extend(passed);
     }
 
-    /// Takes a line whatever its cost.
+    /// Takes a line whatever its cost, and the lines that it is kept with. What is introduced is taken first, so that
+    /// what introduces it is the first to be taken back; the line of a call precedes its outcome, for the same reason.
     pub(crate) fn take(&mut self, line: u32) {
+        let companion = self.companion(line);
+        if self.is_call(line) {
+            self.take_one(line);
+            companion.into_iter().for_each(|line| self.take_one(line));
+        } else {
+            companion.into_iter().for_each(|line| self.take(line));
+            self.take_one(line);
+        }
+    }
+
+    fn take_one(&mut self, line: u32) {
         if std::mem::replace(&mut self.kept[line as usize], true) {
             return;
         }
@@ -240,13 +256,11 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Returns the tokens that a line adds: its own, those of the line of its call where that is not shown yet, and of
-    /// a mark where neither neighbour is kept.
+    /// Returns the tokens that a line adds: its own, those of the lines that it is kept with, and of a mark where neither
+    /// neighbour is kept.
     fn cost(&self, line: u32) -> u32 {
-        let head = self.head(line).filter(|head| !self.kept[*head as usize]);
-        self.worth.tokens[line as usize]
-            + head.map_or(0, |head| self.worth.tokens[head as usize])
-            + u32::from(!self.is_near(line))
+        let tokens: u32 = self.with_companions(line).map(|line| self.worth.tokens[line as usize]).sum();
+        tokens + u32::from(!self.is_near(line))
     }
 
     /// Returns the worth that a line adds for each token of its cost.
@@ -260,9 +274,7 @@ impl<'c> Choice<'c> {
             Kind::Said | Kind::Answer => 1.0 + taken / LONG_SPEECH,
             Kind::Typed | Kind::Told | Kind::Call => 1.0,
         };
-        if let Some(head) = self.head(line).filter(|head| !self.kept[*head as usize]) {
-            worth += self.own_worth(head);
-        }
+        worth += self.with_companions(line).skip(1).map(|line| self.own_worth(line)).sum::<f32>();
         if self.is_near(line) {
             worth *= NEAR;
         }
@@ -290,6 +302,27 @@ impl<'c> Choice<'c> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
         let action = passage.action.filter(|_| passage.kind != Kind::Call)?;
         Some(self.source.actions[action as usize].head)
+    }
+
+    fn unkept_head(&self, line: u32) -> Option<u32> {
+        self.head(line).filter(|head| !self.kept[*head as usize])
+    }
+
+    fn is_call(&self, line: u32) -> bool {
+        self.source.passages[self.source.lines[line as usize].passage as usize].kind == Kind::Call
+    }
+
+    /// Returns the line that a line is kept with, where it is not kept yet.
+    fn companion(&self, line: u32) -> Option<u32> {
+        self.companions.of(line).filter(|other| !self.kept[*other as usize])
+    }
+
+    /// Returns a line with everything that is taken with it: its companions, the line of its call and that one's.
+    fn with_companions(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
+        let chain = move |line: u32| std::iter::successors(self.companion(line), |line| self.companion(*line));
+        let head = self.unkept_head(line);
+        let of_head = head.into_iter().flat_map(move |head| std::iter::once(head).chain(chain(head)));
+        std::iter::once(line).chain(chain(line)).chain(of_head.filter(move |other| *other != line))
     }
 
     fn neighbours(&self, line: u32) -> [Option<u32>; 2] {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::arguments::Sign;
-use crate::digest::{Record, Rows, Speaker};
+use crate::digest::{Ending, Record, Rows, Speaker};
 use crate::source::{Kind, Line, Passage, Source};
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
@@ -26,7 +26,11 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
             (Kind::Argument, Some(Record::Call { arguments, .. })) => {
                 arguments.push((sign_of(source, passage), rows));
             }
-            (Kind::Output, Some(Record::Call { output, .. })) => append(output, rows),
+            (Kind::Output, Some(Record::Call { ending, output, .. })) => {
+                // The lines say how it went; a failure may be in one of those that were left out.
+                *ending = ending.filter(|ending| *ending == Ending::Failed);
+                append(output, rows);
+            }
             (Kind::Output | Kind::Argument, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
             (Kind::Typed | Kind::Told, _) => records.push(Record::Speech { speaker: Speaker::User, rows }),
             (Kind::Injected, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
@@ -38,11 +42,10 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
 
 fn call_record(source: &Source, action: u32) -> Record {
     let action = &source.actions[action as usize];
-    let head = source.lines[action.head as usize].text();
-    let head = head.strip_prefix(&*action.name).map_or(head, |rest| rest.strip_prefix(": ").unwrap_or(rest));
     Record::Call {
         name: action.name.to_string(),
-        head: head.to_owned(),
+        head: source.asked(action).to_owned(),
+        ending: action.ending,
         arguments: Vec::new(),
         output: Rows::default(),
     }

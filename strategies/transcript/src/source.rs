@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::speech::Demand;
+use epitome_strategy::transcript::Ending;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
 use crate::digest::{self, Record, Speaker};
+use crate::outcome;
 use crate::pieces::{Cut, pieces};
 
 /// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
@@ -95,6 +97,10 @@ pub(crate) struct Action {
     pub(crate) message: u32,
     /// Whether it lists tasks, each with its status.
     pub(crate) lists_tasks: bool,
+    /// How it ended, where that is known.
+    pub(crate) ending: Option<Ending>,
+    /// The line of its output that says how it ended, where there is a short one.
+    pub(crate) outcome: Option<u32>,
 }
 
 /// Everything that may be kept, in order.
@@ -185,7 +191,7 @@ impl Source {
                 }
                 Content::ToolResult(result) => {
                     let action = self.waiting.get(&result.call_id).copied();
-                    self.read_output(&result.text, action, place);
+                    self.read_output(&result.text, result.is_error, action, place);
                 }
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
             }
@@ -197,7 +203,7 @@ impl Source {
     fn read_text(&mut self, message: &Message, block: usize, text: &Arc<str>, place: SourcePosition) {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
-            (_, Origin::ToolOutput) => self.read_output(text, self.text_call, place),
+            (_, Origin::ToolOutput) => self.read_output(text, false, self.text_call, place),
             // People do not type a page into the middle of the model's work; a skill or a command puts one there.
             (_, Origin::Typed) if self.is_behind_output && text.len() > LONGEST_INTERRUPTION => {
                 self.add(Kind::Injected, text, 0..text.len(), None, place);
@@ -253,6 +259,8 @@ impl Source {
             head: line,
             message: self.messages,
             lists_tasks: false,
+            ending: None,
+            outcome: None,
         });
         let passage = self.passages.len() as u32;
         let range = 0..head.len();
@@ -278,10 +286,23 @@ impl Source {
         action
     }
 
-    fn read_output(&mut self, text: &Arc<str>, action: Option<u32>, place: SourcePosition) {
+    /// Returns what a call asked for: its line without the tool's name.
+    pub(crate) fn asked(&self, action: &Action) -> &str {
+        let head = self.lines[action.head as usize].text();
+        head.strip_prefix(&*action.name).map_or(head, |rest| rest.strip_prefix(": ").unwrap_or(rest))
+    }
+
+    fn read_output(&mut self, text: &Arc<str>, is_error: bool, action: Option<u32>, place: SourcePosition) {
         let tool = action.map_or("", |action| &self.actions[action as usize].name).to_owned();
         let told: Vec<Range<usize>> = speech::spoken_through_tool(&tool, text).into_iter().collect();
+        let first = self.lines.len();
         self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
+        let Some(action) = action.map(|action| action as usize) else { return };
+        let known = &self.actions[action];
+        let (ending, line) = outcome::ending(known.kind, self.asked(known), text, is_error);
+        let tells = |it: &Line| line.is_some_and(|line| it.text().trim() == line);
+        let outcome = self.lines[first..].iter().rposition(tells).map(|at| (first + at) as u32);
+        (self.actions[action].ending, self.actions[action].outcome) = (Some(ending), outcome);
     }
 
     /// Reads the `inner` ranges of a text as passages of one kind, the rest as passages of another.
@@ -365,12 +386,14 @@ impl Source {
                     self.add_rows(kind, &rows, None, Sign::Plain, place);
                     self.messages += u32::from(speaker != Speaker::Assistant);
                 }
-                Record::Call { name, head, arguments, output } => {
+                Record::Call { name, head, ending, arguments, output } => {
                     let name: Arc<str> = Arc::from(name);
                     let head = if head.is_empty() { Arc::clone(&name) } else { Arc::from(format!("{name}: {head}")) };
                     let action = self.add_action(&name, head, place);
                     let known = &mut self.actions[action as usize];
                     known.lists_tasks = known.kind == tools::ToolKind::Plan && !arguments.is_empty();
+                    // Where lines of the result are shown, only a failure is marked.
+                    known.ending = ending.or((!output.is_empty()).then_some(Ending::Fine));
                     let action = Some(action);
                     for (sign, rows) in arguments {
                         self.add_rows(Kind::Argument, &rows, action, sign, place);

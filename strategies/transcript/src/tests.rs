@@ -186,3 +186,57 @@ fn one_text_quotes_what_was_typed() {
     assert_eq!(planned.plan.edits.len(), 1, "{}", planned.text);
     assert!(text.contains(DEMAND) && text.contains("» Module 20 calls helper_20"), "{text}");
 }
+
+/// A line that introduces a list or a block, and what follows it.
+#[test]
+fn what_is_introduced_stands_with_what_introduces_it() {
+    let said = |lead: &str, list: &str| {
+        format!(
+            "user: go\nassistant:\n  {lead}\n  {list}\ncall Bash b {{\"command\":\"ls\"}}\nresult b:\n  entry {{n}} … x90 lines\n\
+             user: on\nassistant: yes\nuser: and?\nassistant: no"
+        )
+    };
+    let check = |lead: &str, list: &str, target: u32, holds: &[&str]| {
+        let planned = case(&said(lead, list), "tail_share=0").target(target).run();
+        let text = transcripts(&planned).join("\n");
+        assert!(!text.contains(lead) || holds.iter().all(|part| text.contains(part)), "{target}\n{text}");
+        text.contains(lead)
+    };
+    let lead = "The queue_limit, retry_delay and base_url obey three rules of config.toml:";
+    let list = "- never more than this many words of little use in one item of the list that nobody else names\n  \
+        - plain words {n} … x30 lines";
+    let shown: Vec<bool> = (30..140).map(|target| check(lead, list, target, &["- never more"])).collect();
+    assert!(shown.contains(&true) && shown.contains(&false), "{shown:?}");
+    let block = "```toml\n  plain = words\n  other {n} … x30 lines\n  ```";
+    let shown: Vec<bool> = (30..140).map(|target| check(lead, block, target, &["```toml", "plain = words"])).collect();
+    assert!(shown.contains(&true) && shown.contains(&false), "{shown:?}");
+}
+
+/// How a call ended, where nothing else of its result is shown.
+#[test]
+fn calls_show_how_they_ended() {
+    let step = |number: usize, command: &str, result: &str| {
+        format!(
+            "assistant: Step {number}.\ncall Bash c{number} {{\"command\":\"{command}\"}}\nresult c{number}:{result}\n"
+        )
+    };
+    let listing = "\n  plain words of nothing in particular {n} … x60 lines";
+    let fixture = format!(
+        "user: go\n{}{}{}{}user: on\nassistant: yes\nuser: and?\nassistant: no",
+        step(1, "./build_all.sh", listing),
+        step(2, "python run_suite.py", &format!("{listing}\n  2 failed, 61 passed in 3.1s")),
+        step(3, "rm old_notes.txt", ""),
+        step(4, "python run_suite.py -q", &format!("{listing}\n  63 passed in 3.0s")),
+    );
+    let planned = case(&fixture, "tail_share=0").target(150).run();
+    check(
+        &planned,
+        &[
+            "▸ Bash: ./build_all.sh ✓\n»",
+            "▸ Bash: python run_suite.py ✗\n→ … 2 failed, 61 passed in 3.1s",
+            "▸ Bash: rm old_notes.txt ✓\n»",
+            "▸ Bash: python run_suite.py -q\n→ … 63 passed in 3.0s",
+        ],
+        &["in particular 9"],
+    );
+}

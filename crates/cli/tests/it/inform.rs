@@ -110,6 +110,23 @@ fn inspect_shows_the_example() {
     assert!(place.run("inspect small.jsonl").text().contains("\nCompactions\n"));
 }
 
+/// The calls of a compacted session are behind summaries, or in their text.
+#[test]
+fn a_compacted_session_is_of_the_same_kind() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let kind = |file: &str| place.run(&format!("inspect {file} --json")).json()["session"]["task"]["kind"].clone();
+    assert_eq!(kind("session.jsonl"), "code");
+    for output in ["converted.json --to openai-chat", "anthropic.json --to anthropic", "appended.jsonl"] {
+        let ran = place.run(&format!("compact session.jsonl --budget 12000 -q -o {output}"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let file = output.split(' ').next().unwrap_or(output);
+        assert_eq!(kind(file), "code", "{output}");
+        // A second compaction chooses the chain of the same kind.
+        let again = place.run(&format!("compact {file} --budget 8000 --json -o again-{file}"));
+        assert_eq!(again.json()["task"]["kind"], "code", "{output}: {}", again.stderr);
+    }
+}
+
 #[test]
 fn strategies_are_listed_and_explained() {
     let place = Place::new();

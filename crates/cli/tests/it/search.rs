@@ -66,6 +66,25 @@ fn what_was_said_is_found() {
     assert_eq!(place.run_with("search - HLV-2209 -q", session("HLV-2209").as_bytes()).code, 0);
 }
 
+/// Code says the name of a value again and again; a question asks for the value.
+#[test]
+fn what_a_question_asks_the_value_of_is_found_with_it() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let check = |words: &str, value: &str| {
+        let found = place.run(&format!("search session.jsonl {words}"));
+        assert!(found.code == 0 && found.text().contains(value), "{words}: no {value} in\n{}", found.text());
+    };
+    check("which port", "8417");
+    check("what is the port of the server", "8417");
+    check("which partner joins its reconciliation on the fingerprint", "HLV-2209");
+    // Several sessions are ranked together, by the same rule.
+    std::fs::create_dir_all(place.path("all")).unwrap();
+    place.file("all/one.jsonl", example("session.jsonl"));
+    place.file("all/two.json", session("HLV-2209"));
+    let found = place.run("search all which port --limit 3 -q");
+    assert!(found.text().contains("8417"), "{}", found.text());
+}
+
 #[test]
 fn nothing_found_is_told_and_is_no_success() {
     let place = Place::with("session.json", session("HLV-2209"));

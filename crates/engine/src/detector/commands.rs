@@ -1,7 +1,5 @@
 //! The effect of a shell command, by its words.
 
-use epitome_strategy::{Call, Value};
-
 /// What a call did, as far as the kind of task depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Action {
@@ -74,26 +72,6 @@ const GIT: &[(Action, &str)] = &[
 /// Words that precede the command proper.
 const PREFIXES: &[&str] =
     &["sudo", "time", "timeout", "nohup", "command", "exec", "env", "nice", "xargs", "then", "do", "else"];
-
-/// The argument keys under which agents pass a shell command.
-const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "code", "commands", "input"];
-
-/// Returns the command of a shell call: the text of its arguments, or the string or the list of words in their JSON.
-pub(super) fn command_of(call: &Call<'_>) -> String {
-    let Some(json) = call.json() else { return call.arguments.to_owned() };
-    match COMMAND_KEYS.iter().find_map(|key| json.get(key)) {
-        Some(Value::String(text)) => text.clone(),
-        // `["bash", "-lc", "the command"]`, or one word an element.
-        Some(Value::Array(words)) => {
-            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-            match words.as_slice() {
-                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
-                words => words.join(" "),
-            }
-        }
-        _ => String::new(),
-    }
-}
 
 /// Returns the strongest effect of a shell command. Linear in the command.
 pub(super) fn action(command: &str) -> Action {

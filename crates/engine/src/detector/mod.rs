@@ -3,6 +3,7 @@
 //! The verdict is the kind with the highest score. The confidence is its share among the scores' exponentials, drawn
 //! towards even shares where there is little material. `docs/detection.md` has the agreement with labelled sessions.
 
+mod asked;
 mod commands;
 mod signals;
 mod weights;
@@ -13,7 +14,8 @@ use epitome_strategy::{TaskDetector, TaskKind, Verdict, View};
 use signals::Signals;
 use weights::{BIAS, FEATURES, KINDS};
 
-/// The detector that ships. It reads calls, typed messages, and how turns and calls alternate. Linear in the view.
+/// The detector that ships. It reads calls, typed messages, and how turns and calls alternate, those behind summaries
+/// included. Linear in the view and in the messages behind its summaries.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SignalDetector;
 

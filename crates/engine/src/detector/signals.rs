@@ -1,12 +1,12 @@
 //! The signals of a view: counts that indicate its kind of task.
 
-use std::collections::BTreeMap;
-
 use epitome_session::{Content, Message, Origin, Role};
-use epitome_strategy::tools::{self, ToolKind};
-use epitome_strategy::{Call, Cue, CueCounts, Cues, Value, View};
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::{self, Record, Speaker};
+use epitome_strategy::{Cue, CueCounts, Cues, View};
 
-use super::commands::{Action, action, command_of};
+use super::asked::Asked;
+use super::commands::{Action, action};
 
 /// The bytes of a typed message that are searched for cue words: text that is pasted below a request is not the
 /// request.
@@ -57,24 +57,64 @@ impl Signals {
         self.looks + self.web + self.runs + self.commits + self.changes + self.others
     }
 
-    /// Returns the signals of a view. Linear in the view.
+    /// Returns the signals of a view. Behind a summary the messages that it covers count; where they are not known, what
+    /// the summary says was called and said does. Linear in the view and in these messages.
     pub(super) fn read(view: &View<'_>) -> Self {
         let mut signals = Self::default();
-        for message in view.messages() {
-            if message.is_typed() {
-                signals.read_typed(view, message);
-            } else if message.role == Role::Assistant && message.origin == Origin::Model {
-                signals.read_answer(message);
+        let mut rounds = Rounds::default();
+        let mut calls = view.facts().calls().iter().peekable();
+        for (position, message) in view.messages().enumerate() {
+            if message.origin == Origin::Summary {
+                signals.read_summary(view, position, &mut rounds);
+            } else {
+                signals.read_message(view, message, &mut rounds);
+            }
+            while let Some(call) = calls.next_if(|call| call.at.message as usize == position) {
+                rounds.add(signals.read_call(&Asked::of_call(call)));
             }
         }
-        signals.read_calls(view);
+        (signals.change_rounds, signals.look_rounds, signals.talk_rounds) = rounds.counts();
         signals
     }
 
-    fn read_typed(&mut self, view: &View<'_>, message: &Message) {
+    /// Reads the words of a message, and begins a round where a person typed it.
+    fn read_message(&mut self, view: &View<'_>, message: &Message, rounds: &mut Rounds) {
+        if message.is_typed() {
+            self.read_typed(view, texts(message));
+            rounds.begin();
+        } else if message.role == Role::Assistant && message.origin == Origin::Model {
+            self.read_answer(texts(message));
+        }
+    }
+
+    fn read_summary(&mut self, view: &View<'_>, position: usize, rounds: &mut Rounds) {
+        let originals = view.originals(position);
+        for message in &originals {
+            self.read_message(view, message, rounds);
+            for asked in Asked::of_message(message) {
+                rounds.add(self.read_call(&asked));
+            }
+        }
+        if !originals.is_empty() {
+            return;
+        }
+        for record in texts(view.message(position)).flat_map(transcript::records) {
+            match record {
+                Record::Speech { speaker: Speaker::User, text } => {
+                    self.read_typed(view, std::iter::once(text));
+                    rounds.begin();
+                }
+                Record::Speech { speaker: Speaker::Assistant, text } => self.read_answer(std::iter::once(text)),
+                Record::Speech { speaker: Speaker::Harness, .. } => {}
+                Record::Call { name, head, below } => rounds.add(self.read_call(&Asked::of_record(name, head, below))),
+            }
+        }
+    }
+
+    fn read_typed<'t>(&mut self, view: &View<'_>, texts: impl Iterator<Item = &'t str>) {
         let mut cues = CueCounts::default();
         let search = view.lexicon().search(Cues::of([Cue::Code, Cue::Analysis, Cue::Conversation]));
-        for text in texts(message) {
+        for text in texts {
             cues.add(&search.counts(&text[..text.floor_char_boundary(READ_BYTES)]));
         }
         self.typed += 1;
@@ -83,30 +123,17 @@ impl Signals {
         self.conversation_words += usize::from(cues.has(Cue::Conversation));
     }
 
-    fn read_answer(&mut self, message: &Message) {
-        self.answers += usize::from(texts(message).any(|text| !text.is_empty()));
-        self.edit_blocks += usize::from(texts(message).any(has_edit_block));
+    fn read_answer<'t>(&mut self, texts: impl Iterator<Item = &'t str> + Clone) {
+        self.answers += usize::from(texts.clone().any(|text| !text.is_empty()));
+        self.edit_blocks += usize::from(texts.into_iter().any(has_edit_block));
     }
 
-    fn read_calls(&mut self, view: &View<'_>) {
-        // For each round, whether something was changed in it.
-        let mut rounds: BTreeMap<u32, bool> = BTreeMap::new();
-        for call in view.facts().calls() {
-            self.calls += 1;
-            let action = self.read_call(call);
-            let round = view.units()[call.unit as usize].round;
-            *rounds.entry(round).or_default() |= action == Action::Change;
-        }
-        self.change_rounds = rounds.values().filter(|changed| **changed).count();
-        self.look_rounds = rounds.len() - self.change_rounds;
-        self.talk_rounds = (view.rounds() as usize).saturating_sub(rounds.len());
-    }
-
-    fn read_call(&mut self, call: &Call<'_>) -> Action {
-        let action = match call.kind {
-            ToolKind::Edit if is_view(call) => Action::Look,
+    fn read_call(&mut self, asked: &Asked<'_>) -> Action {
+        self.calls += 1;
+        let action = match asked.kind {
+            ToolKind::Edit if asked.is_view() => Action::Look,
             ToolKind::Edit | ToolKind::Write => Action::Change,
-            ToolKind::Shell => action(&command_of(call)),
+            ToolKind::Shell => action(&asked.command()),
             ToolKind::Read | ToolKind::Search | ToolKind::Lookup => Action::Look,
             ToolKind::Web => Action::Web,
             ToolKind::Plan | ToolKind::Delegate => Action::Nothing,
@@ -116,7 +143,11 @@ impl Signals {
             }
         };
         if action == Action::Change {
-            self.read_paths(call);
+            for path in asked.changed_paths() {
+                let ending = path.rsplit('.').next().unwrap_or("");
+                self.files += 1;
+                self.prose_files += usize::from(PROSE.contains(&ending));
+            }
         }
         match action {
             Action::Nothing => {}
@@ -128,24 +159,42 @@ impl Signals {
         }
         action
     }
+}
 
-    /// Counts the files that a call changes: those that its arguments or a patch in them name.
-    fn read_paths(&mut self, call: &Call<'_>) {
-        let json = call.json();
-        let path = json.as_ref().and_then(tools::path_argument);
-        let texts =
-            json.iter().filter(|_| path.is_none()).flat_map(|json| json.as_object()).flat_map(|map| map.values());
-        let plain = json.is_none().then_some(call.arguments);
-        let patched = texts.filter_map(Value::as_str).chain(plain).flat_map(tools::patch_paths);
-        for path in path.into_iter().chain(patched) {
-            let ending = path.rsplit('.').next().unwrap_or("");
-            self.files += 1;
-            self.prose_files += usize::from(PROSE.contains(&ending));
+/// The rounds, and what was done in each.
+#[derive(Default)]
+struct Rounds {
+    begun: usize,
+    /// For each round with calls, whether something was changed in it.
+    changed: Vec<bool>,
+    /// Whether the present round has calls.
+    has_calls: bool,
+}
+
+impl Rounds {
+    fn begin(&mut self) {
+        self.begun += 1;
+        self.has_calls = false;
+    }
+
+    /// Adds a call to the present round.
+    fn add(&mut self, action: Action) {
+        if !std::mem::replace(&mut self.has_calls, true) {
+            self.changed.push(false);
         }
+        if let Some(changed) = self.changed.last_mut() {
+            *changed |= action == Action::Change;
+        }
+    }
+
+    /// Returns the number of rounds with a change, with calls but no change, without calls.
+    fn counts(&self) -> (usize, usize, usize) {
+        let change = self.changed.iter().filter(|changed| **changed).count();
+        (change, self.changed.len() - change, self.begun.saturating_sub(self.changed.len()))
     }
 }
 
-fn texts(message: &Message) -> impl Iterator<Item = &str> {
+fn texts(message: &Message) -> impl Iterator<Item = &str> + Clone {
     message.blocks.iter().filter_map(|block| match &block.content {
         Content::Text { text } => Some(text.as_ref()),
         Content::Thinking(_)
@@ -162,9 +211,4 @@ fn has_edit_block(text: &str) -> bool {
     text.lines().any(|line| {
         line.starts_with("<<<<<<< SEARCH") || line.starts_with("*** Begin Patch") || line.starts_with("@@ -")
     })
-}
-
-/// Whether a call of an editing tool with sub-commands only looks.
-fn is_view(call: &Call<'_>) -> bool {
-    call.arguments.contains("\"view\"")
 }

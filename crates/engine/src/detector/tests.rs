@@ -108,3 +108,24 @@ fn the_evidence_names_figures() {
     let verdict = detect(&format!("user: explain the parser\n{reads}assistant: So.\n"));
     assert_eq!(verdict.evidence[0], "8 of 8 tool calls read or search, 0 change files", "{verdict:?}");
 }
+
+#[test]
+fn what_a_summary_says_was_called_counts() {
+    let check = |summary: &str, expect: TaskKind| {
+        let summary: String = summary.lines().map(|line| format!("  {line}\n")).collect();
+        let session =
+            format!("user: go on\nuser(summary):\n{summary}assistant: Done.\nuser: thanks\nassistant: Bye.\n");
+        let verdict = detect(&session);
+        assert_eq!(verdict.kind, expect, "{verdict:?}\n{session}");
+    };
+    let heading = "[Summary of 40 earlier messages]";
+    let edits = "» I change it.\n▸ Edit: src/parser.rs ✓\n- one\n+ two\n▸ Bash: cargo test ✗\n→ 1 failed\n".repeat(5);
+    check(&format!("{heading}\n{edits}"), TaskKind::Code);
+    check(
+        &format!("{heading}\n{}", "▸ Bash: cat src/a.rs ✓\n▸ Read: src/b.rs\n→ fn b() {}\n".repeat(5)),
+        TaskKind::Analysis,
+    );
+    check(&format!("{heading}\n{}", "▸ Write: docs/plan.md ✓\n▸ Read: notes.md ✓\n".repeat(5)), TaskKind::Mixed);
+    // An agent's own words are none of these records.
+    check("I changed src/parser.rs and ran cargo test.", TaskKind::Conversation);
+}

@@ -7,39 +7,14 @@ mod read;
 mod write;
 
 use epitome_strategy::Language;
+use epitome_strategy::transcript::{ARGUMENT, CALL, OUTPUT, read_call};
+pub(crate) use epitome_strategy::transcript::{Ending, Speaker};
 
 use crate::arguments::Sign;
 
 pub(crate) use read::{is_transcript, read};
 pub(crate) use write::write;
 
-/// The speaker of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Speaker {
-    /// The model.
-    Assistant,
-    /// A person.
-    User,
-    /// The harness.
-    Harness,
-}
-
-impl Speaker {
-    const ALL: [Self; 3] = [Self::Assistant, Self::User, Self::Harness];
-
-    /// Returns the mark in front of its text.
-    fn mark(self) -> &'static str {
-        match self {
-            Self::Assistant => "» ",
-            Self::User => "« ",
-            Self::Harness => "◦ ",
-        }
-    }
-}
-
-/// The mark in front of a call, and of its output.
-const CALL: &str = "▸ ";
-const OUTPUT: &str = "→ ";
 /// The mark for lines that were left out: behind the line before them, or in front of the first line that is left.
 const LEFT_OUT: &str = "…";
 /// The mark in front of a line that would read as one of the form's own.
@@ -50,7 +25,7 @@ fn sign_mark(sign: Sign) -> &'static str {
     match sign {
         Sign::Old => "- ",
         Sign::New => "+ ",
-        Sign::Plain => "| ",
+        Sign::Plain => ARGUMENT,
     }
 }
 
@@ -114,15 +89,24 @@ pub(crate) enum Record {
     /// Speech.
     Speech { speaker: Speaker, rows: Rows },
     /// A call of the model.
-    Call { name: String, head: String, arguments: Vec<(Sign, Rows)>, output: Rows },
+    Call { name: String, head: String, ending: Option<Ending>, arguments: Vec<(Sign, Rows)>, output: Rows },
 }
 
-/// The line that explains the form; only the first transcript of a view has it.
-pub(crate) fn legend(language: Language) -> &'static str {
+/// What the line that explains the form begins with: the signs behind it differ between versions.
+fn legend_start(language: Language) -> &'static str {
     match language {
-        Language::English => "Earlier steps, shortened. » assistant, « user, ▸ call, → its result, … left out.",
-        Language::Chinese => "此前的步骤，已缩短。» 助手，« 用户，▸ 调用，→ 结果，… 省略。",
+        Language::English => "Earlier steps, shortened. ",
+        Language::Chinese => "此前的步骤，已缩短。",
     }
+}
+
+/// Returns the line that explains the form; only the first transcript of a view has it.
+pub(crate) fn legend(language: Language) -> String {
+    let signs = match language {
+        Language::English => "» assistant, « user, ▸ call (✓ no error, ✗ failed), → its result, … left out.",
+        Language::Chinese => "» 助手，« 用户，▸ 调用（✓ 无错误，✗ 失败），→ 结果，… 省略。",
+    };
+    format!("{}{signs}", legend_start(language))
 }
 
 #[cfg(test)]

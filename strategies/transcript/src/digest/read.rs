@@ -3,14 +3,14 @@
 use epitome_strategy::Language;
 
 use super::write::is_mark;
-use super::{CALL, ESCAPE, OUTPUT, Record, Rows, SIGNS, Speaker, legend, sign_mark};
+use super::{CALL, ESCAPE, OUTPUT, Record, Rows, SIGNS, Speaker, legend_start, read_call, sign_mark};
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
 pub(crate) fn is_transcript(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     first.starts_with(CALL)
         || Speaker::ALL.iter().any(|speaker| first.starts_with(speaker.mark()))
-        || [Language::English, Language::Chinese].iter().any(|language| first == legend(*language))
+        || [Language::English, Language::Chinese].iter().any(|language| first.starts_with(legend_start(*language)))
 }
 
 /// The record that the following lines belong to.
@@ -34,9 +34,9 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             records.push(Record::Speech { speaker, rows });
             part = Part::Speech;
         } else if let Some(call) = line.strip_prefix(CALL) {
-            let (name, head) = call.split_once(": ").unwrap_or((call, ""));
+            let (name, head, ending) = read_call(call);
             let (name, head) = (name.to_owned(), head.to_owned());
-            records.push(Record::Call { name, head, arguments: Vec::new(), output: Rows::default() });
+            records.push(Record::Call { name, head, ending, arguments: Vec::new(), output: Rows::default() });
             part = Part::Arguments;
         } else {
             match records.last_mut() {

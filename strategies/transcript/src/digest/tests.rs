@@ -14,15 +14,28 @@ fn example() -> Vec<Record> {
     shortened.leave_out();
     vec![
         Record::Speech { speaker: Speaker::Assistant, rows: rows(&["I run the tests.", "▸ is only a mark here"]) },
-        Record::Call { name: "Bash".to_owned(), head: "cargo test".to_owned(), arguments: vec![], output: shortened },
+        Record::Call {
+            name: "Bash".to_owned(),
+            head: "cargo test".to_owned(),
+            ending: Some(Ending::Failed),
+            arguments: vec![],
+            output: shortened,
+        },
         Record::Call {
             name: "Edit".to_owned(),
             head: "src/lib.rs".to_owned(),
+            ending: None,
             arguments: vec![(Sign::Old, rows(&["    one()"])), (Sign::New, rows(&["    two()", "- three"]))],
             output: rows(&["done", "- a list", "\\» escaped"]),
         },
         Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
-        Record::Call { name: "Stop".to_owned(), head: String::new(), arguments: vec![], output: Rows::default() },
+        Record::Call {
+            name: "Stop".to_owned(),
+            head: String::new(),
+            ending: Some(Ending::Fine),
+            arguments: vec![],
+            output: Rows::default(),
+        },
     ]
 }
 
@@ -31,7 +44,7 @@ fn the_form() {
     let expect = "\
 » I run the tests.
 \\▸ is only a mark here
-▸ Bash: cargo test
+▸ Bash: cargo test ✗
 → running 3 tests …
 test result: FAILED …
 ▸ Edit: src/lib.rs
@@ -42,7 +55,7 @@ test result: FAILED …
 - a list
 \\\\» escaped
 « No, keep one().
-▸ Stop";
+▸ Stop ✓";
     assert_eq!(write(&example()), expect);
     assert_eq!(read(expect), example());
     assert!(is_transcript(expect) && is_transcript(&format!("{}\n{expect}", legend(Language::Chinese))));
@@ -71,8 +84,9 @@ fn record() -> impl Strategy<Value = Record> {
         signed.into_iter().filter_map(|(sign, rows)| Some((sign, rows?))).collect::<Vec<_>>()
     });
     let output = prop_oneof![Just(Rows::default()), lines()];
-    let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", arguments, output)
-        .prop_map(|(name, head, arguments, output)| Record::Call { name, head, arguments, output });
+    let ending = prop::option::of(prop::sample::select(vec![Ending::Fine, Ending::Failed]));
+    let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", ending, arguments, output)
+        .prop_map(|(name, head, ending, arguments, output)| Record::Call { name, head, ending, arguments, output });
     prop_oneof![speech, call]
 }
 

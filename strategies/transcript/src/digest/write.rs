@@ -1,6 +1,6 @@
 //! Writes the form of a transcript.
 
-use super::{CALL, ESCAPE, LEFT_OUT, OUTPUT, Record, Rows, Speaker, sign_mark};
+use super::{CALL, ESCAPE, Ending, LEFT_OUT, OUTPUT, Record, Rows, Speaker, sign_mark};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub(crate) fn write(records: &[Record]) -> String {
@@ -8,13 +8,14 @@ pub(crate) fn write(records: &[Record]) -> String {
     for record in records {
         match record {
             Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), ""),
-            Record::Call { name, head, arguments, output } => {
+            Record::Call { name, head, ending, arguments, output } => {
                 text.push_str(CALL);
                 text.push_str(name);
                 if !head.is_empty() {
                     text.push_str(": ");
                     text.push_str(head);
                 }
+                text.push_str(ending.map_or("", Ending::mark));
                 text.push('\n');
                 for (sign, rows) in arguments {
                     write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign));

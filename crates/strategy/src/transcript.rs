@@ -1,0 +1,148 @@
+//! The form of a transcript, as far as others than its strategy read it: the marks of its records, and their borders.
+//!
+//! A summary of which only the text is left, in a file that was converted or piped, still says what was called and who
+//! said what.
+
+/// The speaker of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speaker {
+    /// The model.
+    Assistant,
+    /// A person.
+    User,
+    /// The harness.
+    Harness,
+}
+
+impl Speaker {
+    /// Every speaker.
+    pub const ALL: [Self; 3] = [Self::Assistant, Self::User, Self::Harness];
+
+    /// Returns the mark in front of its text.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Assistant => "» ",
+            Self::User => "« ",
+            Self::Harness => "◦ ",
+        }
+    }
+}
+
+/// The mark in front of a call.
+pub const CALL: &str = "▸ ";
+/// The mark in front of the output of a call.
+pub const OUTPUT: &str = "→ ";
+/// The mark in front of a line of a call's arguments that a change neither adds nor removes.
+pub const ARGUMENT: &str = "| ";
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Its result tells of no failure.
+    Fine,
+    /// Its result tells of a failure.
+    Failed,
+}
+
+impl Ending {
+    /// Returns the mark behind the line of the call.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Fine => " ✓",
+            Self::Failed => " ✗",
+        }
+    }
+}
+
+/// Returns the tool's name in the line of a call, its mark taken off, with what was asked, and how it ended where the line
+/// says so.
+pub fn read_call(line: &str) -> (&str, &str, Option<Ending>) {
+    let ended = [Ending::Fine, Ending::Failed].into_iter().find_map(|it| Some((line.strip_suffix(it.mark())?, it)));
+    let (call, ending) = ended.map_or((line, None), |(call, ending)| (call, Some(ending)));
+    let (name, head) = call.split_once(": ").unwrap_or((call, ""));
+    (name, head, ending)
+}
+
+/// A record of a transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Record<'t> {
+    /// Speech, without the mark in front of it.
+    Speech {
+        /// Who speaks.
+        speaker: Speaker,
+        /// The lines.
+        text: &'t str,
+    },
+    /// A call.
+    Call {
+        /// The tool's name.
+        name: &'t str,
+        /// What was asked, as far as it is in the line of the call.
+        head: &'t str,
+        /// The lines below: further arguments and the output, with their marks.
+        below: &'t str,
+    },
+}
+
+/// What the first line of a record opens.
+enum Opening<'t> {
+    Speech(Speaker, &'t str),
+    Call(&'t str),
+}
+
+fn opening(line: &str) -> Option<Opening<'_>> {
+    if let Some(call) = line.strip_prefix(CALL) {
+        return Some(Opening::Call(call));
+    }
+    Speaker::ALL.into_iter().find_map(|speaker| Some(Opening::Speech(speaker, line.strip_prefix(speaker.mark())?)))
+}
+
+/// Whether a line is the first of a record.
+pub fn opens_record(line: &str) -> bool {
+    opening(line).is_some()
+}
+
+/// Returns the records of a transcript, in order; text in front of the first is left out. Linear.
+pub fn records(text: &str) -> Vec<Record<'_>> {
+    let mut starts: Vec<usize> = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if opens_record(line) {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    let record = |range: std::ops::Range<usize>| {
+        let text = text[range].trim_end_matches('\n');
+        Some(match opening(text)? {
+            Opening::Speech(speaker, text) => Record::Speech { speaker, text },
+            Opening::Call(text) => {
+                let (call, below) = text.split_once('\n').unwrap_or((text, ""));
+                let (name, head, _) = read_call(call);
+                Record::Call { name, head, below }
+            }
+        })
+    };
+    starts.iter().copied().zip(ends).filter_map(|(start, end)| record(start..end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_of_a_transcript() {
+        let check = |text: &str, expect: &[Record<'_>]| assert_eq!(records(text), expect, "{text}");
+        check("## Goal\n- no transcript", &[]);
+        check(
+            "What the signs mean.\n» I look.\nAnd think.\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
+            &[
+                Record::Speech { speaker: Speaker::Assistant, text: "I look.\nAnd think." },
+                Record::Call { name: "Bash", head: "cat a.rs", below: "| | head\n→ fn a() …" },
+                Record::Call { name: "Stop", head: "", below: "" },
+                Record::Speech { speaker: Speaker::User, text: "No: wait." },
+            ],
+        );
+    }
+}

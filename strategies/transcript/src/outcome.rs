@@ -1,0 +1,71 @@
+//! How a call ended, and the line of its result that says so.
+
+use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, outcome};
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::Ending;
+
+/// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
+const LONGEST: usize = 160;
+
+/// Returns how a call ended, as far as its result tells, and the line that says so, where there is a short one. Linear
+/// in the result.
+pub(crate) fn ending<'r>(kind: ToolKind, asked: &str, result: &'r str, is_error: bool) -> (Ending, Option<&'r str>) {
+    let runs = kind == ToolKind::Shell && !is_looking(asked);
+    // What a command shows may speak of errors, and of exit codes.
+    let told = if runs { outcome(result) } else { None };
+    let exit =
+        if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
+    let failed = match exit {
+        Some(code) => code != 0,
+        None => is_error || told.is_some_and(is_failure),
+    };
+    let line = if failed { first_error(result).or(told) } else { told };
+    (if failed { Ending::Failed } else { Ending::Fine }, line.filter(|line| line.len() <= LONGEST))
+}
+
+/// Returns the exit code that one of the first lines names at its beginning.
+fn first_exit_code(result: &str) -> Option<i32> {
+    let names = |line: &&str| {
+        let line = line.trim_start();
+        ["Exit code", "exit code", "exit status", "Process exited", "<returncode>"]
+            .iter()
+            .any(|it| line.starts_with(it))
+    };
+    result.lines().take(4).find(names).and_then(exit_code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings() {
+        let check = |kind: ToolKind, asked: &str, result: &str, is_error: bool, expect: (Ending, Option<&str>)| {
+            assert_eq!(ending(kind, asked, result, is_error), expect, "{asked}: {result}");
+        };
+        let passed = "....\n64 passed in 0.41s";
+        check(ToolKind::Shell, "pytest -q", passed, false, (Ending::Fine, Some("64 passed in 0.41s")));
+        let failed = "F...\nE  AssertionError: 3\n1 failed, 63 passed";
+        check(ToolKind::Shell, "pytest -q | tail", failed, false, (Ending::Failed, Some("E  AssertionError: 3")));
+        check(
+            ToolKind::Shell,
+            "git push",
+            "Exit code 1\nfatal: no remote",
+            true,
+            (Ending::Failed, Some("fatal: no remote")),
+        );
+        check(ToolKind::Shell, "rm a", "", false, (Ending::Fine, None));
+        // What is shown is no ending: the document speaks of one.
+        check(ToolKind::Shell, "cat a.md", "# Notes\nexit code: 2\n1 failed", false, (Ending::Fine, None));
+        check(
+            ToolKind::Shell,
+            "cat b.md",
+            "Exit code 1\ncat: b.md: No such file",
+            true,
+            (Ending::Failed, Some("cat: b.md: No such file")),
+        );
+        check(ToolKind::Read, "a.rs", "fn error() {}", false, (Ending::Fine, None));
+        check(ToolKind::Read, "b.rs", "File does not exist.", true, (Ending::Failed, Some("File does not exist.")));
+        check(ToolKind::Shell, "make", &format!("error: {}", "x".repeat(400)), true, (Ending::Failed, None));
+    }
+}
