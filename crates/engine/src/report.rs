@@ -17,8 +17,8 @@ pub enum Status {
     NoChange,
     /// The session was compacted, to the target or at least under the limit.
     Compacted,
-    /// The session was compacted and fits, but nothing is left of what was asked for and worked on: no exact string, no
-    /// instruction and no file, by the figures of [`Quality`] ([`Quality::is_hollow`]). The next turn has no base.
+    /// The session was compacted and fits, but of five or more things that [`Quality`] counts nothing is left: no string,
+    /// no instruction, no file, no typed message of 10 characters or more. The next turn has no base.
     Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,

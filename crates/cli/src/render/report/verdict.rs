@@ -62,23 +62,33 @@ pub(super) fn write_quality(out: &mut String, quality: &Quality, width: usize) {
     write_tries(out, quality, width);
 }
 
-/// The shares of the content that is still there, and examples of what is not.
+/// The shares of the content that is still there, and examples of what is not: what this compaction lost, and apart from
+/// that what earlier ones did.
 fn figures(out: &mut String, quality: &Quality, width: usize) {
     let figures: Vec<String> = parts(quality)
         .map(|(part, kept)| {
             let share = percent((kept.share * 10_000.0) as u64, 10_000);
-            format!("{} {share} ({} of {})", part.as_str(), number(kept.kept), number(kept.held))
+            let earlier = match kept.held - kept.kept - kept.lost_now {
+                0 => String::new(),
+                earlier => format!(", {} lost earlier", number(earlier)),
+            };
+            format!("{} {share} ({} of {}{earlier})", part.as_str(), number(kept.kept), number(kept.held))
         })
         .collect();
     if figures.is_empty() {
         return;
     }
     write_labelled(out, "retained", &figures.join(" · "), width);
+    write_examples(out, "lost", parts(quality).map(|(_, kept)| kept.lost.as_slice()), width);
+    write_examples(out, "earlier", parts(quality).map(|(_, kept)| kept.lost_earlier.as_slice()), width);
+}
+
+/// The first few examples of each part.
+fn write_examples<'q>(out: &mut String, label: &str, lost: impl Iterator<Item = &'q [String]>, width: usize) {
     let room = width.saturating_sub(LABEL + 2) / 2;
-    let lost: Vec<String> =
-        parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
+    let lost: Vec<String> = lost.flat_map(|lost| lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
     if !lost.is_empty() {
-        write_labelled(out, "lost", &lost.join(" · "), width);
+        write_labelled(out, label, &lost.join(" · "), width);
     }
 }
 

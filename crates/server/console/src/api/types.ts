@@ -410,6 +410,7 @@ export interface components {
             /** Format: int32 */
             kept: number;
             lost: string[];
+            lost_earlier: string[];
             /** Format: int32 */
             lost_now: number;
             /** Format: double */
