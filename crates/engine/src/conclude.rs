@@ -42,7 +42,7 @@ pub(crate) fn conclude(
         tokens_before: start.total,
         tokens_after,
         saved_ratio: saved_ratio(start.total, tokens_after),
-        floor: (status == Status::Infeasible).then(|| floor_of(working, pins)),
+        floor: (status == Status::Infeasible).then(|| floor_of(working, pins).with_sizes_in(start, &layout)),
         stays,
         stopped: match status {
             Status::NoChange if run.steps.is_empty() && is_vain(start, pins, request) => {

@@ -51,7 +51,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Floor {
-    /// Tokens of everything that must stay.
+    /// The least tokens that everything which must stay can be cut down to.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens: Tokens,
     /// Its parts, largest first.
@@ -65,9 +65,13 @@ pub struct FloorPart {
     /// Its name: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`,
     /// `recent-message`, `open`, `newest-step`, `notice`.
     pub part: String,
-    /// Its tokens.
+    /// The least tokens that it can be cut down to; those of all parts make the floor.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens: Tokens,
+    /// Its tokens as it is; of the notice those of all messages that may leave.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = u32, required))]
+    pub tokens_before: Tokens,
     /// How many messages it has.
     pub messages: u32,
 }

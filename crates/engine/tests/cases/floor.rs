@@ -168,6 +168,7 @@ fn the_floor_names_its_parts() {
         let ledger = engine.ledger(&session);
         positions.iter().map(|position| ledger.of(session.view()[*position].key).unwrap().total).sum()
     };
+    let (before, leaves) = (engine.ledger(&session).total(), tokens(&[4, 5, 7]));
     let stays = [
         ("protected-tool", tokens(&[1, 2]), 2),
         ("pinned", tokens(&[3, 6]), 2),
@@ -183,6 +184,12 @@ fn the_floor_names_its_parts() {
     }
     let task = floor.parts.iter().find(|part| part.part == "original-task").unwrap();
     assert!(task.messages == 1 && task.tokens < whole_task, "the task yields: {task:?}");
+    assert_eq!(task.tokens_before, whole_task, "its size as it is can be acted on");
+    assert_eq!(floor.parts.iter().map(|part| part.tokens).sum::<u32>(), floor.tokens);
+    // What may leave is no part of the floor, but for the notice that tells of it.
+    let as_is: u32 = floor.parts.iter().map(|part| part.tokens_before).sum();
+    let told = floor.parts.iter().any(|part| part.part == "notice");
+    assert_eq!(as_is + if told { 0 } else { leaves }, before, "{:?}", floor.parts);
     assert!(floor.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.tokens)), "{:?}", floor.parts);
 }
 

@@ -13,24 +13,54 @@ use crate::render::text::{first_words, number, percent, plural, wrap};
 const LOST: usize = 3;
 
 pub(super) fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
-    let over =
-        format!("{} tokens must stay and the budget is {}. They are:", number(floor.tokens), number(report.budget));
-    let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
-    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
+    let over = format!(
+        "at least {} tokens must stay and the budget is {}; of the {} tokens:",
+        number(floor.tokens),
+        number(report.budget),
+        number(report.tokens_before)
+    );
+    out.push('\n');
+    for line in wrap(&over, width.saturating_sub(2)) {
+        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
+    }
+    let columns = [Column::Left, Column::Right, Column::Right, Column::Right, Column::Flexible];
+    let mut table = Table::new(&columns, &["part", "as is", "at least", "", ""]);
     for part in &floor.parts {
         table.row([
             Cell::styled(part.part.clone(), NAME),
+            number(part.tokens_before).into(),
             number(part.tokens).into(),
             plural(part.messages as usize, "message").into(),
             Cell::styled(way_out(&part.part), FAINT),
         ]);
     }
     out.push_str(&table.render(width));
-    let _ = writeln!(
-        out,
-        "  {STRONG}help{STRONG:#}: raise the budget to {} or more, or let parts go as said above; no session was written",
+    let whole = whole_from(floor).filter(|whole| *whole > floor.tokens);
+    let whole = whole.map_or_else(String::new, |whole| {
+        format!(" (from {} on the task and the newest message stay whole)", number(whole))
+    });
+    let help = format!(
+        "raise the budget to {} or more{whole}, or let parts go as said above; no session was written",
         number(floor.tokens)
     );
+    write_help(out, &help, width);
+}
+
+/// The budget from which on the parts that are cut down only here stay as they are; `None` where there are none.
+fn whole_from(floor: &Floor) -> Option<u32> {
+    let yielding = floor.parts.iter().filter(|part| matches!(part.part.as_str(), "original-task" | "newest-user"));
+    yielding
+        .map(|part| part.tokens_before.saturating_sub(part.tokens))
+        .reduce(u32::saturating_add)
+        .map(|cut| floor.tokens.saturating_add(cut))
+}
+
+fn write_help(out: &mut String, help: &str, width: usize) {
+    let mut lines = wrap(help, width.saturating_sub(8)).into_iter();
+    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(out, "        {line}");
+    }
 }
 
 /// The change that would let a part of the floor leave.
@@ -45,6 +75,7 @@ fn way_out(part: &str) -> &'static str {
         "recent-message" => "[pins] keep_recent = 0 lets it go",
         "open" => "a call without a result always stays",
         "newest-step" => "the newest step can be cut, not left out",
+        "notice" => "in place of all that may leave",
         _ => "",
     }
 }
@@ -135,9 +166,5 @@ pub(super) fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
         "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \
          of what was tried; no session was written"
     );
-    let mut lines = wrap(&help, width.saturating_sub(8)).into_iter();
-    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
-    for line in lines {
-        let _ = writeln!(out, "        {line}");
-    }
+    write_help(out, &help, width);
 }

@@ -344,6 +344,8 @@ export interface components {
             part: string;
             /** Format: int32 */
             tokens: number;
+            /** Format: int32 */
+            tokens_before: number;
         };
         Found: {
             more: boolean;
