@@ -62,7 +62,7 @@ pub(crate) fn conclude(
         first_changed_message: first_changed.map(|first| first as u32),
         cache_loss_tokens: lost,
         edits: if compacted { receipts::edits(start, working, context.epoch) } else { Vec::new() },
-        messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
+        messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }, context.epoch),
         steps: run.steps,
         quality,
         recent: working.recent(start, pins),

@@ -107,7 +107,7 @@ named! { Mode { Fixed = "fixed", Adaptive = "adaptive", Tournament = "tournament
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Step {
-    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`.
+    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`, `notices`.
     pub strategy: Arc<str>,
     /// Tokens of the view before.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]

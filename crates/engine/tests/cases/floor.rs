@@ -47,9 +47,9 @@ user: newest
     let left = &report.edits[0];
     assert_eq!((&*left.strategy, &*left.reason.code), ("floor", "oldest-first"));
     let gone: Vec<Outcome> = report.messages.iter().map(|receipt| receipt.outcome).collect();
-    assert!(gone[1] == Outcome::Summarized && gone[4] == Outcome::Kept, "{gone:?}");
-    let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Summarized).unwrap();
-    assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Summarized), "{gone:?}");
+    assert!(gone[1] == Outcome::Dropped && gone[4] == Outcome::Kept, "{gone:?}");
+    let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Dropped).unwrap();
+    assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Dropped), "{gone:?}");
     let Some(ArchivedContent::Messages(messages)) = archive.get(left.recall.as_ref().unwrap()).unwrap() else {
         unreachable!("messages are archived")
     };
