@@ -104,8 +104,7 @@ settings! {
 settings! {
     /// `[quality]`: the least that a compaction must keep, and what follows where it does not.
     pub struct QualityTable {
-        /// The least share of the short messages that people typed (of 10 to 400 characters), word for word; 0 asks for
-        /// nothing.
+        /// The least share of the messages that people typed, each with all its words; 0 asks for nothing.
         min_typed: f64 = 0.0, in 0..=1;
         /// The least share of the sentences of people that demand something or state a fact to be kept.
         min_instructions: f64 = 0.0, in 0..=1, is common;

@@ -42,7 +42,7 @@ pub(crate) fn conclude(
         tokens_before: start.total,
         tokens_after,
         saved_ratio: saved_ratio(start.total, tokens_after),
-        floor: (status == Status::Infeasible).then(|| floor_of(working, pins)),
+        floor: (status == Status::Infeasible).then(|| floor_of(working, pins).with_sizes_in(start, &layout)),
         stays,
         stopped: match status {
             Status::NoChange if run.steps.is_empty() && is_vain(start, pins, request) => {
@@ -62,7 +62,7 @@ pub(crate) fn conclude(
         first_changed_message: first_changed.map(|first| first as u32),
         cache_loss_tokens: lost,
         edits: if compacted { receipts::edits(start, working, context.epoch) } else { Vec::new() },
-        messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }),
+        messages: receipts::messages(start, &layout, if compacted { &working.edits } else { &[] }, context.epoch),
         steps: run.steps,
         quality,
         recent: working.recent(start, pins),

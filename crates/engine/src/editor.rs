@@ -93,7 +93,8 @@ impl<'e> Editor<'e> {
         archive_first(self.context, self.archive, ArchivedContent::Messages(self.working.recorded_messages(positions)))
     }
 
-    /// Removes the messages at `positions` from the view.
+    /// Removes the messages at `positions` (ascending) from the view: one edit for each run of neighbours, so that each
+    /// place where text is missing has a handle of its own.
     pub(crate) fn drop_messages(
         &mut self,
         strategy: &str,
@@ -101,12 +102,15 @@ impl<'e> Editor<'e> {
         reason: Reason,
     ) -> Result<Tokens, Refusal> {
         self.check_removal(positions)?;
-        let recall = self.archive_messages(positions)?;
-        let saved = self.working.tokens_of(positions);
-        let changes = self.working.remove(positions);
-        let edit = self.working.record(EditKind::Drop, strategy, reason);
-        (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
-        Ok(saved)
+        let runs: Vec<Vec<usize>> = self.working.runs(positions).into_iter().map(<[usize]>::to_vec).collect();
+        let recalls = runs.iter().map(|run| self.archive_messages(run)).collect::<Result<Vec<_>, _>>()?;
+        for (run, recall) in runs.iter().zip(recalls) {
+            let saved = self.working.tokens_of(run);
+            let changes = self.working.remove(run);
+            let edit = self.working.record(EditKind::Drop, strategy, reason.clone());
+            (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
+        }
+        Ok(runs.iter().map(|run| self.working.tokens_of(run)).sum())
     }
 
     /// Replaces the messages at `positions`, a run of neighbours, by one message in the place of the first.
@@ -140,7 +144,9 @@ impl<'e> Editor<'e> {
         let position = Position::in_place_of(self.working.entries()[positions[0]].position, context.epoch, sequence);
         let (level, covers) = (self.working.level_above(positions), self.covered_messages(positions));
         let changes = self.working.remove(positions);
-        let edit = self.working.record(EditKind::Summarize, strategy, reason);
+        // A notice holds nothing of what it names.
+        let kind = if replacement.origin == Origin::Notice { EditKind::Drop } else { EditKind::Summarize };
+        let edit = self.working.record(kind, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
         edit.into = Some(sequence);
         let slot = self.slot(position, message, tokens, level);
@@ -158,18 +164,22 @@ impl<'e> Editor<'e> {
     }
 
     /// Returns a message of the engine's, numbered as the next one of this compaction.
-    fn slot(&self, position: Position, message: Message, tokens: EntryTokens, level: u32) -> Slot {
+    pub(crate) fn slot(&self, position: Position, message: Message, tokens: EntryTokens, level: u32) -> Slot {
         let key = EntryKey::Synthetic { epoch: self.context.epoch, index: self.working.synthetics.len() as u32 };
         Slot { entry: Entry::new(key, position, Arc::new(message)), tokens, is_marked: false, level }
     }
 
     /// Returns how many messages of the log the entries at `positions` represent.
     pub(crate) fn covered_messages(&self, positions: &[usize]) -> usize {
-        let of = |key: EntryKey| match key {
+        positions.iter().map(|position| self.covered_by(self.working.entries()[*position].key)).sum()
+    }
+
+    /// Returns how many messages of the log an entry represents.
+    pub(crate) fn covered_by(&self, key: EntryKey) -> usize {
+        match key {
             EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => self.working.covers(index),
             other => self.context.session.covered_messages(other) as usize,
-        };
-        positions.iter().map(|position| of(self.working.entries()[*position].key)).sum()
+        }
     }
 }
 

@@ -305,8 +305,11 @@ impl Editor<'_> {
                 before + 1 == unit && are_one_row(self.working.entries(), &layout.units[*before], &layout.units[unit])
             })
         };
+        // Each run of neighbours behind the first gets its notice in the end.
+        let (mut runs, mut last): (Tokens, Option<usize>) = (0, None);
         for unit in others.into_iter().chain(summaries) {
-            let is_enough = freed.saturating_add(thinking.freed_tokens()) >= wanted;
+            let notices = NOTICE_ROOM.saturating_mul(runs.saturating_sub(1));
+            let is_enough = freed.saturating_add(thinking.freed_tokens()) >= wanted.saturating_add(notices);
             if is_enough && (self.working.host == HostChanges::Any || !is_row_of(unit, leaving.last())) {
                 break;
             }
@@ -314,6 +317,8 @@ impl Editor<'_> {
                 self.working.tokens()[layout.units[unit].entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
             thinking.leave(unit);
             leaving.push(unit);
+            runs += Tokens::from(last.is_none_or(|last| last + 1 != unit));
+            last = Some(unit);
         }
         if leaving.len() == notices.len() && notices.len() < 2 {
             return Ok(());
@@ -335,7 +340,8 @@ impl Editor<'_> {
     }
 
     /// Removes a run of messages. A notice takes their place where none precedes them yet and where it is shorter than
-    /// they are. Messages that the host cannot remove stay. Returns whether there is a notice now.
+    /// they are; the other places get theirs in the end, where there is room (`gaps.rs`). Messages that the host cannot
+    /// remove stay. Returns whether there is a notice now.
     fn let_leave(&mut self, run: &[usize], is_told: bool) -> Result<bool, Refusal> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {

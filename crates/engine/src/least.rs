@@ -62,36 +62,56 @@ pub(crate) fn not_worthwhile(working: &WorkingView, pins: &Pins, stays: Tokens, 
     )
 }
 
+/// Returns the name of the part of a floor that a unit with this protection belongs to.
+fn part_of(protection: Protection) -> &'static str {
+    match protection {
+        Protection::Free | Protection::WholeOnly => FREE,
+        Protection::TextsOnly | Protection::Fixed => "host-keeps",
+        Protection::NewestStep => "newest-step",
+        Protection::System => "system",
+        Protection::OriginalTask => "original-task",
+        Protection::NewestUser => "newest-user",
+        Protection::Pinned => "pinned",
+        Protection::ProtectedTool => "protected-tool",
+        Protection::RecentRound => "recent-round",
+        Protection::RecentMessage => "recent-message",
+        Protection::Open => "open",
+    }
+}
+
 /// Returns what is left when nothing more may leave: the parts of the floor, largest first.
 pub(crate) fn floor_of(working: &WorkingView, pins: &Pins) -> Floor {
     let layout = working.layout(pins);
     let mut parts: Vec<FloorPart> = Vec::new();
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
-        let part = match protection {
-            Protection::Free | Protection::WholeOnly => FREE,
-            Protection::TextsOnly | Protection::Fixed => "host-keeps",
-            Protection::NewestStep => "newest-step",
-            Protection::System => "system",
-            Protection::OriginalTask => "original-task",
-            Protection::NewestUser => "newest-user",
-            Protection::Pinned => "pinned",
-            Protection::ProtectedTool => "protected-tool",
-            Protection::RecentRound => "recent-round",
-            Protection::RecentMessage => "recent-message",
-            Protection::Open => "open",
-        };
+        let part = part_of(*protection);
         let tokens = working.tokens()[unit.entries.clone()].iter().map(|it| it.total).sum::<Tokens>();
         let messages = unit.entries.len() as u32;
         match parts.iter_mut().find(|known| known.part == part) {
             Some(known) => {
                 known.tokens += tokens;
+                known.tokens_before += tokens;
                 known.messages += messages;
             }
-            None => parts.push(FloorPart { part: part.to_owned(), tokens, messages }),
+            None => parts.push(FloorPart { part: part.to_owned(), tokens, tokens_before: tokens, messages }),
         }
     }
     parts.sort_by(|left, right| right.tokens.cmp(&left.tokens).then_with(|| left.part.cmp(&right.part)));
     Floor { tokens: working.total, parts }
+}
+
+impl Floor {
+    /// Returns it with the tokens that its parts take in the view before; for the notice those of all messages that may
+    /// leave. Linear in the units.
+    pub(crate) fn with_sizes_in(mut self, start: &WorkingView, layout: &Layout) -> Self {
+        for part in &mut self.parts {
+            let units = layout.units.iter().zip(&layout.protections);
+            let units = units.filter(|(_, protection)| part_of(**protection) == part.part);
+            let tokens = units.flat_map(|(unit, _)| &start.tokens()[unit.entries.clone()]).map(|it| it.total);
+            part.tokens_before = tokens.sum();
+        }
+        self
+    }
 }
 
 /// Returns why a compaction stopped above `target`, and how many tokens each part of what must stay holds; `None` at or

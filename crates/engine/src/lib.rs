@@ -19,6 +19,7 @@ mod engine;
 mod floor;
 mod focus;
 mod freed;
+mod gaps;
 pub mod guard;
 mod language;
 mod least;

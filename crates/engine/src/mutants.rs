@@ -35,6 +35,8 @@ pub enum Guard {
     Order,
     /// No change that the host cannot make.
     Host,
+    /// What left without a text is told of.
+    Notices,
 }
 
 /// Which guards are on.

@@ -8,8 +8,9 @@ use epitome_strategy::Protection;
 use crate::report::{EditReport, Outcome, ReasonReport, Receipt};
 use crate::working::{Layout, WorkingView};
 
-/// Returns one receipt for every message of the view before. Linear in the view and the edits.
-pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdit]) -> Vec<Receipt> {
+/// Returns one receipt for every message of the view before; those of a text that left again have left, too. Linear in
+/// the view and the edits.
+pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdit], epoch: u32) -> Vec<Receipt> {
     let mut outcomes: HashMap<EntryKey, Outcome> = HashMap::new();
     for edit in edits {
         for change in &edit.changes {
@@ -25,6 +26,12 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
             }
         }
     }
+    let removed_by: HashMap<EntryKey, usize> = edits
+        .iter()
+        .enumerate()
+        .flat_map(|(number, edit)| edit.changes.iter().map(move |change| (change, number)))
+        .filter_map(|(change, number)| matches!(change, Change::Remove { .. }).then(|| (change.entry(), number)))
+        .collect();
     let mut receipts = Vec::with_capacity(start.entries().len());
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         for entry in &start.entries()[unit.entries.clone()] {
@@ -43,11 +50,25 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
                 | Protection::RecentMessage
                 | Protection::Open => Outcome::Pinned,
             };
-            let outcome = outcomes.get(&entry.key).copied().unwrap_or(untouched);
+            let outcome = match outcomes.get(&entry.key).copied() {
+                Some(Outcome::Summarized) => fate(edits, &removed_by, entry.key, epoch),
+                outcome => outcome.unwrap_or(untouched),
+            };
             receipts.push(Receipt { id: entry.message.id.clone(), role: entry.message.role, outcome });
         }
     }
     receipts
+}
+
+/// Returns the outcome of a message that was replaced: that of the last edit on the way from text to text.
+fn fate(edits: &[AppliedEdit], removed_by: &HashMap<EntryKey, usize>, mut key: EntryKey, epoch: u32) -> Outcome {
+    let mut outcome = Outcome::Summarized;
+    while let Some(edit) = removed_by.get(&key).map(|number| &edits[*number]) {
+        outcome = if edit.kind == EditKind::Summarize { Outcome::Summarized } else { Outcome::Dropped };
+        let Some(index) = edit.into else { break };
+        key = EntryKey::Synthetic { epoch, index };
+    }
+    outcome
 }
 
 /// Returns the rank of an outcome; the highest of a message counts: one that was excerpted and left later has left.

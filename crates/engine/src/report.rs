@@ -17,8 +17,8 @@ pub enum Status {
     NoChange,
     /// The session was compacted, to the target or at least under the limit.
     Compacted,
-    /// The session was compacted and fits, but nothing is left of what was asked for and worked on: no exact string, no
-    /// instruction and no file, by the figures of [`Quality`] ([`Quality::is_hollow`]). The next turn has no base.
+    /// The session was compacted and fits, but of five or more things that [`Quality`] counts nothing is left: no string,
+    /// no instruction, no file, no typed message of 10 characters or more. The next turn has no base.
     Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,
@@ -51,7 +51,7 @@ impl Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Floor {
-    /// Tokens of everything that must stay.
+    /// The least tokens that everything which must stay can be cut down to.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens: Tokens,
     /// Its parts, largest first.
@@ -65,9 +65,13 @@ pub struct FloorPart {
     /// Its name: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`,
     /// `recent-message`, `open`, `newest-step`, `notice`.
     pub part: String,
-    /// Its tokens.
+    /// The least tokens that it can be cut down to; those of all parts make the floor.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens: Tokens,
+    /// Its tokens as it is; of the notice those of all messages that may leave.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(value_type = u32, required))]
+    pub tokens_before: Tokens,
     /// How many messages it has.
     pub messages: u32,
 }
@@ -103,7 +107,7 @@ named! { Mode { Fixed = "fixed", Adaptive = "adaptive", Tournament = "tournament
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Step {
-    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`.
+    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`, `notices`.
     pub strategy: Arc<str>,
     /// Tokens of the view before.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]

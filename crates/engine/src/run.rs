@@ -10,6 +10,7 @@ use epitome_strategy::{
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::FLOOR;
+use crate::gaps::NOTICES;
 use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::least::easily_reached;
 use crate::observe::Progress;
@@ -66,7 +67,7 @@ impl<'r> Runner<'r> {
         Run { working: editor.working, steps, summaries, summarizer }
     }
 
-    /// Runs the repair, the chain and the floor.
+    /// Runs the repair, the chain, the floor and the notices.
     pub(crate) async fn run(mut self, chain: &Chain, mut goal: Goal) -> Result<Run, Refusal> {
         self.stage(REPAIR, Editor::repair)?;
         // Without a result that answered no call, the messages around it may be one step, which stays or leaves as one.
@@ -92,6 +93,10 @@ impl<'r> Runner<'r> {
             // The least is known to fit: everything that may leave goes.
             self.take_back(repaired, stages);
             self.stage(FLOOR, |editor| editor.make_most_room(goal.limit))?;
+        }
+        let most = if self.editor.working.total > goal.target { goal.limit } else { goal.target };
+        if self.editor.context.guards.on(Guard::Notices) {
+            self.stage(NOTICES, |editor| editor.mark_gaps(most))?;
         }
         Ok(self.into_run())
     }

@@ -35,9 +35,19 @@ pub(crate) struct WorkingView {
     /// Where the newest messages that stay whole begin.
     recent_from: Option<Position>,
     incoming: Vec<Slot>,
+    /// What was removed: of the view before, and of the messages that the compaction added.
+    removed: HashMap<EntryKey, RemovedMessage>,
     pub touched: HashSet<BlockRef>,
     /// Tokens of the original texts of the blocks that were excerpted.
     pub original_tokens: HashMap<(EntryKey, u32), Tokens>,
+}
+
+/// A message that was removed, as it was then.
+#[derive(Clone, Copy)]
+pub(crate) struct RemovedMessage {
+    pub position: Position,
+    pub tokens: Tokens,
+    pub level: u32,
 }
 
 /// The units of a working view and their protection.
@@ -87,8 +97,19 @@ impl WorkingView {
             synthetics: Vec::new(),
             covers: Vec::new(),
             incoming: Vec::new(),
+            removed: HashMap::new(),
             touched: HashSet::new(),
         }
+    }
+
+    /// Returns the entries of the view before the compaction, in order.
+    pub(crate) fn before(&self) -> &[EntryKey] {
+        &self.before
+    }
+
+    /// Returns what was removed under a key; `None` for what is shown.
+    pub(crate) fn removed(&self, key: EntryKey) -> Option<RemovedMessage> {
+        self.removed.get(&key).copied()
     }
 
     pub(crate) fn entries(&self) -> &[Entry] {
@@ -220,19 +241,27 @@ impl WorkingView {
         !guards.on(Guard::Order) || guard::order(self.entries(), positions, leaves, []).is_ok()
     }
 
-    /// Splits `positions` (ascending) into runs of neighbours: a message that stays is between two runs. Linear.
+    /// Splits `positions` (ascending) into runs of neighbours: a message that stays, or one that has come in, is between
+    /// two runs. Linear, for each message that has come in.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
         let stays =
             |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
-        positions.chunk_by(|left, right| !(left + 1..*right).any(stays)).collect()
+        let has_come = |left: usize, right: usize| {
+            let between = self.entries()[left].position..self.entries()[right].position;
+            right > left + 1 && self.incoming.iter().any(|slot| between.contains(&slot.entry.position))
+        };
+        positions.chunk_by(|left, right| !(left + 1..*right).any(stays) && !has_come(*left, *right)).collect()
     }
 
     /// Removes the messages at `positions`; returns the changes.
     pub(crate) fn remove(&mut self, positions: &[usize]) -> Vec<Change> {
         self.total -= self.tokens_of(positions).min(self.total);
         let remove = |position: &usize| {
+            let Entry { key, position: place, .. } = &self.slots.entries[*position];
+            let (tokens, level) = (self.slots.tokens[*position].total, self.slots.levels[*position]);
+            self.removed.insert(*key, RemovedMessage { position: *place, tokens, level });
             self.slots.gone[*position] = true;
-            Change::Remove { entry: self.slots.entries[*position].key }
+            Change::Remove { entry: *key }
         };
         positions.iter().map(remove).collect()
     }

@@ -144,6 +144,7 @@ fn each_guard_is_missed_when_it_is_gone() {
     check(Guard::Failure, "failure");
     check(Guard::Order, "order");
     check(Guard::Host, "host");
+    check(Guard::Notices, "notices");
 }
 
 /// An archive that is full.

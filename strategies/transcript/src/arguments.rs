@@ -3,6 +3,8 @@
 use epitome_strategy::Value;
 use epitome_strategy::text;
 
+use crate::pieces::is_in_name;
+
 /// The most bytes of arguments in the line of the call.
 const HEAD_BYTES: usize = 200;
 
@@ -111,8 +113,9 @@ fn tell_leaf(told: &mut CallText, key: &str, value: &str) {
                 told.head.push_str(first);
             }
         } else if told.head.is_empty() {
-            let cut = text::sentence_end(first, HEAD_BYTES).max(1);
-            told.head.push_str(first[..text::ceil_boundary(first, cut)].trim_end());
+            let cut = text::ceil_boundary(first, text::sentence_end(first, HEAD_BYTES).max(1));
+            told.head.push_str(first[..cut].trim_end());
+            told.head.push_str(if is_in_name(first, cut) { "…" } else { " …" });
         }
     }
     told.lines.extend(lines.filter(|line| !line.trim().is_empty()).map(|line| (sign, line.to_owned())));
@@ -227,6 +230,13 @@ mod tests {
         );
         check(r#"{"command":"ls","workdir":"/w","timeout":120000}"#, "ls", &[]);
         check(r#"{"command":"ls","workdir":"/v"}"#, "ls | /v", &[]);
+        // A head that was cut says so, and directly at a name of which a part is missing.
+        let long = format!("cat {}", "a/long/path/".repeat(20));
+        let json = format!(r#"{{"command":"{long}"}}"#);
+        check(&json, &format!("{}…", &long[..200]), &[(Sign::Plain, long.as_str())]);
+        let words = "word ".repeat(60);
+        let json = format!(r#"{{"command":"{}"}}"#, words.trim_end());
+        check(&json, &format!("{} …", words[..200].trim_end()), &[(Sign::Plain, words.trim_end())]);
         check("", "", &[]);
     }
 }

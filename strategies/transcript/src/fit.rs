@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use epitome_strategy::session::{Heading, HeadingKind};
-use epitome_strategy::{BlockRef, Goal, Tokens, View};
+use epitome_strategy::{BlockRef, Goal, HostChanges, Tokens, View};
 
 use crate::choose::{Bounds, Choice};
 use crate::digest;
@@ -198,7 +198,9 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
     let mut fitted = FittedEdits::default();
     let mut passages = source.passages.iter().enumerate().peekable();
     let mut is_first = true;
-    let heading_tokens = heading_tokens(view);
+    let summary_heading = heading_tokens(view, HeadingKind::Summary);
+    // A run of which nothing is kept leaves a notice, where the host can add one.
+    let notice = if goal.host == HostChanges::Any { heading_tokens(view, HeadingKind::Notice) } else { 0 };
     for run in layout.runs() {
         while passages.next_if(|(_, passage)| passage.unit < run.start).is_some() {}
         let mut of_run = Vec::new();
@@ -219,7 +221,11 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         if is_first && !text.is_empty() {
             text = format!("{}\n{text}", digest::legend(goal.language));
         }
-        let tokens = if text.is_empty() { 0 } else { view.count(&text) + heading_tokens };
+        let tokens = match text.is_empty() {
+            true if notice < before => notice,
+            true => 0,
+            false => view.count(&text) + summary_heading,
+        };
         if tokens >= before {
             // A text that would be no shorter stays as it is.
             fitted.tokens += before;
@@ -228,16 +234,16 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         is_first &= text.is_empty();
         fitted.tokens += tokens;
         fitted.run_tokens.pop();
-        fitted.run_tokens.push(tokens);
+        fitted.run_tokens.push(if text.is_empty() { 0 } else { tokens });
         fitted.runs.push((run, (!text.is_empty()).then_some(text), lines));
     }
     write_excerpts(view, source, layout, kept, &mut fitted);
     fitted
 }
 
-/// Returns the tokens of a transcript beside its text.
-fn heading_tokens(view: &View<'_>) -> Tokens {
-    let (kind, language) = (HeadingKind::Summary, view.language());
+/// Returns the tokens of a transcript beside its text, or of a notice.
+fn heading_tokens(view: &View<'_>, kind: HeadingKind) -> Tokens {
+    let language = view.language();
     let handle = view.names_handles().then_some("0a1b2c3d4e5f");
     view.count(&Heading { kind, language, messages: 100, handle }.to_string()) + MESSAGE_TOKENS
 }

@@ -93,6 +93,15 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
+/// Whether a cut at `at` is inside a name: a path, a number, a hash, a word. What stands beside it is a fragment then.
+pub(crate) fn is_in_name(text: &str, at: usize) -> bool {
+    let is_part = |char: char| {
+        char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '~' | '+')
+    };
+    let (before, behind) = text.split_at(text::floor_boundary(text, at));
+    before.chars().next_back().is_some_and(is_part) && behind.chars().next().is_some_and(is_part)
+}
+
 /// Returns the number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself
 /// starts.
 fn line_number(text: &str, line: Range<usize>) -> (Option<Range<usize>>, usize) {

@@ -1,9 +1,11 @@
 //! The kept lines of a run of units, as the records of a transcript.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::arguments::Sign;
 use crate::digest::{Ending, Record, Rows, Speaker};
+use crate::pieces::is_in_name;
 use crate::source::{Kind, Line, Passage, Source};
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
@@ -64,7 +66,8 @@ fn append(output: &mut Rows, rows: Rows) {
     }
 }
 
-/// Returns the kept lines of a passage; neighbouring pieces of one line are one row.
+/// Returns the kept lines of a passage; neighbouring pieces of one line are one row. Where a piece that was left out begins
+/// or ends inside a name, `…` stands directly at the rest of that name: a part of a path or a hash reads as another one.
 fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
     let mut rows = Rows::default();
     let mut row = String::new();
@@ -77,10 +80,22 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             continue;
         }
         let gap_here = std::mem::take(&mut gap) || line.gap_before;
+        let is_left_out = |other: u32| passage.lines.contains(&other) && !kept[other as usize];
+        let starts_in_name =
+            !line.starts_line && is_left_out(index.wrapping_sub(1)) && is_in_name(&line.source, line.range.start);
+        let ends_in_name = is_left_out(index + 1)
+            && !source.lines[index as usize + 1].starts_line
+            && is_in_name(&line.source, line.range.end);
+        let text = match (starts_in_name, ends_in_name) {
+            (false, false) => Cow::Borrowed(line.text()),
+            (true, false) => Cow::Owned(format!("…{}", line.text())),
+            (false, true) => Cow::Owned(format!("{}…", line.text())),
+            (true, true) => Cow::Owned(format!("…{}…", line.text())),
+        };
         if !line.starts_line && !row.is_empty() {
             // A part of a line behind one that was left out.
             row.push_str(if gap_here { " … " } else { "" });
-            row.push_str(line.text());
+            row.push_str(&text);
             continue;
         }
         if !row.is_empty() {
@@ -94,7 +109,7 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             row.push_str(number);
             row.push_str(": ");
         }
-        row.push_str(line.text());
+        row.push_str(&text);
     }
     if !row.is_empty() {
         rows.push(row.trim_end(), row_gap);
@@ -103,4 +118,46 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_fragment_of_a_name_is_marked_at_the_cut() {
+        let check = |text: &str, cut: usize, kept: [bool; 2], expect: &str| {
+            let source_text: Arc<str> = Arc::from(text);
+            let line = |range: std::ops::Range<usize>, starts_line: bool| Line {
+                source: Arc::clone(&source_text),
+                range,
+                number: None,
+                sign: Sign::Plain,
+                starts_line,
+                gap_before: false,
+                demand: 0.0,
+                passage: 0,
+            };
+            let mut source = Source::default();
+            source.lines = vec![line(0..cut, true), line(cut..text.len(), false)];
+            let passage = Passage {
+                kind: Kind::Output,
+                unit: 0,
+                message: 0,
+                at: None,
+                lines: 0..2,
+                action: None,
+                gap_behind: false,
+            };
+            let rows = rows(&source, &passage, &kept);
+            assert_eq!(rows.iter().map(|(text, _)| text.to_owned()).collect::<Vec<_>>(), [expect]);
+        };
+        check("/srv/app/config.toml", 10, [true, true], "/srv/app/config.toml");
+        check("/srv/app/config.toml", 10, [true, false], "/srv/app/c…");
+        check("/srv/app/config.toml", 10, [false, true], "…onfig.toml");
+        check("{\"a\":1},{\"b\":2}", 8, [true, false], "{\"a\":1},");
+        check("a word and another", 7, [true, false], "a word");
+    }
 }

@@ -45,10 +45,10 @@ pub(crate) enum Kind {
 /// A line that may be kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
-    source: Arc<str>,
+    pub(crate) source: Arc<str>,
     /// Its bytes in the text of its block.
     pub(crate) range: Range<usize>,
-    number: Option<Range<usize>>,
+    pub(crate) number: Option<Range<usize>>,
     pub(crate) sign: Sign,
     /// Whether it begins a line; otherwise it continues the line before.
     pub(crate) starts_line: bool,

@@ -8,7 +8,7 @@ use epitome_session::{Arguments, Content, Entry, Origin, units};
 use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, View};
 
 use super::find::Finder;
-use super::said::{OriginalMessages, Texts, conclusions, people, summary_lines};
+use super::said::{OriginalMessages, Texts, TypedMessages, conclusions, people, summary_lines};
 use super::{KeptShare, MinQuality, PARTS, Quality, QualityPart};
 use crate::context::Context;
 
@@ -16,26 +16,41 @@ use crate::context::Context;
 const EXAMPLES: usize = 5;
 /// The longest example, in characters.
 const EXAMPLE_CHARS: usize = 200;
+/// The fewest characters of a typed message that says what a session is about: a shorter one says yes or go.
+const TELLING_CHARS: usize = 10;
+/// The fewest things that a view held of which the loss of all makes it hollow: with fewer the figure says little.
+const HOLLOW_FROM: u32 = 5;
 
 /// What the session held: read once, then compared with each view.
 #[derive(Debug)]
 pub(crate) struct QualityBaseline<'a> {
-    /// The texts of all parts, one part after the other.
+    /// The texts of all items, one item after the other.
     texts: Vec<Cow<'a, str>>,
+    /// The items of all parts, one part after the other.
     items: Vec<Item>,
     /// The bounds of each part in the list above, in the order of [`QualityPart::ALL`].
     parts: [Range<usize>; PARTS],
     finder: Finder,
-    /// Which of the texts the view before held.
+    /// Which of the items the view before held.
     stood: Vec<bool>,
 }
 
-/// The weight of one text, and the newest message that has it.
+/// What is kept or lost as one.
 #[derive(Debug)]
 struct Item {
+    /// Its texts: it is kept where all of them are.
+    texts: Range<usize>,
     weight: f64,
+    /// How many it counts as: equal messages are one item.
+    count: u32,
     /// The newest message that has it.
     last: u32,
+}
+
+/// The quality of a view, and whether nothing in it says what the session was about.
+pub(super) struct JudgedView {
+    pub(super) quality: Quality,
+    pub(super) is_hollow: bool,
 }
 
 /// Whether a path that a call names is a real one: a damaged path is not a loss.
@@ -64,25 +79,31 @@ impl<'a> QualityBaseline<'a> {
             finder: Finder::default(),
             stood: Vec::new(),
         };
-        let (typed, demanded) = people(whole.entries(), context.lexicon);
-        let mut said = [
-            (QualityPart::Typed, typed),
-            (QualityPart::Instructions, demanded),
-            (QualityPart::Conclusions, conclusions(whole.entries())),
-            (QualityPart::Summaries, summary_lines(before, context.session)),
-        ];
+        let (mut typed, mut demanded) = people(whole.entries(), context.lexicon);
         for part in QualityPart::ALL {
-            let start = held.texts.len();
-            match said.iter_mut().find(|(of, _)| *of == part) {
-                Some((_, texts)) => held.add_all(std::mem::take(texts)),
-                None if part == QualityPart::Strings => held.read_strings(whole.entries()),
-                None => held.read_files(context, whole, view),
+            let start = held.items.len();
+            match part {
+                QualityPart::Typed => held.add_messages(std::mem::take(&mut typed)),
+                QualityPart::Instructions => held.add_all(std::mem::take(&mut demanded)),
+                QualityPart::Conclusions => held.add_all(conclusions(whole.entries())),
+                QualityPart::Summaries => held.add_all(summary_lines(before, context.session)),
+                QualityPart::Strings => held.read_strings(whole.entries()),
+                QualityPart::Files => held.read_files(context, whole, view),
             }
-            held.parts[part as usize] = start..held.texts.len();
+            held.parts[part as usize] = start..held.items.len();
         }
         held.finder = Finder::new(held.texts.iter().map(AsRef::as_ref));
-        held.stood = if whole.is_view() { vec![true; held.texts.len()] } else { held.found_in(before) };
+        held.stood = if whole.is_view() { vec![true; held.items.len()] } else { held.kept_of(&held.found_in(before)) };
         held
+    }
+
+    fn add_messages(&mut self, typed: TypedMessages<'a>) {
+        for message in typed.all {
+            let start = self.texts.len();
+            self.texts.extend(message.texts);
+            let (count, last) = (message.messages, message.last);
+            self.items.push(Item { texts: start..self.texts.len(), weight: f64::from(count), count, last });
+        }
     }
 
     fn add_all(&mut self, texts: Texts<'a>) {
@@ -92,8 +113,9 @@ impl<'a> QualityBaseline<'a> {
     }
 
     fn add(&mut self, text: Cow<'a, str>, weight: f64, last: u32) {
+        let start = self.texts.len();
         self.texts.push(text);
-        self.items.push(Item { weight, last });
+        self.items.push(Item { texts: start..start + 1, weight, count: 1, last });
     }
 
     fn read_strings(&mut self, entries: &'a [Entry]) {
@@ -143,7 +165,7 @@ impl<'a> QualityBaseline<'a> {
                     (item.weight, item.last) = (item.weight.max(weight), message);
                 }
                 None if is_name(&event.path) => {
-                    known.insert(&event.path, self.texts.len());
+                    known.insert(&event.path, self.items.len());
                     self.add(Cow::Owned(event.path.clone()), weight, message);
                 }
                 None => {}
@@ -152,9 +174,33 @@ impl<'a> QualityBaseline<'a> {
     }
 
     /// Returns which share of it a later view still holds. Linear in that view.
-    pub(crate) fn quality_of(&self, after: &[Entry], least: &MinQuality) -> Quality {
+    pub(super) fn judge(&self, after: &[Entry], least: &MinQuality) -> JudgedView {
         let found = self.found_in(after);
-        Quality::new(QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &found)), least)
+        let kept = self.kept_of(&found);
+        let shares = QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &kept, &found));
+        JudgedView { quality: Quality::new(shares, least), is_hollow: self.is_hollow(&kept) }
+    }
+
+    /// Whether none of the things that say what a session is about is kept, of five or more.
+    fn is_hollow(&self, kept: &[bool]) -> bool {
+        let typed = &self.parts[QualityPart::Typed as usize];
+        let chars = |item: &Item| self.texts[item.texts.clone()].iter().map(|text| text.chars().count()).sum::<usize>();
+        let mut held = 0;
+        for (index, item) in self.items.iter().enumerate() {
+            if typed.contains(&index) && chars(item) < TELLING_CHARS {
+                continue;
+            }
+            if kept[index] {
+                return false;
+            }
+            held += item.count;
+        }
+        held >= HOLLOW_FROM
+    }
+
+    /// Returns which items are kept where these texts were found.
+    fn kept_of(&self, found: &[bool]) -> Vec<bool> {
+        self.items.iter().map(|item| found[item.texts.clone()].iter().all(|found| *found)).collect()
     }
 
     /// Returns which texts a view holds outside the system prompt. Linear in that view.
@@ -176,26 +222,35 @@ impl<'a> QualityBaseline<'a> {
         found
     }
 
-    fn kept_share(&self, part: Range<usize>, found: &[bool]) -> KeptShare {
+    fn kept_share(&self, part: Range<usize>, kept: &[bool], found: &[bool]) -> KeptShare {
         let weight =
             |indexes: &mut dyn Iterator<Item = usize>| indexes.map(|index| self.items[index].weight).sum::<f64>();
-        let mut lost: Vec<usize> = part.clone().filter(|index| !found[*index]).collect();
+        let count = |indexes: &[usize]| indexes.iter().map(|index| self.items[*index].count).sum::<u32>();
+        let mut lost: Vec<usize> = part.clone().filter(|index| !kept[*index]).collect();
         let all = weight(&mut part.clone());
         let share =
             if lost.is_empty() { 1.0 } else { super::round_share(1.0 - weight(&mut lost.iter().copied()) / all) };
-        let (held, kept) = (part.len() as u32, (part.len() - lost.len()) as u32);
-        let lost_now = lost.iter().filter(|index| self.stood[**index]).count() as u32;
+        let held = self.items[part].iter().map(|item| item.count).sum::<u32>();
         lost.sort_by(|one, other| {
-            let value = |index: usize| (self.stood[index], self.items[index].weight, self.items[index].last);
+            let value = |index: usize| (self.items[index].weight, self.items[index].last);
             value(*other).partial_cmp(&value(*one)).unwrap_or(std::cmp::Ordering::Equal).then(one.cmp(other))
         });
-        KeptShare { held, kept, lost_now, share, lost: self.examples(&lost) }
+        let (now, earlier): (Vec<usize>, Vec<usize>) = lost.iter().partition(|index| self.stood[**index]);
+        KeptShare {
+            held,
+            kept: held - count(&lost),
+            lost_now: count(&now),
+            share,
+            lost: self.examples(&now, found),
+            lost_earlier: self.examples(&earlier, found),
+        }
     }
 
     /// Returns the first few, without those that are parts of others among them: a path and its file name are one loss.
-    fn examples(&self, lost: &[usize]) -> Vec<String> {
+    fn examples(&self, lost: &[usize], found: &[bool]) -> Vec<String> {
+        let missing = |index: &usize| self.items[*index].texts.clone().find(|text| !found[*text]);
         let mut examples: Vec<&str> = Vec::new();
-        for text in lost.iter().map(|index| &*self.texts[*index]) {
+        for text in lost.iter().filter_map(missing).map(|text| &*self.texts[text]) {
             if examples.iter().any(|known| known.contains(text)) {
                 continue;
             }

@@ -20,8 +20,9 @@ pub struct Quality {
     /// The whole, from 0 to 1: the mean of the parts' shares, each with its weight ([`QualityPart::weight`]). A part of
     /// which the session held nothing is left out; the share is 1 where all are.
     pub share: f64,
-    /// Short messages of 10 to 400 characters that people typed or answered through a tool; a message counts as kept
-    /// where its words stay the same, white space aside.
+    /// Messages that people typed or answered through a tool, without what a harness added; a message counts as kept
+    /// where all its words stay the same, white space aside, so one that was cut does not. One without a letter or a
+    /// digit has no words and is not counted.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub typed: KeptShare,
@@ -65,8 +66,12 @@ pub struct KeptShare {
     /// The share of their weight that is kept, from 0 to 1 in steps of 1/10,000, rounded down; 1 where there was
     /// nothing to keep.
     pub share: f64,
-    /// Up to five examples of what is missing: losses of this compaction first, the most valuable first.
+    /// Up to five examples of what this compaction lost, the most valuable first.
     pub lost: Vec<String>,
+    /// Up to five examples of what earlier compactions lost and is still missing, the most valuable first.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schema(required))]
+    pub lost_earlier: Vec<String>,
 }
 
 /// A part of which less was kept than the configuration asks for.
@@ -106,7 +111,7 @@ pub struct Try {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum QualityPart {
-    /// Short typed messages.
+    /// Typed messages.
     Typed,
     /// Demands of people.
     Instructions,
@@ -146,14 +151,10 @@ impl QualityPart {
     }
 }
 
-/// The fewest strings, instructions and files together of which the loss of all makes a view hollow: with fewer the
-/// figure says little.
-pub(crate) const HOLLOW_FROM: u32 = 5;
-
 /// The least that a compaction must keep, and what follows where it keeps less. The default asks for nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct MinQuality {
-    /// The least share of the short typed messages, from 0 to 1; 0 asks for nothing.
+    /// The least share of the typed messages, from 0 to 1; 0 asks for nothing.
     pub typed: f64,
     /// The least share of the demands.
     pub instructions: f64,
@@ -246,16 +247,6 @@ impl Quality {
             QualityPart::Strings => &self.strings,
             QualityPart::Files => &self.files,
         }
-    }
-
-    /// Whether the view after holds none of what the view before held: no exact string, no instruction, no file, of
-    /// five or more together.
-    pub fn is_hollow(&self) -> bool {
-        let (held, kept) = QualityPart::ALL
-            .iter()
-            .map(|part| self.of(*part))
-            .fold((0, 0), |(held, kept), part| (held + part.held, kept + part.kept));
-        held >= HOLLOW_FROM && kept == 0
     }
 
     /// Whether every threshold is met.

@@ -1,5 +1,5 @@
-//! The texts of a session that should survive word for word: short typed messages, demands, the model's conclusions,
-//! and the lines of a summary that an agent wrote.
+//! The texts of a session that should survive word for word: typed messages, demands, the model's conclusions, and the
+//! lines of a summary that an agent wrote.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,9 +11,6 @@ use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{demands, sentences, spoken_through_tool, typed_texts};
 use epitome_strategy::text::lines;
 
-/// The lengths of a short typed message, in characters: a shorter one only says yes or no, a longer one is a document,
-/// of which the demands are kept.
-const SHORT: RangeInclusive<usize> = 10..=400;
 /// The lengths of a sentence that concludes something by itself, in characters.
 const CONCLUSION: RangeInclusive<usize> = 40..=300;
 /// The lengths of a line of a summary that is informative by itself, in characters.
@@ -80,31 +77,71 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Returns what people said: short messages, and the demands of all messages. Linear in the typed texts and the calls'
-/// names.
-pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (Texts<'a>, Texts<'a>) {
-    let (mut short, mut demanded) = (Texts::default(), Texts::default());
+/// A message that a person typed or said through a tool.
+#[derive(Debug)]
+pub(super) struct TypedMessage<'a> {
+    /// Its words, in several texts where a harness put something between them.
+    pub(super) texts: Vec<Cow<'a, str>>,
+    /// How many messages say just this.
+    pub(super) messages: u32,
+    /// The newest of them.
+    pub(super) last: u32,
+}
+
+/// Typed messages, each wording once.
+#[derive(Debug, Default)]
+pub(super) struct TypedMessages<'a> {
+    by_texts: HashMap<Vec<Cow<'a, str>>, usize>,
+    pub(super) all: Vec<TypedMessage<'a>>,
+}
+
+impl<'a> TypedMessages<'a> {
+    /// Adds the message that says `texts`; one without a letter or a digit has no words to be found.
+    fn add(&mut self, texts: &[&'a str], message: usize) {
+        let texts = texts.iter().filter(|text| text.contains(char::is_alphanumeric));
+        let texts: Vec<Cow<'a, str>> = texts.map(|text| single_spaces(text.trim())).collect();
+        if texts.is_empty() {
+            return;
+        }
+        let last = message as u32;
+        match self.by_texts.get(&texts) {
+            Some(index) => {
+                let known = &mut self.all[*index];
+                (known.messages, known.last) = (known.messages + 1, last);
+            }
+            None => {
+                self.by_texts.insert(texts.clone(), self.all.len());
+                self.all.push(TypedMessage { texts, messages: 1, last });
+            }
+        }
+    }
+}
+
+/// Returns what people said: every message, and the demands in them. Linear in the typed texts and the calls' names.
+pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessages<'a>, Texts<'a>) {
+    let (mut typed, mut demanded) = (TypedMessages::default(), Texts::default());
     let mut tools: HashMap<&str, &str> = HashMap::new();
-    let mut say = |text: &'a str, message: usize| {
-        short.add_within(&SHORT, text, message);
-        for demand in demands(lexicon, text) {
-            demanded.add(&text[demand.range], message);
+    let mut say = |texts: &[&'a str], message: usize| {
+        typed.add(texts, message);
+        for text in texts {
+            for demand in demands(lexicon, text) {
+                demanded.add(&text[demand.range], message);
+            }
         }
     };
     for (index, entry) in entries.iter().enumerate() {
         let message = &entry.message;
-        for (_, text, ranges) in typed_texts(message) {
-            ranges.into_iter().for_each(|range| say(&text[range], index));
-        }
+        let words = typed_texts(message).flat_map(|(_, text, ranges)| ranges.into_iter().map(|range| &text[range]));
+        say(&words.collect::<Vec<_>>(), index);
         tools.extend(message.calls().map(|(_, call)| (&*call.id, &*call.name)));
         for result in message.blocks.iter().filter_map(|block| block.as_result()) {
             let named = result.name.as_deref().or_else(|| tools.get(&*result.call_id).copied());
             if let Some(range) = spoken_through_tool(named.unwrap_or_default(), &result.text) {
-                say(&result.text[range], index);
+                say(&[&result.text[range]], index);
             }
         }
     }
-    (short, demanded)
+    (typed, demanded)
 }
 
 /// Returns the concluding sentences of the model's last message before each typed message, and of its last message of

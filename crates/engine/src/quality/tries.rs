@@ -107,10 +107,9 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let judging = self.context.clock.now();
-        let quality =
-            (status == Status::Compacted).then(|| self.baseline().quality_of(run.working.entries(), &self.least));
-        let is_hollow = quality.as_ref().is_some_and(Quality::is_hollow);
-        let status = if is_hollow { Status::Hollow } else { status };
+        let judged = (status == Status::Compacted).then(|| self.baseline().judge(run.working.entries(), &self.least));
+        let status = if judged.as_ref().is_some_and(|judged| judged.is_hollow) { Status::Hollow } else { status };
+        let quality = judged.map(|judged| judged.quality);
         Attempt {
             chain: chain.ids(),
             run,

@@ -47,9 +47,9 @@ user: newest
     let left = &report.edits[0];
     assert_eq!((&*left.strategy, &*left.reason.code), ("floor", "oldest-first"));
     let gone: Vec<Outcome> = report.messages.iter().map(|receipt| receipt.outcome).collect();
-    assert!(gone[1] == Outcome::Summarized && gone[4] == Outcome::Kept, "{gone:?}");
-    let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Summarized).unwrap();
-    assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Summarized), "{gone:?}");
+    assert!(gone[1] == Outcome::Dropped && gone[4] == Outcome::Kept, "{gone:?}");
+    let newest_gone = gone.iter().rposition(|outcome| *outcome == Outcome::Dropped).unwrap();
+    assert!(gone[1..=newest_gone].iter().all(|outcome| *outcome == Outcome::Dropped), "{gone:?}");
     let Some(ArchivedContent::Messages(messages)) = archive.get(left.recall.as_ref().unwrap()).unwrap() else {
         unreachable!("messages are archived")
     };
@@ -168,6 +168,7 @@ fn the_floor_names_its_parts() {
         let ledger = engine.ledger(&session);
         positions.iter().map(|position| ledger.of(session.view()[*position].key).unwrap().total).sum()
     };
+    let (before, leaves) = (engine.ledger(&session).total(), tokens(&[4, 5, 7]));
     let stays = [
         ("protected-tool", tokens(&[1, 2]), 2),
         ("pinned", tokens(&[3, 6]), 2),
@@ -183,6 +184,12 @@ fn the_floor_names_its_parts() {
     }
     let task = floor.parts.iter().find(|part| part.part == "original-task").unwrap();
     assert!(task.messages == 1 && task.tokens < whole_task, "the task yields: {task:?}");
+    assert_eq!(task.tokens_before, whole_task, "its size as it is can be acted on");
+    assert_eq!(floor.parts.iter().map(|part| part.tokens).sum::<u32>(), floor.tokens);
+    // What may leave is no part of the floor, but for the notice that tells of it.
+    let as_is: u32 = floor.parts.iter().map(|part| part.tokens_before).sum();
+    let told = floor.parts.iter().any(|part| part.part == "notice");
+    assert_eq!(as_is + if told { 0 } else { leaves }, before, "{:?}", floor.parts);
     assert!(floor.parts.is_sorted_by_key(|part| std::cmp::Reverse(part.tokens)), "{:?}", floor.parts);
 }
 

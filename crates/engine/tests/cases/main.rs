@@ -5,6 +5,7 @@ mod arrivals;
 mod cancellation;
 mod edits;
 mod floor;
+mod gaps;
 mod hosts;
 mod order;
 mod prefix;

@@ -79,9 +79,9 @@ fn two_summaries_do_not_cross() {
 }
 
 #[test]
-fn the_floors_notice_stands_for_the_first_run() {
+fn each_run_that_left_has_a_notice_where_there_is_room() {
     let (report, view) = compacted(Vec::new(), 330);
-    assert_eq!(view, "S task NOTICE rule four newest");
+    assert_eq!(view, "S task NOTICE rule four NOTICE newest");
     let kinds: Vec<&str> =
         report.edits.iter().map(|edit| if edit.messages.len() == 3 { "three" } else { "one" }).collect();
     assert_eq!(kinds, ["three", "one"], "{:?}", report.edits);

@@ -16,7 +16,7 @@ use super::support::{Script, Spy, compact, engine, reason};
 
 /// Ten messages in eight units. Asked for, each with the weight 1 + (newest message that asks) / 10: `parse_config` 1.1,
 /// `src/conf.rs` and `conf.rs` 1.2, `main.rs` 1.1, `src/lib.rs` and `lib.rs` 1.4, `build_id_77` 1.6; 9.0 in all. What a
-/// tool printed, and the names of arguments, nobody asked for. Two short typed messages, each with an instruction. Two
+/// tool printed, and the names of arguments, nobody asked for. Three typed messages, two of them with an instruction. Two
 /// files: one read, one edited. No sentence of the model is one that concludes.
 const WORK: &str = "
 system: Never mind file_path.
@@ -32,7 +32,7 @@ assistant: done
 ";
 
 /// Loses `src/lib.rs`, `lib.rs`, `build_id_77`, an instruction and the edited file: strings 4.6 of 9.0, instructions 1 of
-/// 2, typed 1 of 2, files 1 of 3; all (2 x .5111 + 2 x .5 + 3 x .5 + .3333) / 8.
+/// 2, typed 2 of 3, files 1 of 3; all (2 x .5111 + 2 x .5 + 3 x .6666 + .3333) / 8.
 const WORST: &[u32] = &[2, 3, 4];
 /// Loses `src/lib.rs`, `lib.rs` and the edited file: strings 6.2 of 9.0, files 1 of 3; all (2 x .6888 + 2 + 3 + .3333) / 8.
 const BETTER: &[u32] = &[2, 3];
@@ -129,14 +129,14 @@ const OFF: MinQuality = MinQuality {
 fn the_figures_are_those_worked_out_by_hand() {
     let check = |code: &Keep, expect: &str| check(&with(code, &PRINTED, OFF), &asked(Trigger::Hard, 900), expect).0;
     let worst =
-        check(&Keep::Units(WORST), "Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5");
+        check(&Keep::Units(WORST), "Compacted by script: 0.5444 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 2/3 0.6666");
     let quality = worst.quality.unwrap();
     // The most valuable first; `lib.rs` goes without saying.
     assert_eq!(quality.strings.lost, ["build_id_77", "src/lib.rs"]);
     assert_eq!(quality.instructions.lost, ["Always run the tests."]);
     assert_eq!(quality.files.lost, ["src/lib.rs"]);
-    check(&Keep::Units(BETTER), "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1");
-    check(&PRINTED, "Compacted by script: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1");
+    check(&Keep::Units(BETTER), "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1");
+    check(&PRINTED, "Compacted by script: 1 of 7/7 1, 2/2 1, 2/2 1, typed 3/3 1");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_result_that_keeps_enough_is_taken_at_once() {
     {
         let mut engine = with(&Keep::Units(WORST), &PRINTED, quality);
         engine.chains.analysis = Chain(vec![Arc::clone(&spy) as _]);
-        let expect = "Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5";
+        let expect = "Compacted by script: 0.5444 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 2/3 0.6666";
         check(&engine, &asked(Trigger::Hard, 900), expect);
     }
     assert!(spy.0.lock().unwrap().is_empty(), "no other chain was asked");
@@ -165,8 +165,8 @@ fn a_retry_finds_a_better_chain() {
     for on_loss in [OnLoss::Retry, OnLoss::RollBack] {
         let quality = MinQuality { instructions: 0.6, on_loss, ..OFF };
         let expect = "
-            Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
-            tried: script 0.4819 below
+            Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1
+            tried: script 0.5444 below
             tried: other 0.8388
         ";
         let engine = with(&Keep::Units(WORST), &Keep::Units(BETTER), quality);
@@ -179,7 +179,7 @@ fn a_retry_finds_a_better_chain() {
     check(
         &engine,
         &asked(Trigger::Hard, 900),
-        "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1",
+        "Compacted by script: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1",
     );
 }
 
@@ -192,10 +192,10 @@ fn a_named_chain_is_the_first_that_is_tried() {
         ..asked(Trigger::Hard, 900)
     };
     let expect = "
-        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1
         below: files 0.3333 < 0.5
         tried: other 0.8388 below
-        tried: script 0.4819 below
+        tried: script 0.5444 below
     ";
     check(&engine, &request, expect);
 }
@@ -206,9 +206,9 @@ const NONE_PASSES: MinQuality = MinQuality { strings: 0.9, instructions: 1.0, ..
 #[test]
 fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
     let expect = "
-        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1
         below: strings 0.6888 < 0.9
-        tried: script 0.4819 below
+        tried: script 0.5444 below
         tried: other 0.8388 below
     ";
     let engine = with(&Keep::Units(WORST), &Keep::Units(BETTER), NONE_PASSES);
@@ -217,7 +217,7 @@ fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
     // With `report` nothing else is tried.
     let engine = with(&Keep::Units(WORST), &PRINTED, MinQuality { on_loss: OnLoss::Report, ..NONE_PASSES });
     let expect = "
-        Compacted by script: 0.4819 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5
+        Compacted by script: 0.5444 of 4/7 0.5111, 1/2 0.5, 1/2 0.3333, typed 2/3 0.6666
         below: instructions 0.5 < 1
         below: strings 0.5111 < 0.9
     ";
@@ -228,9 +228,9 @@ fn where_none_keeps_enough_the_best_is_taken_and_it_is_said() {
 fn a_session_that_can_go_on_is_rolled_back() {
     let expect = |status: &str| {
         format!(
-            "{status} by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
+            "{status} by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1
              below: strings 0.6888 < 0.9
-             tried: script 0.4819 below
+             tried: script 0.5444 below
              tried: other 0.8388 below"
         )
     };
@@ -249,8 +249,8 @@ fn a_session_that_can_go_on_is_rolled_back() {
 fn a_tournament_takes_what_keeps_most() {
     let request = Request { mode: Mode::Tournament, ..asked(Trigger::Hard, 900) };
     let expect = "
-        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 2/2 1
-        tried: script 0.4819
+        Compacted by other: 0.8388 of 5/7 0.6888, 2/2 1, 1/2 0.3333, typed 3/3 1
+        tried: script 0.5444
         tried: other 0.8388
     ";
     check(&with(&Keep::Units(WORST), &Keep::Units(BETTER), OFF), &request, expect);
@@ -259,7 +259,7 @@ fn a_tournament_takes_what_keeps_most() {
     check(
         &with(&Keep::Units(BETTER), &PRINTED, strings),
         &request,
-        "Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1
+        "Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 3/3 1
          tried: script 0.8388 below
          tried: other 1",
     );
@@ -291,8 +291,8 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     let code = Chain(vec![Arc::new(Script("script", vec![summary(WORST)]))]);
     engine.chains = Chains { analysis: scripted("other", &PRINTED), code, ..Chains::default() };
     let expect = "
-        Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 2/2 1
-        tried: script 0.5263 below
+        Compacted by other: 1 of 7/7 1, 2/2 1, 2/2 1, typed 3/3 1
+        tried: script 0.5888 below
         tried: other 1
     ";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
@@ -300,7 +300,7 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     assert_eq!(report.summary, None, "its summary is not shown");
     // The summary names one of the strings that the dropped messages asked for: 6.2 of 9.0.
     engine.quality = OFF;
-    let expect = "Compacted by script: 0.5263 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333, typed 1/2 0.5";
+    let expect = "Compacted by script: 0.5888 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333, typed 2/3 0.6666";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
     assert_eq!(report.quality.unwrap().of(QualityPart::Strings).lost, ["src/lib.rs"]);
 }
@@ -354,5 +354,5 @@ fn what_earlier_compactions_lost_is_missing_too() {
     // It is missing after the second as well, which did not lose it and does not miss the threshold for it.
     assert_eq!((second.conclusions.held, second.conclusions.kept, second.conclusions.lost_now), (1, 0, 0));
     assert!(second.passes(), "{second:?}");
-    assert_eq!((second.typed.held, second.typed.kept), (2, 2));
+    assert_eq!((second.typed.held, second.typed.kept), (3, 3));
 }

@@ -143,6 +143,7 @@ user: newest
     expect(
         &session,
         "user: task
+         user: [1 earlier message left the context; search_history finds what they said · recall #]
          user: something else
          assistant: an answer
          user: newest
@@ -176,6 +177,7 @@ call Read c2 {}
     expect(
         &session,
         "user: task
+         user: [1 earlier message left the context; search_history finds what they said · recall #]
          user: something else
          assistant: (call c2) {}
          tool: (result c2) came

@@ -85,6 +85,7 @@ fn a_strategy_that_needs_vectors_is_given_them() {
         "system: S
          user: start
          assistant: beans and carrots beans and ca …  and carrots beans and carrots
+         user: [1 earlier message left the context; search_history finds what they said · recall #]
          assistant: carrots and soup carrots and s … rots and soup carrots and soup
          user: which carrots",
     );
@@ -92,7 +93,10 @@ fn a_strategy_that_needs_vectors_is_given_them() {
     assert_eq!((vectors.units.len(), vectors.units.dimensions()), (6, 256));
     assert_eq!(vectors.units.row(1), Some(&*FakeEmbedder::vector("start")));
     assert_eq!(vectors.focus, Some(FakeEmbedder::vector("which carrots")));
-    assert_eq!((report.steps[0].edits, report.steps.len()), (1, 1));
+    assert_eq!(
+        report.steps.iter().map(|step| (&*step.strategy, step.edits)).collect::<Vec<_>>(),
+        [(report.steps[0].strategy.as_ref(), 1), ("notices", 0)]
+    );
     // One that does not need them is given none: they cost.
     let (_, _, seen) = run(Some(Arc::new(FakeEmbedder)), false);
     assert_eq!(seen, [Err("no embedder is configured".to_owned())]);

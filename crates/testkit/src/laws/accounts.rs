@@ -1,16 +1,16 @@
 //! Do receipts and figures add up?
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_engine::{Ledger, Outcome, count_message};
-use epitome_session::{Change, Content, EditKind, EntryKey, Message, MessageId, Session};
+use epitome_session::{Change, Content, Entry, EntryKey, Message, MessageId, Origin, Session};
 use epitome_strategy::EntryTokens;
 
 use super::Laws;
 
 /// Edits that follow from validity and not from a plan: they may save nothing.
-const ENTAILED: [&str; 2] = ["repair", "thinking"];
+const ENTAILED: [&str; 3] = ["repair", "thinking", "notices"];
 
 impl Laws<'_> {
     /// Every message has one receipt, and the log is either shown or removed by one epoch.
@@ -39,13 +39,7 @@ impl Laws<'_> {
 
     /// A receipt agrees with a comparison of the two views.
     pub(super) fn receipts(&mut self) {
-        let summarized: HashSet<EntryKey> = self
-            .epoch()
-            .into_iter()
-            .flat_map(|epoch| &epoch.edits)
-            .filter(|edit| edit.kind == EditKind::Summarize)
-            .flat_map(|edit| edit.changes.iter().map(Change::entry))
-            .collect();
+        let summarized = self.summarized();
         for (entry, receipt) in self.before.view().iter().zip(&self.report.messages) {
             let expected: &[Outcome] = match self.shown.get(&entry.key) {
                 None if summarized.contains(&entry.key) => &[Outcome::Summarized],
@@ -61,6 +55,26 @@ impl Laws<'_> {
         let (before, after) = (self.before.view().len() as u32, self.after.view().len() as u32);
         let counts = (self.report.messages_before, self.report.messages_after);
         self.law("receipts", counts == (before, after), || format!("{counts:?} messages, not {before} and {after}"));
+    }
+
+    /// Returns the messages of the view before in whose place a summary stands; one that a notice replaced, or that left
+    /// again, stands for nothing.
+    fn summarized(&self) -> HashSet<EntryKey> {
+        let Some(epoch) = self.epoch() else { return HashSet::new() };
+        let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
+        for edit in &epoch.edits {
+            let Some(index) = edit.into else { continue };
+            let text = EntryKey::Synthetic { epoch: epoch.id, index };
+            became.extend(edit.changes.iter().map(|change| (change.entry(), text)));
+        }
+        let text = |entry: &Entry| {
+            let mut key = *became.get(&entry.key)?;
+            while let Some(next) = became.get(&key).filter(|next| **next != key) {
+                key = *next;
+            }
+            self.shown.get(&key).filter(|shown| shown.message.origin == Origin::Summary)
+        };
+        self.before.view().iter().filter(|entry| text(entry).is_some()).map(|entry| entry.key).collect()
     }
 
     /// The reported first changed message and the loss of the provider's cache agree with the two views.

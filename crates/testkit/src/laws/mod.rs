@@ -1,6 +1,6 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
-//! Each file has the laws of one question: is the view valid (`validity`), is it in order (`order`), does everything
+//! Each file has the laws of one question: is the view valid (`validity`), is it in order, and does it tell what left (`order`), does everything
 //! stay that must (`stays`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
 //! (`texts`), is the status right (`verdict`), are losses reported (`quality`), can the host make the changes (`host`), does the journal hold (`journal`).
 
@@ -130,6 +130,7 @@ impl<'a> Laws<'a> {
         self.host();
         self.pairing();
         self.order();
+        self.notices();
         self.pins();
         self.progress();
         self.thinking();

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
-use epitome_session::{Change, EntryKey};
+use epitome_session::{Change, EntryKey, MessageId};
+use epitome_strategy::HostChanges;
 
 use super::Laws;
+
+/// More tokens than a notice takes.
+const NOTICE: u32 = 80;
 
 impl Laws<'_> {
     /// The successors of the messages of the view before are in the order of that view: a message as itself, those that
@@ -36,5 +40,55 @@ impl Laws<'_> {
             furthest = furthest.max(*place);
         }
         self.law("order", broken.is_empty(), || broken.join("; "));
+    }
+
+    /// Where neighbours left and nothing stands in their place, there was no room for a notice, or it would have been no
+    /// shorter than they were.
+    pub(super) fn notices(&mut self) {
+        let Some(epoch) = self.epoch().filter(|_| self.request.host == HostChanges::Any) else { return };
+        let most = match self.report.tokens_after > self.request.target {
+            true => self.request.limit.max(self.request.target),
+            false => self.request.target,
+        };
+        if most.saturating_sub(self.report.tokens_after) < NOTICE {
+            return;
+        }
+        // A late result may stand elsewhere than its place says: a text in its stead could get in front of others.
+        if !self.before.view().is_sorted_by_key(|entry| entry.position) {
+            return;
+        }
+        let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
+        let mut saved: HashMap<EntryKey, u32> = HashMap::new();
+        for edit in &epoch.edits {
+            for removed in edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. })) {
+                saved.insert(removed.entry(), edit.tokens_saved);
+                if let Some(index) = edit.into {
+                    became.insert(removed.entry(), EntryKey::Synthetic { epoch: epoch.id, index });
+                }
+            }
+        }
+        let said = self.before.view().iter().filter(|entry| !entry.message.is_system_prompt());
+        let successors: Vec<(&MessageId, u32, EntryKey)> = said
+            .map(|entry| {
+                let mut key = entry.key;
+                while let Some(text) = became.get(&key) {
+                    key = *text;
+                }
+                (&entry.message.id, saved.get(&key).copied().unwrap_or(0), key)
+            })
+            .collect();
+        let last: HashMap<EntryKey, usize> =
+            successors.iter().enumerate().map(|(at, (_, _, key))| (*key, at)).collect();
+        // Within the stretch that one text stands for there is no place for another.
+        let mut told_to = 0;
+        let mut untold = Vec::new();
+        for (at, (id, saved, key)) in successors.iter().enumerate() {
+            if self.shown.contains_key(key) {
+                told_to = told_to.max(last[key]);
+            } else if at >= told_to && *saved > NOTICE {
+                untold.push(format!("{saved} tokens left around {id}"));
+            }
+        }
+        self.law("notices", untold.is_empty(), || format!("nothing tells that {}", untold.join(", ")));
     }
 }

@@ -31,12 +31,24 @@ impl Laws<'_> {
         }
         let rolls_back = !quality.passes() && least.on_loss == OnLoss::RollBack;
         self.law("quality", report.status != Status::RolledBack || rolls_back, told);
-        let is_hollow = quality.is_hollow() && report.status != Status::RolledBack;
-        self.law("quality", (report.status == Status::Hollow) == is_hollow, told);
+        let (held, kept) = QualityPart::ALL
+            .iter()
+            .map(|part| quality.of(*part))
+            .fold((0, 0), |(held, kept), share| (held + share.held, kept + share.kept));
+        // What is left beside "go" and "yes" says what the session is about.
+        let beside = kept - quality.typed.kept;
+        let is_hollow = report.status == Status::Hollow;
+        self.law("quality", !is_hollow || beside == 0 && held >= 5, told);
+        let is_taken = report.status.is_compaction();
+        let little = quality.typed.held; // what is typed may be too short to count
+        self.law("quality", is_hollow || !is_taken || kept > 0 || held - little < 5, told);
         if report.status.is_compaction() {
-            for (part, lost) in
-                QualityPart::ALL.iter().flat_map(|part| quality.of(*part).lost.iter().map(move |lost| (part, lost)))
-            {
+            let lost = |part: &QualityPart| {
+                let share = quality.of(*part);
+                let lost = share.lost.iter().chain(&share.lost_earlier);
+                lost.map(|lost| (*part, lost)).collect::<Vec<_>>()
+            };
+            for (part, lost) in QualityPart::ALL.iter().flat_map(lost) {
                 let stands = self.after.view().iter().any(|entry| has_word(entry, lost));
                 self.law("quality", !stands, || format!("{} are told to be lost, and stand: {lost}", part.as_str()));
             }
@@ -65,8 +77,9 @@ fn is_sound(kept: &KeptShare) -> bool {
         && kept.lost_now <= kept.held - kept.kept
         && (0.0..=1.0).contains(&kept.share)
         && (kept.share == 1.0) == whole
-        && kept.lost.is_empty() == whole
-        && kept.lost.len() <= 5
+        && kept.lost.is_empty() == (kept.lost_now == 0)
+        && kept.lost_earlier.is_empty() == (kept.kept + kept.lost_now == kept.held)
+        && kept.lost.len().max(kept.lost_earlier.len()) <= 5
 }
 
 /// Whether a text of a message outside the system prompt contains `lost` between white space, or equals it.

@@ -13,24 +13,54 @@ use crate::render::text::{first_words, number, percent, plural, wrap};
 const LOST: usize = 3;
 
 pub(super) fn infeasible(out: &mut String, report: &Report, floor: &Floor, width: usize) {
-    let over =
-        format!("{} tokens must stay and the budget is {}. They are:", number(floor.tokens), number(report.budget));
-    let _ = writeln!(out, "\n  {BAD}{over}{BAD:#}");
-    let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Flexible], &[]);
+    let over = format!(
+        "at least {} tokens must stay and the budget is {}; of the {} tokens:",
+        number(floor.tokens),
+        number(report.budget),
+        number(report.tokens_before)
+    );
+    out.push('\n');
+    for line in wrap(&over, width.saturating_sub(2)) {
+        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
+    }
+    let columns = [Column::Left, Column::Right, Column::Right, Column::Right, Column::Flexible];
+    let mut table = Table::new(&columns, &["part", "as is", "at least", "", ""]);
     for part in &floor.parts {
         table.row([
             Cell::styled(part.part.clone(), NAME),
+            number(part.tokens_before).into(),
             number(part.tokens).into(),
             plural(part.messages as usize, "message").into(),
             Cell::styled(way_out(&part.part), FAINT),
         ]);
     }
     out.push_str(&table.render(width));
-    let _ = writeln!(
-        out,
-        "  {STRONG}help{STRONG:#}: raise the budget to {} or more, or let parts go as said above; no session was written",
+    let whole = whole_from(floor).filter(|whole| *whole > floor.tokens);
+    let whole = whole.map_or_else(String::new, |whole| {
+        format!(" (from {} on the task and the newest message stay whole)", number(whole))
+    });
+    let help = format!(
+        "raise the budget to {} or more{whole}, or let parts go as said above; no session was written",
         number(floor.tokens)
     );
+    write_help(out, &help, width);
+}
+
+/// The budget from which on the parts that are cut down only here stay as they are; `None` where there are none.
+fn whole_from(floor: &Floor) -> Option<u32> {
+    let yielding = floor.parts.iter().filter(|part| matches!(part.part.as_str(), "original-task" | "newest-user"));
+    yielding
+        .map(|part| part.tokens_before.saturating_sub(part.tokens))
+        .reduce(u32::saturating_add)
+        .map(|cut| floor.tokens.saturating_add(cut))
+}
+
+fn write_help(out: &mut String, help: &str, width: usize) {
+    let mut lines = wrap(help, width.saturating_sub(8)).into_iter();
+    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
+    for line in lines {
+        let _ = writeln!(out, "        {line}");
+    }
 }
 
 /// The change that would let a part of the floor leave.
@@ -45,6 +75,7 @@ fn way_out(part: &str) -> &'static str {
         "recent-message" => "[pins] keep_recent = 0 lets it go",
         "open" => "a call without a result always stays",
         "newest-step" => "the newest step can be cut, not left out",
+        "notice" => "in place of all that may leave",
         _ => "",
     }
 }
@@ -62,23 +93,33 @@ pub(super) fn write_quality(out: &mut String, quality: &Quality, width: usize) {
     write_tries(out, quality, width);
 }
 
-/// The shares of the content that is still there, and examples of what is not.
+/// The shares of the content that is still there, and examples of what is not: what this compaction lost, and apart from
+/// that what earlier ones did.
 fn figures(out: &mut String, quality: &Quality, width: usize) {
     let figures: Vec<String> = parts(quality)
         .map(|(part, kept)| {
             let share = percent((kept.share * 10_000.0) as u64, 10_000);
-            format!("{} {share} ({} of {})", part.as_str(), number(kept.kept), number(kept.held))
+            let earlier = match kept.held - kept.kept - kept.lost_now {
+                0 => String::new(),
+                earlier => format!(", {} lost earlier", number(earlier)),
+            };
+            format!("{} {share} ({} of {}{earlier})", part.as_str(), number(kept.kept), number(kept.held))
         })
         .collect();
     if figures.is_empty() {
         return;
     }
     write_labelled(out, "retained", &figures.join(" · "), width);
+    write_examples(out, "lost", parts(quality).map(|(_, kept)| kept.lost.as_slice()), width);
+    write_examples(out, "earlier", parts(quality).map(|(_, kept)| kept.lost_earlier.as_slice()), width);
+}
+
+/// The first few examples of each part.
+fn write_examples<'q>(out: &mut String, label: &str, lost: impl Iterator<Item = &'q [String]>, width: usize) {
     let room = width.saturating_sub(LABEL + 2) / 2;
-    let lost: Vec<String> =
-        parts(quality).flat_map(|(_, kept)| kept.lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
+    let lost: Vec<String> = lost.flat_map(|lost| lost.iter().take(LOST)).map(|text| first_words(text, room)).collect();
     if !lost.is_empty() {
-        write_labelled(out, "lost", &lost.join(" · "), width);
+        write_labelled(out, label, &lost.join(" · "), width);
     }
 }
 
@@ -125,9 +166,5 @@ pub(super) fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
         "raise the budget, name another chain with --chain, or lower [quality] {least}; on_loss = \"retry\" takes the best \
          of what was tried; no session was written"
     );
-    let mut lines = wrap(&help, width.saturating_sub(8)).into_iter();
-    let _ = writeln!(out, "  {STRONG}help{STRONG:#}: {}", lines.next().unwrap_or_default());
-    for line in lines {
-        let _ = writeln!(out, "        {line}");
-    }
+    write_help(out, &help, width);
 }

@@ -344,6 +344,8 @@ export interface components {
             part: string;
             /** Format: int32 */
             tokens: number;
+            /** Format: int32 */
+            tokens_before: number;
         };
         Found: {
             more: boolean;
@@ -410,6 +412,7 @@ export interface components {
             /** Format: int32 */
             kept: number;
             lost: string[];
+            lost_earlier: string[];
             /** Format: int32 */
             lost_now: number;
             /** Format: double */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { KeptShare, Quality } from "../api/types";
 import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence, whyUnchanged } from "./report";
 
-const kept = (kept: number, held: number): KeptShare => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [] });
+const kept = (kept: number, held: number): KeptShare => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [], lost_earlier: [] });
 const QUALITY: Quality = {
   share: 0.5,
   typed: kept(4, 5),

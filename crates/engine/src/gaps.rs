@@ -1,0 +1,175 @@
+//! Gaps: places where messages left without a text, and the notices that tell the model of them.
+
+use std::collections::{HashMap, HashSet};
+
+use epitome_session::{Change, EditKind, EntryKey, Message, Origin, Position, Reason, Role};
+use epitome_strategy::Tokens;
+
+use crate::editor::Editor;
+use crate::guard::{HostChange, Refusal};
+use crate::ledger::count_message;
+use crate::wording;
+
+pub(crate) const NOTICES: &str = "notices";
+
+/// What became of the removed messages of a compaction.
+struct Removals {
+    /// The number of the edit that removed each.
+    edits: HashMap<EntryKey, usize>,
+    /// Those that left without a text, and texts that took the place of such and left again.
+    untold: HashSet<EntryKey>,
+}
+
+/// A run of neighbours that left, without a text in their place.
+struct Gap {
+    /// The place of the first.
+    place: Position,
+    /// The messages: of the view before, or texts of this compaction that took the place of such and left again.
+    keys: Vec<EntryKey>,
+    tokens: Tokens,
+}
+
+impl Editor<'_> {
+    /// Invariant (notices): where neighbours left without a text, a notice in their place says how many, as far as there is
+    /// room: the largest gaps first, as long as the view takes no more than `most` tokens. A notice that is no shorter than
+    /// what left is not written, and a host that cannot add messages has none. Each is part of the edits that made its gap.
+    /// Linear in the view before and the edits, but for sorting.
+    pub(crate) fn mark_gaps(&mut self, most: Tokens) -> Result<(), Refusal> {
+        self.working.settle();
+        self.tell_of_texts_that_left();
+        if self.check_host(HostChange::Addition).is_err() {
+            return Ok(());
+        }
+        let mut removals = self.removals();
+        let mut gaps = self.gaps(&mut removals);
+        gaps.sort_by_key(|gap| (std::cmp::Reverse(gap.tokens), gap.place));
+        for gap in gaps {
+            self.context.go_on()?;
+            self.mark_gap(&gap, &removals, most);
+        }
+        self.entail_unless_cancelled()
+    }
+
+    fn removals(&self) -> Removals {
+        let mut edits = HashMap::new();
+        for (number, edit) in self.working.edits.iter().enumerate() {
+            let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
+            edits.extend(removed.map(|change| (change.entry(), number)));
+        }
+        Removals { edits, untold: HashSet::new() }
+    }
+
+    /// Returns the last of the entry's successors: itself where no text took its place, else that text, or the one that
+    /// took its place in turn.
+    fn successor(&self, removals: &Removals, mut key: EntryKey) -> EntryKey {
+        while let Some(index) = removals.edits.get(&key).and_then(|edit| self.working.edits[*edit].into) {
+            key = EntryKey::Synthetic { epoch: self.context.epoch, index };
+        }
+        key
+    }
+
+    /// Returns the gaps, and adds to `removals` which messages left without a text.
+    fn gaps(&self, removals: &mut Removals) -> Vec<Gap> {
+        // A part of the system prompt is not a part of the conversation: messages on both sides of it are neighbours.
+        let shown = self.working.entries().iter().filter(|entry| !entry.message.is_system_prompt());
+        let shown: HashMap<EntryKey, Position> = shown.map(|entry| (entry.key, entry.position)).collect();
+        let successors: Vec<EntryKey> =
+            self.working.before().iter().map(|key| self.successor(removals, *key)).collect();
+        let last: HashMap<EntryKey, usize> = successors.iter().enumerate().map(|(at, key)| (*key, at)).collect();
+        let mut gaps: Vec<Gap> = Vec::new();
+        let (mut told_to, mut furthest, mut is_open) = (0, None, false);
+        for (at, key) in successors.into_iter().enumerate() {
+            if let Some(removed) = self.working.removed(key) {
+                removals.untold.insert(key);
+                // Within the stretch that one text stands for there is no place for another, and a late message may
+                // stand elsewhere than its place says.
+                if at < told_to || furthest > Some(removed.position) {
+                    continue;
+                }
+                match gaps.last_mut().filter(|_| is_open) {
+                    Some(gap) if gap.keys.last() == Some(&key) => {}
+                    Some(gap) => {
+                        gap.keys.push(key);
+                        gap.tokens += removed.tokens;
+                    }
+                    None => gaps.push(Gap { place: removed.position, keys: vec![key], tokens: removed.tokens }),
+                }
+                is_open = true;
+            } else if let Some(position) = shown.get(&key) {
+                while gaps.last().is_some_and(|gap| gap.place > *position) {
+                    gaps.pop();
+                }
+                told_to = told_to.max(last[&key]);
+                furthest = furthest.max(Some(*position));
+                is_open = false;
+            }
+        }
+        gaps
+    }
+
+    /// Writes the notice of a gap, unless there is no room for it.
+    fn mark_gap(&mut self, gap: &Gap, removals: &Removals, most: Tokens) {
+        let mut edits: Vec<usize> = gap.keys.iter().filter_map(|key| removals.edits.get(key).copied()).collect();
+        edits.sort_unstable();
+        edits.dedup();
+        let removes = |edit: &usize| {
+            let changes = &self.working.edits[*edit].changes;
+            changes.iter().filter(|change| removals.untold.contains(&change.entry())).count()
+        };
+        // An edit has one text: one whose messages are partly within another stretch has none.
+        if edits.iter().map(removes).sum::<usize>() != gap.keys.len() {
+            return;
+        }
+        let saved = |edit: &usize| self.working.edits[*edit].tokens_saved;
+        let Some(largest) = edits.iter().copied().max_by_key(|edit| (saved(edit), std::cmp::Reverse(*edit))) else {
+            return;
+        };
+        // A handle that brings back a part would be taken for one that brings back all.
+        let handle = self.working.edits[largest].recall.clone().filter(|_| edits.len() == 1);
+        let messages = gap.keys.iter().map(|key| self.covered_by(*key)).sum();
+        let text = wording::notice(
+            self.context.language,
+            messages,
+            handle.as_deref().and_then(|handle| self.context.told(handle)),
+        );
+        let sequence = self.working.synthetics.len() as u32;
+        let id = self.context.free_id(sequence as usize);
+        let message = Message::text(id.0, Role::User, Origin::Notice, text);
+        let tokens = count_message(self.context.counter, &message);
+        if tokens.total >= saved(&largest) || self.working.total.saturating_add(tokens.total) > most {
+            return;
+        }
+        let level =
+            1 + gap.keys.iter().filter_map(|key| self.working.removed(*key)).map(|it| it.level).max().unwrap_or(0);
+        let position = Position::in_place_of(gap.place, self.context.epoch, sequence);
+        for edit in edits {
+            self.working.edits[edit].into = Some(sequence);
+        }
+        self.working.edits[largest].tokens_saved -= tokens.total;
+        let slot = self.slot(position, message, tokens, level);
+        self.working.add(slot, messages);
+    }
+
+    /// Adds to the reason of each edit whose text did not stay that it left again: the text is not in the result.
+    fn tell_of_texts_that_left(&mut self) {
+        let removals = self.removals();
+        for number in 0..self.working.edits.len() {
+            if self.working.edits[number].kind != EditKind::Summarize {
+                continue;
+            }
+            let mut into = self.working.edits[number].into;
+            while let Some(index) = into {
+                let text = EntryKey::Synthetic { epoch: self.context.epoch, index };
+                let Some(later) = removals.edits.get(&text).map(|edit| &self.working.edits[*edit]) else { break };
+                if later.kind == EditKind::Drop {
+                    let Reason { code, detail, .. } = &later.reason;
+                    let why = if detail.is_empty() { code.to_string() } else { detail.clone() };
+                    let own = &mut self.working.edits[number].reason.detail;
+                    *own = format!("{own}{}its text left again: {why}", if own.is_empty() { "" } else { "; " });
+                    break;
+                }
+                into = later.into;
+            }
+        }
+    }
+}
