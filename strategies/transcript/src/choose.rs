@@ -135,7 +135,7 @@ impl<'c> Choice<'c> {
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
-        choice.companions = Companions::new(source, &choice.open);
+        choice.companions = Companions::new(source, worth, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice
@@ -167,7 +167,7 @@ impl<'c> Choice<'c> {
     pub(crate) fn take_until(&mut self, room: u32) {
         let mut passed = Vec::new();
         while let Some(Candidate { density, line }) = self.heap.pop() {
-            if self.kept[line as usize] {
+            if self.kept[line as usize] || self.waits(line) {
                 continue;
             }
             let now = self.density(line);
@@ -315,6 +315,11 @@ impl<'c> Choice<'c> {
     /// Returns the line that a line is kept with, where it is not kept yet.
     fn companion(&self, line: u32) -> Option<u32> {
         self.companions.of(line).filter(|other| !self.kept[*other as usize])
+    }
+
+    /// Whether a line is not worth anything yet: it enters again when the line behind it is taken.
+    fn waits(&self, line: u32) -> bool {
+        self.companions.awaited_by(line).is_some_and(|other| !self.kept[other as usize])
     }
 
     /// Returns a line with everything that is taken with it: its companions, the line of its call and that one's.

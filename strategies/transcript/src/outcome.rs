@@ -20,17 +20,15 @@ pub(crate) fn ending<'r>(kind: ToolKind, asked: &str, result: &'r str, is_error:
         None => is_error || told.is_some_and(is_failure),
     };
     let line = if failed { first_error(result).or(told) } else { told };
-    (if failed { Ending::Failed } else { Ending::Fine }, line.filter(|line| line.len() <= LONGEST))
+    // A line with the exit code says what the mark says.
+    let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none());
+    (if failed { Ending::Failed } else { Ending::Fine }, line)
 }
 
 /// Returns the exit code that one of the first lines names at its beginning.
 fn first_exit_code(result: &str) -> Option<i32> {
-    let names = |line: &&str| {
-        let line = line.trim_start();
-        ["Exit code", "exit code", "exit status", "Process exited", "<returncode>"]
-            .iter()
-            .any(|it| line.starts_with(it))
-    };
+    const STARTS: [&str; 3] = ["Exit code", "Process exited with code", "<returncode>"];
+    let names = |line: &&str| STARTS.iter().any(|start| line.trim_start().starts_with(start));
     result.lines().take(4).find(names).and_then(exit_code)
 }
 
@@ -55,6 +53,7 @@ mod tests {
             (Ending::Failed, Some("fatal: no remote")),
         );
         check(ToolKind::Shell, "rm a", "", false, (Ending::Fine, None));
+        check(ToolKind::Shell, "make", "cc a.c\n<job 1 completed with exit code 0>", false, (Ending::Fine, None));
         // What is shown is no ending: the document speaks of one.
         check(ToolKind::Shell, "cat a.md", "# Notes\nexit code: 2\n1 failed", false, (Ending::Fine, None));
         check(

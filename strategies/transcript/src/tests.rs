@@ -235,7 +235,8 @@ fn calls_show_how_they_ended() {
             "▸ Bash: ./build_all.sh ✓\n»",
             "▸ Bash: python run_suite.py ✗\n→ … 2 failed, 61 passed in 3.1s",
             "▸ Bash: rm old_notes.txt ✓\n»",
-            "▸ Bash: python run_suite.py -q\n→ … 63 passed in 3.0s",
+            "▸ Bash: python run_suite.py -q\n→",
+            "63 passed in 3.0s",
         ],
         &["in particular 9"],
     );

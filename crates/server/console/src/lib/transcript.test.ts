@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { isTranscript } from "./transcript";
 
-const LEGEND = "Earlier steps, shortened. » assistant, « user, ▸ call, → its result, … left out.";
+const LEGEND = "Earlier steps, shortened. » assistant, « user, ▸ call (✓ no error, ✗ failed), → its result, … left out.";
 
 test.each([
   ["» I look at the parser.\n▸ Bash: cat notes.md\n→ # Notes", true],
