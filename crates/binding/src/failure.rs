@@ -62,9 +62,9 @@ impl Failure {
     }
 }
 
-/// The parts of a floor with their tokens.
+/// The parts of a floor with their tokens: the least, and as they are.
 pub(crate) fn parts_of(floor: &Floor) -> String {
-    let parts: Vec<String> = floor.parts.iter().map(|part| format!("{} {}", part.part, part.tokens)).collect();
+    let parts: Vec<String> = floor.parts.iter().map(ToString::to_string).collect();
     parts.join(" + ")
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Failure {
             Self::Format(message) | Self::Other(message) => formatter.write_str(message),
             Self::Infeasible { budget, floor, .. } => write!(
                 formatter,
-                "the messages cannot fit {budget} tokens: what must stay takes {} ({}); give a larger budget, or shorten these \
+                "the messages cannot fit {budget} tokens: what must stay takes at least {} ({}); give a larger budget, or shorten these \
                  parts",
                 floor.tokens,
                 parts_of(floor)

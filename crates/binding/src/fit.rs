@@ -108,7 +108,7 @@ pub fn problem_of(fitted: &Fitted) -> Option<String> {
     let Fitted { status, tokens_after, budget, detail, floor, .. } = fitted;
     (*status == FitStatus::Infeasible).then(|| {
         let why = match (floor, detail) {
-            (Some(floor), _) => format!(": what must stay takes {} ({})", floor.tokens, parts_of(floor)),
+            (Some(floor), _) => format!(": what must stay takes at least {} ({})", floor.tokens, parts_of(floor)),
             (None, Some(detail)) => format!(" ({detail})"),
             (None, None) => String::new(),
         };

@@ -1,5 +1,7 @@
 //! What must stay: a lower bound of what can be reached, and its parts by name.
 
+use std::fmt;
+
 use epitome_session::heading::group_digits;
 use epitome_session::{Origin, UnitKind};
 use epitome_strategy::{EntryTokens, Protection, Tokens};
@@ -98,6 +100,15 @@ pub(crate) fn floor_of(working: &WorkingView, pins: &Pins) -> Floor {
     }
     parts.sort_by(|left, right| right.tokens.cmp(&left.tokens).then_with(|| left.part.cmp(&right.part)));
     Floor { tokens: working.total, parts }
+}
+
+impl fmt::Display for FloorPart {
+    /// `newest-step 15 of 328`, the least and the size as it is; one figure where the part cannot be cut.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.part, self.tokens)?;
+        let is_cut = self.part != FREE && self.tokens_before > self.tokens;
+        if is_cut { write!(formatter, " of {}", self.tokens_before) } else { Ok(()) }
+    }
 }
 
 impl Floor {

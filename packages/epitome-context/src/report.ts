@@ -2,9 +2,10 @@
 
 /** What must stay, where it is more than the budget. */
 export interface Floor {
+  /** The least that all of it can be cut down to. */
   tokens: number;
-  /** The largest first: `system`, `original-task`, `newest-user`, `pinned`, … */
-  parts: { part: string; tokens: number; messages: number }[];
+  /** The largest first: `system`, `original-task`, `newest-user`, `pinned`, …; each with its least and as it is. */
+  parts: { part: string; tokens: number; tokens_before: number; messages: number }[];
 }
 
 /** The kind of task, and why it is taken for that. */

@@ -152,11 +152,13 @@ fn what_cannot_fit_is_explained_and_not_written() {
       chain tool-results (fixed)
       counted by o#k_base
 
-      # tokens must stay and the budget is # They are:
-      original-task # # message [pins] original_task = false lets it go
-      newest-user # # message the newest user message always stays
-      system # # message the system prompt is never changed: shorten it in the agent
-      help: raise the budget to # or more, or let parts go as said above; no session was written
+      at least # tokens must stay and the budget is #; of the # tokens:
+      part as is at least
+      original-task # # # message [pins] original_task = false lets it go
+      newest-user # # # message cut last, not left out
+      system # # # message never changed: shorten it in the agent
+      help: raise the budget to # or more (from # on the task and the newest message stay whole), or
+            let parts go as said above; no session was written
     ");
     assert_eq!(place.read("out.json"), b"precious");
     let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
@@ -203,7 +205,7 @@ fn a_compaction_that_keeps_too_little_is_rolled_back() {
     assert_eq!(report["quality"]["below"][0]["part"], "strings");
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
     insta::assert_snapshot!(keys(&report["quality"]), @"share typed instructions conclusions summaries strings files below tried");
-    insta::assert_snapshot!(keys(&report["quality"]["files"]), @"held kept lost_now share lost");
+    insta::assert_snapshot!(keys(&report["quality"]["files"]), @"held kept lost_now share lost lost_earlier");
     insta::assert_snapshot!(keys(&report["quality"]["below"][0]), @"part share least");
     insta::assert_snapshot!(keys(&report["quality"]["tried"][0]), @"chain tokens_after share below");
     let quiet = place.run("compact files.json -b 400 --config c.toml -q");

@@ -354,5 +354,34 @@ fn what_earlier_compactions_lost_is_missing_too() {
     // It is missing after the second as well, which did not lose it and does not miss the threshold for it.
     assert_eq!((second.conclusions.held, second.conclusions.kept, second.conclusions.lost_now), (1, 0, 0));
     assert!(second.passes(), "{second:?}");
+    // Examples of the losses of each are apart.
+    let (one, two) = (&first.conclusions, &second.conclusions);
+    assert_eq!((one.lost.len(), one.lost_earlier.len(), two.lost.len(), two.lost_earlier.len()), (1, 0, 0, 1));
+    assert_eq!(one.lost, two.lost_earlier);
     assert_eq!((second.typed.held, second.typed.kept), (3, 3));
+}
+
+#[test]
+fn every_typed_message_counts() {
+    let check = |edits: Vec<Edit>, expect: &str, lost: &[&str]| {
+        let long = "a word of the whole story … x60";
+        let fixture = format!(
+            "user: go\nassistant: many words … x150\nuser: {long}\nassistant: more words … x150\nuser: yes, do it\n\
+             user: yes, do it\nuser: ???\nassistant: last words … x150\nuser: and the rest of it\n"
+        );
+        let mut session = session(&fixture);
+        let tokens = engine().ledger(&session).total();
+        let chain = Chain(vec![Arc::new(Script("script", edits))]);
+        let request = Request { chain: Some(chain), ..Request::to_budget(tokens - 120) };
+        let quality = compact(&engine(), &mut session, &request).0.quality.unwrap();
+        assert_eq!(figures(&quality.typed), expect, "{:?}", quality.typed);
+        let starts: Vec<&str> = quality.typed.lost.iter().map(|lost| &lost[..6]).collect();
+        assert_eq!(starts, lost);
+    };
+    let drop = |units: &[u32]| Edit::Drop { units: units.to_vec(), reason: reason() };
+    let cut = Edit::Excerpt { message: 2, block: 0, keep: vec![0..30], reason: reason() };
+    // Short and long ones, and one that is said twice; what has no letter has no words.
+    check(vec![drop(&[1])], "5/5 1", &[]);
+    // A message that is cut is not there whole; of two that say the same both are there while one is.
+    check(vec![cut, drop(&[4])], "4/5 0.8", &["a word"]);
 }

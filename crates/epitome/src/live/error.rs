@@ -37,7 +37,7 @@ pub enum LiveError {
         handle: String,
     },
     /// The messages that must stay are larger than the limit.
-    #[error("the session cannot fit {limit} tokens: what must stay takes {} ({})", .floor.tokens, parts(.floor))]
+    #[error("the session cannot fit {limit} tokens: what must stay takes at least {} ({})", .floor.tokens, parts(.floor))]
     Infeasible {
         /// The limit.
         limit: Tokens,
@@ -85,6 +85,6 @@ impl LiveError {
 }
 
 fn parts(floor: &Floor) -> String {
-    let parts: Vec<String> = floor.parts.iter().map(|part| format!("{} {}", part.part, part.tokens)).collect();
+    let parts: Vec<String> = floor.parts.iter().map(ToString::to_string).collect();
     parts.join(" + ")
 }

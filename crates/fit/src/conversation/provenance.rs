@@ -73,8 +73,11 @@ impl Provenance {
         }
         for epoch in session.journal() {
             for (number, added) in epoch.synthetics.iter().enumerate() {
-                let edit = epoch.edits.iter().find(|edit| edit.into == Some(number as u32));
-                let replaces = edit.iter().flat_map(|edit| &edit.changes).flat_map(|change| behind(change.entry()));
+                // Several edits may have made room for one notice: the reason is that of the one that took most.
+                let into = Some(number as u32);
+                let edits = || epoch.edits.iter().filter(move |edit| edit.into == into);
+                let edit = edits().max_by_key(|edit| edit.changes.len());
+                let replaces = edits().flat_map(|edit| &edit.changes).flat_map(|change| behind(change.entry()));
                 let text = added.message.blocks.iter().find_map(|block| match &block.content {
                     Content::Text { text } => Some(Arc::clone(text)),
                     _ => None,

@@ -66,9 +66,9 @@ fn write_help(out: &mut String, help: &str, width: usize) {
 /// The change that would let a part of the floor leave.
 fn way_out(part: &str) -> &'static str {
     match part {
-        "system" => "the system prompt is never changed: shorten it in the agent",
+        "system" => "never changed: shorten it in the agent",
         "original-task" => "[pins] original_task = false lets it go",
-        "newest-user" => "the newest user message always stays",
+        "newest-user" => "cut last, not left out",
         "pinned" => "[pins] markers, or the host's own pins",
         "protected-tool" => "[pins] protected_tools",
         "recent-round" => "[pins] last_rounds = 0 lets it go",
