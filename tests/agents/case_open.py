@@ -46,6 +46,6 @@ def check(scene, kind):
     for text in [*said, "Part 5 is fine.", "Look at part 6."]:
         said_once(bodies[0], text)
     for text in (LINE, "the gate is open", "src/part_4/file_57.rs: checked, 399 warnings"):
-        found = scene.command("search", file, text, "--from", "tool")
+        found = scene.command("search", file, text, "--source", "tool")
         assert text in found, f"{text!r} is not in the file"
     return f"compacted while it was at work, and again behind that: {before:,} to {after:,} tokens"

@@ -44,6 +44,6 @@ def check(scene, kind):
                 assert f"part {part - 1} ends" in last[1], "of two calls in one answer one has no result"
             answers.append(answer)
             asked.append(prompt)
-    found = scene.command("search", file, WORDS, "--from", "tool")
+    found = scene.command("search", file, WORDS, "--source", "tool")
     assert LINE in found, "the file does not hold the whole history"
     return "three compactions in place, each resumed twice: " + ", ".join(sizes) + " tokens"

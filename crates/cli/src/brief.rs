@@ -6,29 +6,123 @@ use epitome::{MemoryArchive, Request, Runtime, Session, Status};
 
 use crate::counter::counter_of;
 use crate::failure::{Failure, INFEASIBLE};
+use crate::render::text::number;
+
+/// The most characters of a typed message, from one try to the next, where all of what was typed has no room.
+const LENGTHS: [usize; 6] = [4_000, 2_000, 1_000, 500, 250, 120];
+
+/// Tokens of the line that names the typed messages which are not in the text.
+const LINE: u32 = 48;
+
+/// Typed messages that such a line names.
+const NAMED: usize = 8;
 
 /// A session as one text.
 #[derive(Debug)]
 pub(crate) struct Brief {
-    /// The text: what people said as it was, and everything else in the lines worth most.
+    /// The text: what people said as it was, and everything else in the lines worth most. It says what of the former is
+    /// not there.
     pub(crate) text: String,
     /// How many messages it is of.
     pub(crate) messages: usize,
+    /// What of the typed messages the text does not have, in a sentence; `None` where it has all, word for word.
+    pub(crate) missing: Option<String>,
+}
+
+/// A message that people typed, or another one, with its number in the full history.
+struct Said<'a> {
+    number: usize,
+    message: &'a Message,
+}
+
+impl Said<'_> {
+    /// Whether a text has all of it, word for word.
+    fn is_in(&self, text: &str) -> bool {
+        texts_of(self.message).all(|own| text.contains(own.trim()))
+    }
 }
 
 /// The text of a session in at most so many tokens, earlier compactions aside: it is made of the whole log. The system
-/// prompt and what a harness added are not in it. Costs a compaction.
+/// prompt and what a harness added are not in it. What was typed stays as it was; where it has no room, long messages keep
+/// their head and tail, and where that is too much as well, some are only named. Costs a compaction, and some more where
+/// typed messages have no room.
 ///
 /// Errors where what must stay is more.
 pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result<Brief, Failure> {
-    let mut told = Session::new();
-    for message in session.log() {
-        let is_setting = message.role == Role::System || message.origin == Origin::Injected;
-        if !is_setting {
-            told.push(Message::clone(message));
+    let all = session.log().iter().enumerate().map(|(number, message)| Said { number, message });
+    let said: Vec<Said<'_>> =
+        all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
+    let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);
+    let told = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
+    let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
+    if typed().all(|said| said.is_in(&text)) {
+        return Ok(told(text, None));
+    }
+    // Pinned, they stay before anything else does.
+    let pinned = |most: usize| {
+        said.iter().map(move |said| match said.message.origin {
+            Origin::Typed => Message { pinned: true, ..shortened(said.message, most) },
+            _ => Message::clone(said.message),
+        })
+    };
+    for most in [usize::MAX].into_iter().chain(LENGTHS) {
+        let Ok(text) = text_within(pinned(most), runtime, tokens) else { continue };
+        if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
+            let short: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
+            let missing = (!short.is_empty()).then(|| {
+                format!("{}, of which the middle is not in the text: {}", typed_messages(short.len()), names(&short))
+            });
+            return Ok(told(text, missing));
         }
     }
-    let messages = told.log().len();
+    let tokens = tokens.saturating_sub(LINE).max(1);
+    let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
+    let gone: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
+    let missing = format!("{} are not whole in the text: {}", typed_messages(gone.len()), names(&gone));
+    Ok(told(format!("{text}\n\n[For want of room, {missing}]"), Some(missing)))
+}
+
+fn typed_messages(count: usize) -> String {
+    let noun = if count == 1 { "typed message" } else { "typed messages" };
+    format!("{} {noun}", number(count as u64))
+}
+
+/// The numbers of messages, the first of them.
+fn names(numbers: &[usize]) -> String {
+    let named: Vec<String> = numbers.iter().take(NAMED).map(|number| format!("#{number}")).collect();
+    let more = numbers.len() - named.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    named.join(", ") + &more
+}
+
+/// A message whose texts have at most so many characters each: head and tail, with a mark that says how many are between.
+fn shortened(message: &Message, most: usize) -> Message {
+    let mut message = message.clone();
+    for block in &mut message.blocks {
+        if let Content::Text { text } = &mut block.content {
+            let length = text.chars().count();
+            if length > most {
+                let left_out = length - most;
+                let mark = format!("\n[… about {} characters left out …]\n", number(left_out as u64));
+                *text = head_and_tail(text, most, &mark).into();
+            }
+        }
+    }
+    message
+}
+
+/// The texts of a message.
+pub(crate) fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
+    message.blocks.iter().filter_map(|block| match &block.content {
+        Content::Text { text } => Some(&**text),
+        _ => None,
+    })
+}
+
+/// The text of messages in at most so many tokens.
+fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, Failure> {
+    let mut told = Session::new();
+    told.extend(messages);
     let engine = epitome::engine_with_counter(runtime, counter_of(runtime, &told));
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
@@ -61,7 +155,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
             (false, _) => parts.push(text),
         }
     }
-    Ok(Brief { text: parts.join("\n\n"), messages })
+    Ok(parts.join("\n\n"))
 }
 
 /// The same in at most so many characters, for hosts that count these.
@@ -74,22 +168,22 @@ pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usi
     }
     let tokens = (characters as f64 / 4.0 * characters as f64 / length as f64 * 0.9) as u32;
     let second = brief(session, runtime, tokens.max(1)).unwrap_or(first);
-    Ok(Brief { text: head_and_tail(second.text, characters), ..second })
+    Ok(Brief { text: head_and_tail(&second.text, characters, CUT), ..second })
 }
 
 /// What stands between the head and the tail of a text that is cut.
 const CUT: &str = "\n[…]\n";
 
-/// A text in at most so many characters: two thirds of them are its head.
-fn head_and_tail(text: String, characters: usize) -> String {
+/// A text in at most so many characters: two thirds of them are its head, and `cut` stands before the tail.
+fn head_and_tail(text: &str, characters: usize, cut: &str) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= characters {
-        return text;
+        return text.to_owned();
     }
-    let room = characters.saturating_sub(CUT.chars().count());
+    let room = characters.saturating_sub(cut.chars().count());
     let head = room * 2 / 3;
     let tail = all.len() - (room - head);
-    all[..head].iter().collect::<String>() + CUT + &all[tail..].iter().collect::<String>()
+    all[..head].iter().collect::<String>() + cut + &all[tail..].iter().collect::<String>()
 }
 
 fn too_much(tokens: u32, floor: Option<&Floor>) -> Failure {
@@ -123,7 +217,7 @@ mod tests {
     #[test]
     fn a_text_that_is_too_long_keeps_head_and_tail() {
         let check = |text: &str, characters: usize, expect: &str| {
-            let cut = head_and_tail(text.to_owned(), characters);
+            let cut = head_and_tail(text, characters, CUT);
             assert_eq!(cut, expect);
             assert!(cut.chars().count() <= characters);
         };

@@ -30,10 +30,8 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
         let failure =
             Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(&args.file))));
-        let option = args.reading.format_option;
-        let help =
-            || format!("where it is a session, `{option}` names its format; `epitome convert --help` lists them");
-        if is_unknown { failure.with_help(help()) } else { failure }
+        let help = "where it is a session, `--from` names its format; `epitome convert --help` lists them";
+        if is_unknown { failure.with_help(help) } else { failure }
     })?;
     if !quiet {
         for warning in &loaded.warnings {

@@ -2,7 +2,7 @@
 
 use epitome::Session;
 use epitome::formats::LoadedFile;
-use epitome::recall::{find_by_handle, message_number};
+use epitome::recall::{find_by_handle, find_stretch_by_handle, message_number};
 use epitome::store::{OpenedSession, SessionFile};
 use epitome::strategy::{Archive, ArchivedContent};
 
@@ -92,8 +92,8 @@ impl RecordedSession {
         }
     }
 
-    /// The text that left under a handle, or the message of a number. Where no archive has it, the session may: a
-    /// handle is a hash of its text. Linear in the session.
+    /// The text that left under a handle, or the message of a number. Where no archive has it, the session may, whether or
+    /// not the compaction is in its file: a handle is a hash of its text.
     pub(crate) fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, Failure> {
         let handle = handle.trim();
         if let Some(number) = message_number(handle) {
@@ -104,6 +104,7 @@ impl RecordedSession {
             Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage)?,
             Self::Recorded { .. } => None,
         };
-        Ok(archived.or_else(|| find_by_handle(self.session(), handle)))
+        let session = self.session();
+        Ok(archived.or_else(|| find_by_handle(session, handle)).or_else(|| find_stretch_by_handle(session, handle)))
     }
 }

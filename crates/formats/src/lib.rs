@@ -53,6 +53,7 @@ mod tests;
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
+pub use json::defined_tools;
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{MessageError, check_message, read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_session::{AppliedEdit, Change, Content, EntryKey, Message, Session};
 use epitome_strategy::ArchivedContent;
-use epitome_strategy::archive::{handles, is_handle_of};
+use epitome_strategy::archive::{beginning_with_handle, handles, is_handle_of};
 
 /// The most digits of a message's number. Source: a handle that is read has at least eight hexadecimal digits.
 const MOST_DIGITS: usize = 7;
@@ -35,6 +35,48 @@ pub(crate) fn message_handle(message: &Arc<Message>) -> Option<Arc<str>> {
 /// hash of the content. `None` for content that the session does not have. Linear in the session.
 pub fn find_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent> {
     items(session).find(|item| is_handle_of(item, handle.trim()))
+}
+
+/// The most bytes that are hashed in search of a stretch. Source: some seconds of one core; a session of 1,000,000 tokens
+/// needs half of them.
+const MOST_HASHED_BYTES: u64 = 8 << 30;
+
+/// Returns the neighbouring messages of a session that have this handle together, as a summary names those in whose place
+/// it stands. It needs no record of the compaction: the handle is a hash of the messages. `None` where no stretch of the
+/// session has it, and where the session is too long for the search.
+///
+/// The cost grows with the square of the session: for handles that [`find_by_handle`] does not find, and for people.
+pub fn find_stretch_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent> {
+    let handle = handle.trim();
+    let find = |messages: &[Arc<Message>]| {
+        let mut budget = MOST_HASHED_BYTES;
+        let mut rest: u64 = messages.iter().map(|message| bytes_of(message)).sum();
+        for (start, message) in messages.iter().enumerate() {
+            if let Some(count) = beginning_with_handle(&messages[start..], handle) {
+                return Some(ArchivedContent::Messages(messages[start..start + count].to_vec()));
+            }
+            budget = budget.checked_sub(rest)?;
+            rest = rest.saturating_sub(bytes_of(message));
+        }
+        None
+    };
+    let in_view = || {
+        let shown: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.original)).collect();
+        find(&shown)
+    };
+    find(session.log()).or_else(|| if session.journal().is_empty() { None } else { in_view() })
+}
+
+/// The bytes of a message's texts, near enough.
+fn bytes_of(message: &Message) -> u64 {
+    let bytes = message.blocks.iter().map(|block| match &block.content {
+        Content::Text { text } => text.len(),
+        Content::Thinking(thinking) => thinking.text.len(),
+        Content::ToolCall(call) => call.arguments.text().len(),
+        Content::ToolResult(result) => result.text.len(),
+        Content::Media(_) | Content::Opaque(_) | Content::Gone => 0,
+    });
+    bytes.sum::<usize>() as u64
 }
 
 /// Returns what an archive of a session may contain: every text, every message, and what each edit of a compaction

@@ -97,7 +97,7 @@ mod tests {
 
     use epitome_strategy::ArchivedContent;
 
-    use crate::handle::{edit_handle, find_by_handle};
+    use crate::handle::{edit_handle, find_by_handle, find_stretch_by_handle};
     use crate::index::Index;
     use crate::page::Page;
     use crate::query::Query;
@@ -162,6 +162,18 @@ mod tests {
             "by the edit's own handle too"
         );
         assert_eq!(of_edit(&removed).as_deref(), Some("cafe0123"), "the archive's comes first");
+
+        // Without a record of the compaction, by the messages that have the handle together.
+        let plain = session(texts, Vec::new());
+        let stretch = |range: std::ops::Range<usize>| ArchivedContent::Messages(plain.log()[range].to_vec());
+        for range in [0..1, 0..2, 1..3, 2..3] {
+            let wanted = stretch(range.clone());
+            let handle = epitome_strategy::archive::handles(&wanted).next().unwrap();
+            assert_eq!(find_stretch_by_handle(&plain, &handle), Some(wanted), "{range:?}");
+        }
+        for unknown in ["", "cafe", "cafe0123cafe"] {
+            assert_eq!(find_stretch_by_handle(&plain, unknown), None, "{unknown}");
+        }
 
         let mut undone = removed;
         undone.undo(0).unwrap();

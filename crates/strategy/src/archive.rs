@@ -13,6 +13,9 @@ const SHORTEST: usize = 12;
 /// The shortest handle that is read: earlier versions made them of 32 bits.
 const SHORTEST_READ: usize = 8;
 
+/// What is hashed in front of messages.
+const MESSAGES: &[u8] = b"messages\0";
+
 /// Returns the handles that an item may have, the shortest first: the first digits of the hash of its content. An
 /// archive takes the first that no other content has. Linear in the item.
 pub fn handles(item: &ArchivedContent) -> impl Iterator<Item = Arc<str>> + use<> {
@@ -25,6 +28,21 @@ pub fn is_handle_of(item: &ArchivedContent, handle: &str) -> bool {
     handle.len() >= SHORTEST_READ && digest(item).starts_with(handle)
 }
 
+/// Returns how many of `messages`, from the first one on, have `handle` together; `None` where no number of them has. Each
+/// message is hashed once. Linear in them.
+pub fn beginning_with_handle(messages: &[Arc<Message>], handle: &str) -> Option<usize> {
+    if handle.len() < SHORTEST_READ {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(MESSAGES);
+    let named = messages.iter().position(|message| {
+        hash_message(&mut hasher, message);
+        hasher.finalize().to_hex().starts_with(handle)
+    });
+    named.map(|last| last + 1)
+}
+
 /// Returns the digest of an item in hexadecimal digits. Linear in the item.
 fn digest(item: &ArchivedContent) -> String {
     let mut hasher = blake3::Hasher::new();
@@ -34,7 +52,7 @@ fn digest(item: &ArchivedContent) -> String {
             hasher.update(text.as_bytes());
         }
         ArchivedContent::Messages(messages) => {
-            hasher.update(b"messages\0");
+            hasher.update(MESSAGES);
             for message in messages {
                 hash_message(&mut hasher, message);
             }

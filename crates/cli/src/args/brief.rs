@@ -12,10 +12,10 @@ use super::values::tokens;
 pub(crate) struct BriefArgs {
     #[command(flatten)]
     pub(crate) kept: RecordedSessionArgs,
-    /// The most tokens of the text, such as 8000 or 8k
+    /// The most tokens of the text, such as 4000 or 4k. Where what was typed has no room, a warning says what is not there
     #[arg(long, value_name = "TOKENS", value_parser = tokens, default_value = "8k")]
     pub(crate) tokens: u32,
-    /// The configuration file: which strategies
+    /// The configuration file, for the strategies and the counter
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 }

@@ -43,8 +43,6 @@ pub(crate) struct CompactArgs {
     /// Who writes summaries [default: rules, or the configuration's]
     #[arg(long, value_parser = name_parser::<SummarizerChoice>())]
     pub(crate) summarizer: Option<SummarizerChoice>,
-    #[command(flatten)]
-    pub(crate) model: ModelArgs,
     /// Show the compaction without writing a session
     #[arg(long, conflicts_with = "output")]
     pub(crate) preview: bool,
@@ -59,6 +57,9 @@ pub(crate) struct CompactArgs {
     /// Compact every session of a file of several, each to the budget; writes JSON lines
     #[arg(long, conflicts_with = "session")]
     pub(crate) all: bool,
+    // The last: what follows would stand under its heading.
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
 }
 
 /// Which model writes summaries. Each of these means --summarizer llm, where no summarizer is named.

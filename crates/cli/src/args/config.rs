@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// The configuration file, and the agent of it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ConfigArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE")]

@@ -20,13 +20,13 @@ pub(crate) struct AgentSessionArgs {
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
-    /// The file's format; recognised from the content without it
+    /// The file's format; recognised from the content without it. The help of `convert` lists all
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
     pub(crate) from: Option<Format>,
 }
 
 /// How much room the session's messages have.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RoomArgs {
     /// Tokens that the messages may take, such as 32000 or 32k [default: the window less the answer's reserve]
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true,

@@ -30,19 +30,10 @@ pub(crate) struct InputArgs {
 }
 
 /// The way a command reads its file.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct InputOptions {
-    /// The command's option that names the format.
-    pub(crate) format_option: &'static str,
     /// Whether the work of an agent's helper is a session.
     pub(crate) side_chains: bool,
-}
-
-impl Default for InputOptions {
-    /// As nearly all commands do.
-    fn default() -> Self {
-        Self { format_option: "--from", side_chains: false }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -59,7 +50,7 @@ pub(crate) struct RecordedSessionArgs {
     /// The session's file: one that epitome keeps a session in, or one of an agent that records its compactions (Claude Code,
     /// Codex, Pi); `-` is standard input
     pub(crate) file: PathBuf,
-    /// The file's format, where it is an agent's; recognised from the content without it
+    /// The file's format, where it is an agent's; recognised from the content without it. The help of `convert` lists all
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
     pub(crate) from: Option<Format>,
     /// One session of a file of several: its number from 0, or its id

@@ -26,7 +26,7 @@ pub(crate) struct McpArgs {
     /// The session: of a file of several its number from 0 or its id; of a store or a service its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
-    /// The file's format; recognised from the content without it
+    /// The file's format; recognised from the content without it. The help of `convert` lists all
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true, requires = "file")]
     pub(crate) from: Option<Format>,
     #[command(flatten)]

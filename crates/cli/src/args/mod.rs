@@ -7,6 +7,7 @@ mod config;
 mod context;
 #[cfg(feature = "eval")]
 mod eval;
+mod examples;
 #[cfg(feature = "service")]
 mod fit;
 mod input;
@@ -53,6 +54,7 @@ pub(crate) use store::StoreArgs;
 /// reason for everything that left.
 #[derive(Debug, Parser)]
 #[command(name = "epitome", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(after_help = examples::ALL)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -64,22 +66,29 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Fit a session into a budget
+    #[command(after_help = examples::COMPACT)]
     Compact(CompactArgs),
     /// Compare a session with the thresholds: should it be compacted?
+    #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Show what fills a session's context, what would leave it next, and what has left
+    #[command(after_help = examples::CONTEXT)]
     Context(ContextArgs),
     /// Follow a running agent's session: how full its context is, and what fills it
+    #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
     /// Show the content of a session by role, tool and round
     Inspect(InspectArgs),
     /// Write a session in another format
+    #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
     /// List the compactions of a session, with what each did and what left
     History(HistoryArgs),
-    /// Undo one compaction of a session, or write the text behind a handle
+    /// Undo one compaction of a session, or write what left under a handle
+    #[command(after_help = examples::RESTORE)]
     Restore(RestoreArgs),
     /// Search the text of a session, a folder or a store, in the context and removed from it
+    #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// List the strategies, or show the page of one
     Strategies(StrategiesArgs),
@@ -97,23 +106,32 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Give a session's model tools to search its own past (Model Context Protocol)
     #[cfg(feature = "service")]
+    #[command(after_help = examples::MCP)]
     Mcp(McpArgs),
     /// Write what matters of a session as one text
     #[cfg(feature = "service")]
+    #[command(after_help = examples::BRIEF)]
     Brief(BriefArgs),
-    /// Fit lists of messages for a program in any language
+    /// Fit lists of messages for a program in any language, which asks line by line
     #[cfg(feature = "service")]
+    #[command(after_help = examples::FIT)]
     Fit(FitArgs),
     /// Make an agent work with this program, or take that back
     #[cfg(feature = "service")]
+    #[command(after_help = examples::SETUP)]
     Setup(SetupArgs),
     /// Answer an agent's hook; the plug-ins of `setup` call this
+    ///
+    /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent goes on without the answer.
     #[cfg(feature = "service")]
     Hook(HookArgs),
     /// Print a line of what an agent's context holds; its status line calls this
+    ///
+    /// What the agent says is read on standard input, as JSON: `transcript_path`, and `context_window` where it is known.
     #[cfg(feature = "service")]
     Statusline,
     /// Write a commented configuration file
+    #[command(after_help = examples::INIT)]
     Init(InitArgs),
     /// Write completions for a shell
     Completions(CompletionsArgs),

@@ -16,16 +16,17 @@ pub(crate) struct SearchArgs {
     #[arg(required_unless_present = "kept_in")]
     pub(crate) file: Option<PathBuf>,
     /// The words to find: a question, and names that the text is likely to use
-    #[arg(required_unless_present_any = ["from", "newest", "also", "kept_in"])]
+    #[arg(required_unless_present_any = ["source", "newest", "also", "kept_in"])]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
     /// One more query, whose scores are added; can be given several times
     #[arg(long, value_name = "WORDS")]
     pub(crate) also: Vec<String>,
-    /// The speakers to search: user, assistant, tool (calls and what they printed), file (of these, what names a file)
+    /// Whose words to search: user, assistant, tool (calls and what they printed), file (of these, what names a file)
+    /// [default: all]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    pub(crate) from: Vec<Source>,
+    pub(crate) source: Vec<Source>,
     /// Order good matches by age, newest first; without words, show the newest passages. For one session
     #[arg(long)]
     pub(crate) newest: bool,
@@ -38,9 +39,9 @@ pub(crate) struct SearchArgs {
     /// The page of passages, from 1 to 20
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: u32,
-    /// The file's format; recognised from the content without it
+    /// The file's format; recognised from the content without it. The help of `convert` lists all
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true, conflicts_with = "kept_in")]
-    pub(crate) format: Option<Format>,
+    pub(crate) from: Option<Format>,
     /// One session of a file of several, by its number from 0 or its id; of a store by its id [default: all of them]
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,

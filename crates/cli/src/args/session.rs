@@ -66,17 +66,25 @@ pub(crate) struct HistoryArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("output", |output| {
-    output.help("The file to write [default: standard output]; a name that ends in .gz is compressed")
-}))]
+#[command(
+    mut_arg("file", |file| {
+        file.help(
+            "The session's file: for --handle any that is read; to undo a compaction one that epitome keeps a session in, or \
+             one of an agent that records its compactions (Claude Code, Codex, Pi); `-` is standard input",
+        )
+    }),
+    mut_arg("output", |output| {
+        output.help("The file to write [default: standard output]; a name that ends in .gz is compressed")
+    }),
+)]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     pub(crate) kept: RecordedSessionArgs,
     /// The compaction to undo, by its number in the history [default: the newest in force]
     #[arg(long, value_name = "N", conflicts_with = "handle")]
     pub(crate) epoch: Option<u32>,
-    /// Write only the text or the messages that left under this handle, as marks, summaries and search results name it; or
-    /// the message of this number
+    /// Write only the text or the messages that left under this handle, as reports, marks, summaries and search results
+    /// name it; or the message of this number, such as 37 or '#37'
     #[arg(long, value_name = "HANDLE|N")]
     pub(crate) handle: Option<String>,
     /// The format to write [default: the file's own where that can be written, else openai-chat]

@@ -49,10 +49,10 @@ pub(crate) enum HookAgent {
 /// An event in an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookEvent {
-    /// Its model is about to write a summary: what that has to keep
+    /// Before its model writes a summary: prints the demands that the summary has to repeat
     PreCompact,
-    /// It goes on behind a compaction: the exact words of what left
+    /// After a compaction: prints exact words of what left, to be added to the context
     SessionStart,
-    /// It asks for the messages after a compaction
+    /// In place of its model's summary: prints the messages after a compaction, or why the model is to compact
     Compact,
 }

@@ -14,5 +14,8 @@ pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {
     let kept = RecordedSession::read(&args.kept, quiet)?;
     let told = brief::brief(kept.session(), &runtime, args.tokens)?;
     terminal::standard(format!("{}\n", told.text).as_bytes())?;
+    if let Some(missing) = told.missing.filter(|_| !quiet) {
+        terminal::note(&format!("{missing}; --tokens makes room, `epitome restore FILE --handle '#N'` writes one"));
+    }
     Ok(ExitCode::SUCCESS)
 }

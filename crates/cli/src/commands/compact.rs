@@ -298,7 +298,11 @@ impl Job<'_> {
             let choice = Choice::new(&self.runtime, report.mode, session.cycle() + 1);
             let (preview, elapsed) = (self.args.preview, started.elapsed());
             let model = self.runtime.summary_model();
-            let subject = Subject { name: &name, session: &session, choice, model, preview, elapsed };
+            let input = &self.args.input.file;
+            let is_replaced = self.args.target.force && self.args.target.output.as_ref() == Some(input);
+            let path = paths::display_name(input);
+            let file = (!paths::is_standard(input) && !is_replaced).then_some(path.as_str());
+            let subject = Subject { name: &name, file, session: &session, choice, model, preview, elapsed };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {

@@ -1,5 +1,6 @@
 //! `epitome hook`: answers to an agent that calls when something happens in it.
 
+mod agent_message;
 mod claude_code;
 mod messages;
 
@@ -15,7 +16,10 @@ const FAILED: u8 = 1;
 
 pub(crate) fn run(args: &HookArgs) -> CommandResult {
     let mut input = String::new();
-    std::io::stdin().lock().read_to_string(&mut input).map_err(|error| Failure::other(error).with_exit_code(FAILED))?;
+    std::io::stdin().lock().read_to_string(&mut input).map_err(|error| {
+        let error = anyhow::Error::new(error).context("cannot read what the agent said on standard input");
+        Failure::usage(error).with_exit_code(FAILED)
+    })?;
     let answer = match (args.agent, args.event) {
         (HookAgent::ClaudeCode, HookEvent::PreCompact) => claude_code::demands_to_keep(&input),
         (HookAgent::ClaudeCode, HookEvent::SessionStart) => claude_code::words_of_what_left(&input),

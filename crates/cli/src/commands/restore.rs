@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use epitome::Session;
-use epitome::formats::{Format, Profile, render};
+use epitome::formats::{Format, Profile, render, write_messages};
+use epitome::recall::message_number;
 use epitome::session::{Message, UndoError};
 use epitome::store::SessionFile;
 use epitome::strategy::ArchivedContent;
@@ -53,16 +53,7 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
 
 /// Prints the content of a handle: a text as it was, messages as a request.
 fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
-    let file = display_name(&args.kept.file);
-    let item = kept.recall(handle)?.ok_or_else(|| {
-        let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
-        failure.with_help(match kept {
-            RecordedSession::Stored { .. } => "`epitome history` lists the handles of each compaction",
-            RecordedSession::Recorded { .. } => {
-                "an agent's file has no archive: --epoch N writes the session with all that a compaction took out"
-            }
-        })
-    })?;
+    let item = kept.recall(handle)?.ok_or_else(|| unknown_handle(kept, handle, args))?;
     match item {
         ArchivedContent::Text(_) if args.to.is_some() => {
             let failure = Failure::usage_text(format!("`{handle}` is a part of a message, and no session"));
@@ -75,15 +66,45 @@ fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Re
                 let failure = Failure::usage_text(format!("{to} cannot hold a part of a session"));
                 return Err(failure.with_help("openai-chat, openai-responses, anthropic and gemini can"));
             };
-            let mut session = Session::new();
-            messages.iter().for_each(|message| {
-                session.push(Message::clone(message));
-            });
-            let mut json = render(session.view(), profile, None, None).json;
-            json.push('\n');
+            // As they are: a request of these alone would need an opening, and would leave out results without calls.
+            let recalled: Vec<Message> = messages.iter().map(|message| Message::clone(message)).collect();
+            let written = write_messages(profile, &recalled).map_err(|error| {
+                let what = format!("cannot write what is under {handle} as {to}");
+                Failure::usage(anyhow::Error::new(error).context(what)).with_help("--to names another form")
+            })?;
+            let json = format!("{{\"{}\": [\n{}\n]}}\n", profile.list_field(), written.join(",\n"));
             Ok((json.into_bytes(), format!("{} under {handle}", plural(messages.len(), "message"))))
         }
     }
+}
+
+/// Why there is nothing under a handle.
+fn unknown_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Failure {
+    let file = display_name(&args.kept.file);
+    let count = kept.session().log().len();
+    let numbers = match count {
+        0 => "it holds no messages".to_owned(),
+        1 => "#0 is its only message".to_owned(),
+        _ => format!("#0 to #{} are its messages", count - 1),
+    };
+    let handle = handle.trim();
+    if let Some(number) = message_number(handle) {
+        return Failure::usage_text(format!("{file} has no message #{number}")).with_help(numbers);
+    }
+    let is_handle = handle.len() >= 8 && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_handle {
+        let failure = Failure::usage_text(format!("`{handle}` is neither a handle nor a message's number"));
+        let help = "a handle has 12 or more of the digits 0 to f, as reports, marks and search results name it";
+        return failure.with_help(format!("{help}; {numbers}"));
+    }
+    let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
+    failure.with_help(match kept {
+        RecordedSession::Stored { .. } => "`epitome history` lists the handles of each compaction".to_owned(),
+        RecordedSession::Recorded { .. } => format!(
+            "is it a handle of this session? What left without its neighbours has none here: --handle '#N' writes one \
+             message ({numbers}), --epoch N the session from before a compaction that the file records"
+        ),
+    })
 }
 
 /// The session without one of its compactions.

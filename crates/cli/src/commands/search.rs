@@ -95,7 +95,7 @@ fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
     let words = std::iter::once(&first).chain(&args.also).filter(|words| !words.trim().is_empty());
     let query = Query {
         words: words.cloned().collect(),
-        from: args.from.clone(),
+        from: args.source.clone(),
         newest: args.newest,
         limit: args.limit,
         characters: args.characters,
@@ -103,7 +103,7 @@ fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
     };
     query.check().map_err(|problem| {
         let failure = Failure::usage(problem);
-        let help = "name words, or --from or --newest for what was said by whom, or last";
+        let help = "name words, or --source or --newest for what was said by whom, or last";
         if problem == QueryProblem::Nothing { failure.with_help(help) } else { failure }
     })?;
     Ok(query)

@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::formats::{Format, ReadError, ReadOptions, read};
+use epitome::formats::{Format, ReadError, ReadOptions, RecordedModel, read, recorded_model};
 use epitome_mcp::ContextStatus;
 use serde::Deserialize;
 
-use crate::configuration;
-use crate::counter::counter_of;
+use crate::args::RoomArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::input::bytes;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, WARN};
-use crate::render::text::{number, plural};
+use crate::render::text::{number, percent, plural};
+use crate::room::Room;
 use crate::terminal;
 
 /// The width of the bar, in columns.
@@ -45,7 +45,9 @@ struct WindowInput {
 
 pub(crate) fn run() -> CommandResult {
     let mut input = String::new();
-    std::io::stdin().lock().read_to_string(&mut input)?;
+    std::io::stdin().lock().read_to_string(&mut input).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context("cannot read what the agent said on standard input"))
+    })?;
     let input: StatusInput = serde_json::from_str(&input).map_err(|error| {
         let error = anyhow::Error::new(error).context("what the agent said on standard input is not understood");
         Failure::usage(error).with_help("this command is called by Claude Code, as the command of its status line")
@@ -53,16 +55,19 @@ pub(crate) fn run() -> CommandResult {
     // A session that has said nothing has no file yet, or an empty one, or one without a message. The format is the agent's:
     // such a file does not show it.
     let options = ReadOptions { format: Some(Format::ClaudeCode), ..ReadOptions::default() };
-    let session = match &input.transcript_path {
+    let (session, model) = match &input.transcript_path {
         Some(path) if path.exists() => match read(bytes(path)?, options) {
-            Ok(loaded) => loaded.sessions.into_iter().next().map(|first| first.session),
+            Ok(loaded) => {
+                let model = recorded_model(loaded.format, &loaded.bytes);
+                (loaded.sessions.into_iter().next().map(|first| first.session), model)
+            }
             // Malformed is a file of the agent's in which no line is a message.
-            Err(ReadError::Empty | ReadError::Malformed { .. }) => None,
+            Err(ReadError::Empty | ReadError::Malformed { .. }) => (None, RecordedModel::default()),
             Err(error) => return Err(Failure::usage(error)),
         },
-        _ => None,
+        _ => (None, RecordedModel::default()),
     };
-    let mut line = line(&session.unwrap_or_default(), &input.context_window.unwrap_or_default())?;
+    let mut line = line(&session.unwrap_or_default(), &model, &input.context_window.unwrap_or_default())?;
     // The agent shows colours, though this is not a terminal to its programs.
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         line = anstream::adapter::strip_str(&line).to_string();
@@ -71,15 +76,20 @@ pub(crate) fn run() -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line(session: &Session, window: &WindowInput) -> Result<String, Failure> {
-    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
-    let engine = epitome::engine_with_counter(&runtime, counter_of(&runtime, session));
-    let mut budget = runtime.budget.clone();
-    if let Some(size) = window.context_window_size.filter(|size| *size > 0) {
-        (budget.window, budget.reserve_output) = (size, 0);
-    }
+/// The provider's figure, of the whole window, leads where the agent tells it; the figure of the messages is that of
+/// `epitome context`.
+fn line(session: &Session, model: &RecordedModel, window: &WindowInput) -> Result<String, Failure> {
+    let args = RoomArgs { window: window.context_window_size.filter(|size| *size > 0), ..RoomArgs::default() };
+    let room = Room::new(&args, model, &epitome::registry())?;
+    let (engine, budget) = room.engine(session);
     let status = ContextStatus::measure(session, &engine, &budget);
-    let share = window.used_percentage.unwrap_or(status.percent).clamp(0.0, 100.0);
+    let of_messages = format!(
+        "{} of {}",
+        percent(status.used_tokens.into(), status.usable_tokens.into()),
+        number(status.usable_tokens)
+    );
+    let reported = window.used_percentage.map(|share| share.max(0.0));
+    let share = reported.unwrap_or(status.percent);
     let style = if share >= FULL {
         BAD
     } else if share >= NEAR {
@@ -87,8 +97,11 @@ fn line(session: &Session, window: &WindowInput) -> Result<String, Failure> {
     } else {
         GOOD
     };
-    let drawn = bar(share.round() as u64, 100, BAR, style);
-    let mut text = format!("{drawn} {share:.0} % of {}", number(budget.window));
+    let drawn = bar(share.min(100.0).round() as u64, 100, BAR, style);
+    let mut text = match reported {
+        Some(share) => format!("{drawn} {share:.0} % of {}, messages {of_messages}", number(budget.window)),
+        None => format!("{drawn} {of_messages}"),
+    };
     for part in status.parts.iter().take(PARTS) {
         text += &format!(" {FAINT}·{FAINT:#} {} {}", part.part, number(part.tokens));
     }

@@ -30,6 +30,8 @@ const LABEL: usize = 9;
 pub(crate) struct Subject<'a> {
     /// The file, and the session in it.
     pub(crate) name: &'a str,
+    /// The file that `epitome restore` reads afterwards; `None` where what was read cannot be read again.
+    pub(crate) file: Option<&'a str>,
     /// The session as it was before.
     pub(crate) session: &'a Session,
     /// The grounds for the chain.
@@ -71,6 +73,9 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     receipts(&mut out, report, width);
     if let Some(quality) = &report.quality {
         write_quality(&mut out, quality, width);
+    }
+    if let Some(file) = subject.file.filter(|_| report.edits.iter().any(|edit| edit.recall.is_some())) {
+        write_labelled(&mut out, "recall", &format!("epitome restore {file} --handle HANDLE writes what left"), width);
     }
     out
 }

@@ -1,5 +1,7 @@
 //! What is wrong with the usage or the input: exit code 2, what, where, and what to do about it.
 
+use std::fs;
+
 use crate::place::{Place, chat};
 
 /// What is said, after the exit code was checked and that nothing went to standard output.
@@ -193,4 +195,39 @@ fn configurations() {
     "#);
     insta::assert_snapshot!(refused(&place, "check chat.json --config binary.toml"), @"error: cannot read binary.toml: byte 0 is not UTF-8");
     insta::assert_snapshot!(refused(&place, "check chat.json --window 50"), @"error: --window takes a value from 100 to 1000000000, not 50");
+}
+
+#[test]
+fn every_command_that_reads_a_session_refuses_what_is_none() {
+    let place = Place::with("empty", "");
+    place.file("binary", [0u8, 159, 146, 150, 255, 0, 1, 2]);
+    place.file("other.json", r#"{"name": "package", "version": "1.0"}"#);
+    place.file("cut.json", &chat()[..600]);
+    fs::create_dir(place.path("folder")).unwrap();
+    for command in ["brief", "context", "watch --once", "history", "restore", "check", "inspect"] {
+        for file in ["missing.json", "empty", "binary", "other.json", "cut.json", "folder"] {
+            let said = refused(&place, &format!("{command} {file}"));
+            assert!(said.starts_with("error: ") && said.contains(file), "{command} {file}: {said}");
+        }
+    }
+}
+
+#[test]
+fn what_is_called_by_agents_refuses_what_is_no_call() {
+    let place = Place::new();
+    let check = |line: &str, input: &[u8], code: i32, expect: &str| {
+        let ran = place.run_with(line, input);
+        assert_eq!((ran.code, ran.text()), (code, ""), "{line}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: ") && ran.stderr.contains(expect), "{line}: {}", ran.stderr);
+    };
+    let binary = [0u8, 159, 146, 150, 255];
+    for event in ["pre-compact", "session-start", "compact"] {
+        let line = format!("hook claude-code {event}");
+        check(&line, b"", 1, "is not understood");
+        check(&line, b"[1]", 1, "is not understood");
+        check(&line, &binary, 1, "cannot read what the agent said on standard input");
+    }
+    check("statusline", b"", 2, "is not understood");
+    check("statusline", &binary, 2, "cannot read what the agent said on standard input");
+    check("statusline", br#"{"transcript_path": "."}"#, 2, "it is a folder");
 }

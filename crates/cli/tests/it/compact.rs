@@ -39,6 +39,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
 
       messages # kept · # pinned · # excerpted
       retained typed # % (# of #)
+      recall epitome restore chat.json --handle HANDLE writes what left
       time [TIMES]
     ");
 }

@@ -153,6 +153,11 @@ fn a_window_leaves_room_for_what_is_beside_the_list() {
     assert_eq!(asked(json!({"window": 20_000, "reserve": 8_000, "system": 9_000}))["status"], "compacted");
     let whole = asked(json!({"window": 7_500, "reserve": 1_000, "system": "Be brief.", "tools": [], "report": true}));
     assert_eq!(whole["report"]["status"], "compacted", "{whole}");
+    // No tools are sent in either case.
+    let budget = |tools: Value| asked(json!({"window": 200_000, "tools": tools}))["budget"].as_u64().unwrap();
+    let none = asked(json!({"window": 200_000}))["budget"].as_u64().unwrap();
+    assert_eq!((budget(json!([])), budget(Value::Null)), (none, none));
+    assert!(budget(json!([{"type": "function", "function": {"name": "f"}}])) < none);
     let after = asked(json!({"budget": 100_000, "overflow": {"limit": 6_000}}));
     assert!(after["tokens_after"].as_u64().unwrap() <= 6_000, "{after}");
 }
@@ -220,6 +225,43 @@ fn a_brief_of_a_file() {
     check("", 12_000..36_000);
     let ran = place.run("brief session.jsonl --tokens 10");
     assert!(ran.code == 3 && ran.stderr.contains("must stay"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_brief_says_what_of_typed_messages_it_has_not() {
+    let typed = |number: usize| -> String {
+        let lines =
+            (0..20).map(|line| format!(" Line {line} of request {number}: colour {} stays.", line * 31 + number));
+        format!("Request {number} begins.{} Request {number} ends.", lines.collect::<String>())
+    };
+    let messages: Vec<Value> = (0..12)
+        .flat_map(|number| {
+            let answer = format!("Done with {number}. ").repeat(30);
+            [json!({"role": "user", "content": typed(number)}), json!({"role": "assistant", "content": answer})]
+        })
+        .collect();
+    let place = Place::with("chat.json", json!({"messages": messages}).to_string());
+    // How many of the typed messages are whole, have their two ends, and are not there.
+    let check = |tokens: u32, expect: (usize, usize, usize), warning: &str| {
+        let ran = place.run(&format!("brief chat.json --tokens {tokens}"));
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let text = ran.text();
+        let is_whole = |number: &usize| text.contains(&typed(*number));
+        let has_ends = |number: &usize| {
+            text.contains(&format!("Request {number} begins.")) && text.contains(&format!("Request {number} ends."))
+        };
+        let (whole, others): (Vec<usize>, Vec<usize>) = (0..12).partition(is_whole);
+        let (ends, gone): (Vec<usize>, Vec<usize>) = others.into_iter().partition(has_ends);
+        assert_eq!((whole.len(), ends.len(), gone.len()), expect, "{tokens}: {text}");
+        assert!(ran.stderr.contains(warning) && ran.stderr.is_empty() == warning.is_empty(), "{}", ran.stderr);
+        assert!(text.matches("characters left out …]").count() >= ends.len(), "{text}");
+        assert_eq!(text.contains("[For want of room, "), !gone.is_empty(), "{text}");
+        let quiet = place.run(&format!("brief chat.json --tokens {tokens} -q"));
+        assert_eq!((quiet.text(), quiet.stderr.as_str()), (text, ""));
+    };
+    check(8_000, (12, 0, 0), "");
+    check(2_000, (0, 12, 0), "12 typed messages, of which the middle is not in the text: #0, #2, #4");
+    check(400, (1, 0, 11), "11 typed messages are not whole in the text: #0, #2");
 }
 
 #[test]

@@ -170,7 +170,76 @@ fn an_agents_file_is_looked_back_at() {
     let recalled = place.run(&format!("restore small.jsonl --handle {handle} -q"));
     assert!(recalled.code == 0 && !recalled.stdout.is_empty(), "{}", recalled.stderr);
     let missing = place.run("restore small.jsonl --handle 0123456789");
-    assert!(missing.code == 2 && missing.stderr.contains("an agent's file has no archive"), "{}", missing.stderr);
+    assert!(
+        missing.code == 2 && missing.stderr.contains("nothing under the handle `0123456789`"),
+        "{}",
+        missing.stderr
+    );
+}
+
+#[test]
+fn the_input_has_what_a_handle_of_the_report_names() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran = place.run("compact session.jsonl -b 12k --to openai-chat -o out.json --report report.json");
+    assert!(ran.stderr.contains("epitome restore session.jsonl --handle HANDLE writes what left\n"), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_slice(&place.read("report.json")).unwrap();
+    let edits = report["edits"].as_array().unwrap();
+    assert!(edits.len() > 5, "{}", edits.len());
+    for edit in edits {
+        let handle = edit["recall"].as_str().unwrap();
+        let ran = place.run(&format!("restore session.jsonl --handle {handle}"));
+        assert_eq!(ran.code, 0, "{handle}: {}", ran.stderr);
+        if edit["edit"] == "summarize" {
+            let restored = ran.json()["messages"].as_array().unwrap().len();
+            assert_eq!(restored, edit["messages"].as_array().unwrap().len(), "{handle}");
+        }
+    }
+    let piped = place.run_with("compact - -b 12k --to openai-chat", &example("session.jsonl"));
+    assert!(piped.code == 0 && !piped.stderr.contains("epitome restore"), "what was piped in cannot be read again");
+}
+
+#[test]
+fn a_message_is_restored_as_it_is_or_not_at_all() {
+    let place = Place::with("chat.json", chat());
+    let texts = |line: &str| -> Vec<String> {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 0, "{line}: {}", ran.stderr);
+        let restored = ran.json();
+        let messages = restored.as_object().unwrap().values().next().unwrap().as_array().unwrap().clone();
+        messages.iter().map(ToString::to_string).collect()
+    };
+    let words =
+        ["You build releases.", "Build release 4.2", "make release", "unit 61 did not link", "Unit 61 did", "Then fix"];
+    for (number, words) in words.into_iter().enumerate() {
+        for to in ["", "--to openai-chat", "--to openai-responses", "--to anthropic", "--to gemini"] {
+            if number == 0 && (to.ends_with("anthropic") || to.ends_with("gemini")) {
+                continue;
+            }
+            let texts = texts(&format!("restore chat.json --handle #{number} {to}"));
+            assert!(texts.len() == 1 && texts[0].contains(words), "#{number} {to}: {texts:?}");
+        }
+    }
+    let refused = |handle: &str| {
+        let ran = place.run(&format!("restore chat.json --handle {handle}"));
+        assert_eq!((ran.code, ran.text()), (2, ""), "{handle}");
+        ran.stderr
+    };
+    insta::assert_snapshot!(refused("6"), @r#"
+    error: chat.json has no message #6
+      help: #0 to #5 are its messages
+    "#);
+    insta::assert_snapshot!(refused("release"), @r#"
+    error: `release` is neither a handle nor a message's number
+      help: a handle has 12 or more of the digits 0 to f, as reports, marks and search results name it; #0 to #5 are its messages
+    "#);
+    for wrong in ["#", "#-1", "+1", "1.0", "call_1", "#0-#2", "0x1"] {
+        assert!(refused(wrong).contains("neither a handle nor"), "{wrong}");
+    }
+    assert!(refused("0123456789ab").contains("has nothing under the handle"));
+    insta::assert_snapshot!(refused("0 --to anthropic"), @r#"
+    error: cannot write what is under 0 as anthropic: `role`: a system prompt stands beside the messages in this form, in `system`
+      help: --to names another form
+    "#);
 }
 
 #[test]

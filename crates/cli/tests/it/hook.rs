@@ -104,15 +104,34 @@ fn a_status_line() {
     let path = place.path("session.jsonl");
     check(json!({"transcript_path": path}), &["tool results ", " · "]);
     let window = json!({"context_window_size": 200_000, "used_percentage": 61.4});
-    check(json!({"transcript_path": path, "context_window": window}), &["██████▏··· 61 % of 200,000 · "]);
-    check(json!({"transcript_path": place.path("none.jsonl"), "context_window": window}), &["61 % of 200,000"]);
-    check(json!({"session_id": "x"}), &["·········· 0 % of "]);
+    check(
+        json!({"transcript_path": path, "context_window": window}),
+        &["██████▏··· 61 % of 200,000, messages 41 % of 184,000 · "],
+    );
+    check(
+        json!({"transcript_path": place.path("none.jsonl"), "context_window": window}),
+        &["61 % of 200,000, messages 0 % of 184,000"],
+    );
+    let over = json!({"context_window_size": 64_000, "used_percentage": 130.2});
+    check(
+        json!({"transcript_path": path, "context_window": over}),
+        &["██████████ 130 % of 64,000, messages 157 % of 48,000 · "],
+    );
+    check(json!({"session_id": "x"}), &["·········· 0 % of 184,000"]);
     check(json!({"session_id": "x", "context_window": null}), &["·········· 0 % of "]);
     // As it is before the first message.
     let line = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
     for begun in [String::new(), format!("{line}\n")] {
         place.file("begun.jsonl", begun);
         check(json!({"transcript_path": place.path("begun.jsonl"), "context_window": null}), &["·········· 0 % of "]);
+    }
+    // Both say the same of the same session and window.
+    for window in [64_000, 200_000, 1_000_000] {
+        let page = place.run(&format!("context session.jsonl --window {window}")).text().to_owned();
+        let share = page.lines().find_map(|line| line.strip_suffix(" full")?.rsplit("  ").next()).unwrap().to_owned();
+        let usable = page.split("of the ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().to_owned();
+        let of_context = format!(" {share} of {usable} · ");
+        check(json!({"transcript_path": path, "context_window": {"context_window_size": window}}), &[&of_context]);
     }
     let ran = place.run_with("statusline", b"no JSON");
     assert!(ran.code == 2 && ran.stderr.contains("is not understood"), "{}", ran.stderr);

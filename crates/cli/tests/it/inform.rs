@@ -181,7 +181,7 @@ fn help_names_every_subcommand() {
       inspect      Show the content of a session by role, tool and round
       convert      Write a session in another format
       history      List the compactions of a session, with what each did and what left
-      restore      Undo one compaction of a session, or write the text behind a handle
+      restore      Undo one compaction of a session, or write what left under a handle
       search       Search the text of a session, a folder or a store, in the context and removed from it
       strategies   List the strategies, or show the page of one
       eval         Compare methods of compaction on recorded sessions
@@ -190,7 +190,7 @@ fn help_names_every_subcommand() {
       serve        Run the service: compactions over HTTP, and a proxy in front of a provider
       mcp          Give a session's model tools to search its own past (Model Context Protocol)
       brief        Write what matters of a session as one text
-      fit          Fit lists of messages for a program in any language
+      fit          Fit lists of messages for a program in any language, which asks line by line
       setup        Make an agent work with this program, or take that back
       hook         Answer an agent's hook; the plug-ins of `setup` call this
       statusline   Print a line of what an agent's context holds; its status line calls this
@@ -201,5 +201,37 @@ fn help_names_every_subcommand() {
       -h, --help     Print help (see more with '--help')
       -V, --version  Print version
       -q, --quiet    Print no report and no warnings, only the result
+
+    Examples:
+      epitome compact session.jsonl --budget 32k --to openai-chat -o smaller.json
+      epitome context                    # what fills the newest session of any agent on this machine
+      epitome search session.jsonl which port
+
+    `epitome COMMAND --help` explains every option of a command.
     "#);
+}
+
+#[test]
+fn an_empty_list_of_tools_costs_nothing() {
+    let tokens = |tools: &str| {
+        let place = Place::with("chat.json", chat().replacen('{', &format!("{{{tools}"), 1));
+        let window = |command: &str| place.run(&format!("{command} chat.json --json")).json();
+        let (inspected, checked) = (window("inspect"), window("check"));
+        assert_eq!(inspected["session"]["tool_definition_tokens"], checked["tool_definition_tokens"]);
+        checked["tool_definition_tokens"].as_u64().unwrap()
+    };
+    for empty in ["", r#""tools": [],"#, r#""tools": [ ],"#, r#""tools": null,"#, r#""functions": [],"#] {
+        assert_eq!(tokens(empty), 0, "{empty}");
+    }
+    assert!(tokens(r#""tools": [{"type": "function", "function": {"name": "f"}}],"#) > 5);
+}
+
+#[test]
+fn the_heading_of_models_is_over_what_is_about_models() {
+    let ran = Place::new().run("compact --help");
+    let (others, models) = ran.text().split_once("Summaries by a model").unwrap();
+    for option in ["--preview", "--output", "--force", "--report", "--all", "--json"] {
+        assert!(others.contains(&format!(" {option}")) && !models.contains(&format!("  {option} ")), "{option}");
+    }
+    assert!(models.contains("--model-url") && !others.contains("--model-url"));
 }

@@ -40,7 +40,7 @@ fn what_was_said_is_found() {
       #4 assistant:
       The export joins on the fingerprint, so it stays as it was.
     "#);
-    insta::assert_snapshot!(place.run("search session.json write_export --from file --limit 1 --characters 150").all(), @r#"
+    insta::assert_snapshot!(place.run("search session.json write_export --source file --limit 1 --characters 150").all(), @r#"
     exit 0
     ----- stdout
     #3 tool Read  1.00  /home/dev/ledger/export.py
@@ -51,7 +51,7 @@ fn what_was_said_is_found() {
       def write_export(rows):
           return fingerprint(rows)
     "#);
-    insta::assert_snapshot!(place.run("search session.json --from user --newest").all(), @r#"
+    insta::assert_snapshot!(place.run("search session.json --source user --newest").all(), @r#"
     exit 0
     ----- stdout
     #1 user  1.00
@@ -149,7 +149,7 @@ fn a_folder_is_searched_as_one() {
 fn what_left_the_context_has_a_handle_that_brings_it_back() {
     let place = Place::with("example.jsonl", example("session.jsonl"));
     assert_eq!(place.run("compact example.jsonl --budget 12000 -o example.jsonl -q").code, 0);
-    let printed = place.run("search example.jsonl parse_amount float int --from tool --json --limit 20").json();
+    let printed = place.run("search example.jsonl parse_amount float int --source tool --json --limit 20").json();
     let passages = printed["passages"].as_array().unwrap();
     let left = passages.iter().find(|passage| passage["in_context"] == false).unwrap();
     let handle = left["handle"].as_str().unwrap();
@@ -161,10 +161,10 @@ fn what_left_the_context_has_a_handle_that_brings_it_back() {
 fn bad_input_is_told() {
     let place = Place::with("session.json", session("HLV-2209"));
     std::fs::create_dir(place.path("empty")).unwrap();
-    insta::assert_snapshot!(place.run("search session.json x --from me").all(), @r#"
+    insta::assert_snapshot!(place.run("search session.json x --source me").all(), @r#"
     exit 2
     ----- stderr
-    error: invalid value 'me' for '--from <A,B>': `me` is not a source: take user, assistant, tool or file
+    error: invalid value 'me' for '--source <A,B>': `me` is not a source: take user, assistant, tool or file
 
     For more information, try '--help'.
     "#);
@@ -178,7 +178,7 @@ fn bad_input_is_told() {
     exit 2
     ----- stderr
     error: empty holds no session that can be read
-      help: name a folder of session files, or --format where it is not recognised
+      help: name a folder of session files, or --from where it is not recognised
     "#);
     insta::assert_snapshot!(place.run("search empty x --newest").all(), @r#"
     exit 2
@@ -192,7 +192,7 @@ fn bad_input_is_told() {
     exit 2
     ----- stderr
     error: cannot read prose.txt: this is not a session in a known format (plain text that starts `Just a few words.`)
-      help: where it is a session, `--format` names its format; `epitome convert --help` lists them
+      help: where it is a session, `--from` names its format; `epitome convert --help` lists them
     "#);
     for (line, part) in [
         ("search session.json x --limit 0", "`limit` is 1 to 100 passages, not 0"),
@@ -224,13 +224,13 @@ fn a_store_is_searched_like_files() {
     let place = Place::new();
     let sessions = [("default", "one", "HLV-2209"), ("default", "two", "KQD-8114"), ("alice", "hers", "ZZT-0001")];
     store(&place, &sessions);
-    insta::assert_snapshot!(place.run("search --store sqlite:store.db which partner --session two --from user").all(), @r#"
+    insta::assert_snapshot!(place.run("search --store sqlite:store.db which partner --session two --source user").all(), @r#"
     exit 0
     ----- stdout
     #1 user  1.00
       Leave the export of partner KQD-8114 alone.
     "#);
-    insta::assert_snapshot!(place.run("search --store sqlite:store.db partner KQD-8114 --from user").all(), @r#"
+    insta::assert_snapshot!(place.run("search --store sqlite:store.db partner KQD-8114 --source user").all(), @r#"
     exit 0
     ----- stdout
     two  #1 user  1.00
@@ -276,7 +276,7 @@ fn a_store_that_cannot_be_searched_is_told_and_not_made() {
     check("search --store sqlite:store.db --tenant bob x", "no session of the tenant `bob`");
     check("search --store sqlite:store.db", "there is nothing to look for");
     check("search --store sqlite:store.db x --newest", "--newest is of one session");
-    check("search --store sqlite:store.db x --format codex", "cannot be used with");
+    check("search --store sqlite:store.db x --from codex", "cannot be used with");
     check("search --store mysql://me:hush@host x", "a database is named");
     check("search session.json x --tenant bob", "--store");
     assert!(!place.path("none.db").exists());
@@ -319,7 +319,7 @@ fn what_a_helper_did_is_found_in_its_own_file() {
       There are 17 walruses.
     "#);
     // A helper is told by the model, not by a person; nobody else reads its file as a session of its own.
-    insta::assert_snapshot!(place.run("search project count --from user").all(), @r#"
+    insta::assert_snapshot!(place.run("search project count --source user").all(), @r#"
     exit 0
     ----- stdout
     s1.jsonl  #0 user  1.00

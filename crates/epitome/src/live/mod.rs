@@ -50,6 +50,7 @@ use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
 use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
+use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
@@ -322,6 +323,7 @@ impl LiveSession {
 
     /// The tool definitions that are sent with every request, as JSON; they take a part of the window.
     pub fn set_tools(&mut self, tools: Option<&str>) -> Result<(), LiveError> {
+        let tools = tools.and_then(defined_tools);
         if self.session.tools.as_deref() == tools {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use epitome_session::{
 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
-use crate::json::Object;
+use crate::json::{Object, defined_tools};
 use crate::openai_responses::blocks as responses;
 use crate::openai_responses::group::Grouper;
 use crate::reader::{Format, Line, LoadedSession, Probe, ReadError, Warning};
@@ -139,7 +139,7 @@ impl CodexReader {
             let message = Message::text("", Role::System, Origin::Instructions, &*text);
             self.head = Some(self.session.push(Message { records, ..message }));
         }
-        self.session.tools = payload.get("dynamic_tools").filter(|json| *json != "[]").map(Arc::from);
+        self.session.tools = payload.get("dynamic_tools").and_then(defined_tools).map(Arc::from);
     }
 
     fn flush(&mut self) {

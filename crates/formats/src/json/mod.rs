@@ -171,6 +171,21 @@ pub(crate) fn list(json: &str) -> Option<Vec<&str>> {
     Some(items.into_iter().map(RawValue::get).collect())
 }
 
+/// Returns the tool definitions in a JSON text; `None` where there are none: an empty list is sent as no list is, and
+/// costs nothing. Constant time but for white space.
+///
+/// ```
+/// use epitome_formats::defined_tools;
+///
+/// assert_eq!((defined_tools("[]"), defined_tools("[ \n]"), defined_tools(" null")), (None, None, None));
+/// assert_eq!(defined_tools("[{}]"), Some("[{}]"));
+/// ```
+pub fn defined_tools(json: &str) -> Option<&str> {
+    let inner = json.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_empty = inner.map_or_else(|| matches!(json.trim(), "" | "null"), |inner| inner.trim().is_empty());
+    (!is_empty).then_some(json)
+}
+
 /// Where `part`, a slice of `whole`, starts in it.
 pub(crate) fn offset(whole: &[u8], part: &str) -> usize {
     part.as_ptr() as usize - whole.as_ptr() as usize

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use self::envelope::{Envelope, envelopes};
 use crate::error::{ReadError, Warning};
 use crate::input::{Probe, Shape};
-use crate::json::{self, Object};
+use crate::json::{self, Object, defined_tools};
 use crate::{Format, LoadedSession};
 
 /// The fields that hold the messages of `format`.
@@ -85,7 +85,8 @@ pub(crate) fn read_sessions(
         let mut session = Session::new();
         session.extend(reader.messages);
         if let Some(wrapper) = &envelope.wrapper {
-            session.tools = wrapper.get("tools").or_else(|| wrapper.get("functions")).map(Arc::from);
+            session.tools =
+                wrapper.get("tools").or_else(|| wrapper.get("functions")).and_then(defined_tools).map(Arc::from);
             session.id = name_of(wrapper).map(Arc::from);
         }
         loaded.push(LoadedSession { name, session, records: reader.records });

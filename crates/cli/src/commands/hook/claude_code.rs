@@ -6,13 +6,13 @@ use std::{fs, io};
 
 use epitome::Session;
 use epitome::formats::{Format, ReadOptions, read};
-use epitome::session::{Content, Message, Origin, Role};
+use epitome::session::{Message, Origin, Role};
 use epitome::strategy::Lexicon;
 use epitome::strategy::speech::demands;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::brief::brief_within;
+use crate::brief::{brief_within, texts_of};
 use crate::configuration;
 use crate::failure::Failure;
 use crate::folders::variable;
@@ -46,7 +46,13 @@ pub(super) fn demands_to_keep(input: &str) -> Result<String, Failure> {
     let mut seen = BTreeSet::new();
     let mut kept: Vec<&str> = Vec::new();
     let mut room = DEMANDS;
-    for text in session.log().iter().rev().filter(|message| message.origin == Origin::Typed).flat_map(texts_of) {
+    for text in session
+        .log()
+        .iter()
+        .rev()
+        .filter(|message| message.origin == Origin::Typed)
+        .flat_map(|message| texts_of(message))
+    {
         for demand in demands(&lexicon, text).into_iter().rev() {
             let words = text[demand.range].trim();
             if words.chars().count() < room && seen.insert(words) {
@@ -119,14 +125,6 @@ fn session_of(input: &HookInput) -> Result<Session, Failure> {
     })?;
     let first = loaded.sessions.into_iter().next();
     first.map(|first| first.session).ok_or_else(|| Failure::usage_text(format!("{} has no session", path.display())))
-}
-
-/// The texts of a message.
-fn texts_of(message: &std::sync::Arc<Message>) -> impl Iterator<Item = &str> {
-    message.blocks.iter().filter_map(|block| match &block.content {
-        Content::Text { text } => Some(&**text),
-        _ => None,
-    })
 }
 
 /// A session without the newest call and its results: the agent keeps these beside its summary.

@@ -1,76 +1,121 @@
 //! Claude Code's function hook, which gets the messages and gives those behind the compaction.
 
+use epitome::Budget;
+use epitome::engine::Threshold;
 use epitome::formats::Profile;
+use epitome::session::Heading;
+use epitome::session::harness::typed_ranges;
 use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, Fitted, fit};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
+use super::agent_message::{AgentMessage, AgentRole, ToolOutput, ToolUse};
 use crate::configuration;
 use crate::failure::Failure;
 use crate::render::text::number;
+use crate::terminal;
 
 /// The share of the messages' tokens that stays: the cache is lost with every compaction, so the next is to be far away.
 const SHARE: f64 = 0.3;
 
+/// Messages of no more tokens than these fit, whatever the window: nothing of them has to leave. Source: 4 % of the
+/// smallest window that Claude Code compacts for, 100,000.
+const LITTLE: u32 = 4_000;
+
+/// The least share of the tokens that a compaction has to save. Source: with less the next one would be due at once.
+const LEAST_SAVING: f64 = 0.2;
+
 #[derive(Debug, Deserialize)]
 struct HookInput {
-    messages: Vec<AgentMessage>,
-}
-
-/// A message as the hook has it. A call is with the model's message, its result with the next one of the user's side.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct AgentMessage {
-    role: String,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    tool_uses: Vec<ToolUse>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tool_results: Vec<ToolOutput>,
-}
-
-#[derive(Debug, Clone, Deserialize, Serialize)]
-struct ToolUse {
-    tool_use_id: String,
-    tool: String,
-    #[serde(default)]
-    input: Value,
-}
-
-#[derive(Debug, Clone, Deserialize, Serialize)]
-struct ToolOutput {
-    tool_use_id: String,
-    #[serde(default)]
-    text: String,
-    #[serde(flatten)]
-    more: Map<String, Value>,
+    messages: Vec<Value>,
 }
 
 /// The messages behind a compaction, as `{"messages": […], "note"}`: the number of a message that stays as it is, or a
-/// message. Without `messages` where nothing can be saved: `note` says why.
+/// message. Without `messages` where the agent is to go on as without this program: where nothing has to leave or can be
+/// saved, and where a message is not understood. `note` says why, for the latter standard error does too.
 pub(super) fn compact(input: &str) -> Result<String, Failure> {
     let input: HookInput = serde_json::from_str(input).map_err(|error| {
         let error = anyhow::Error::new(error).context("what the agent said on standard input is not understood");
         Failure::usage(error).with_help("this command is called by Claude Code; `epitome compact FILE` is for people")
     })?;
-    let list: Vec<String> = input.messages.iter().map(|message| wire(message).to_string()).collect();
-    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
-    let fitted = |tokens: u32| {
-        let request = FitRequest::new(&list);
-        fit(&runtime, Profile::Anthropic, FitOptions::once(tokens), &request).map_err(Failure::usage)
-    };
-    let before = fitted(u32::MAX)?.tokens_before;
-    let after = fitted(((f64::from(before) * SHARE) as u32).max(1))?;
-    let answer = match after.status {
-        FitStatus::Compacted if after.tokens_after < before => {
-            let messages = pieces(&after, &input.messages)?;
-            let note = format!("epitome compacted {} tokens to {}", number(before), number(after.tokens_after));
-            json!({"messages": messages, "note": note})
+    let came = match AgentMessage::read_all(&input.messages) {
+        Ok(came) => came,
+        Err(why) => {
+            terminal::note(&format!("{why}; the compaction is left to the agent"));
+            return Ok(no_opinion(&why));
         }
-        _ => json!({"note": after.detail.unwrap_or("nothing to save")}),
     };
-    Ok(answer.to_string())
+    let list: Vec<String> = came.iter().map(|message| wire(message).to_string()).collect();
+    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
+    let fitted = |options: FitOptions| {
+        fit(&runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
+    };
+    let before = fitted(FitOptions::once(u32::MAX))?.tokens_before;
+    if before <= LITTLE {
+        return Ok(no_opinion(&format!("{} tokens fit, and nothing has to leave", number(before))));
+    }
+    let after = fitted(FitOptions::for_budget(budget(before)))?;
+    if after.status != FitStatus::Compacted {
+        return Ok(no_opinion(after.detail.unwrap_or("nothing to save")));
+    }
+    if f64::from(after.tokens_after) > f64::from(before) * (1.0 - LEAST_SAVING) {
+        let (after, before) = (number(after.tokens_after), number(before));
+        return Ok(no_opinion(&format!("{after} of {before} tokens would stay")));
+    }
+    let messages = pieces(&after, &came)?;
+    if !has_what_was_asked(&messages, &came) {
+        return Ok(no_opinion("what was asked would not stay as it is"));
+    }
+    let note = format!("epitome compacted {} tokens to {}", number(before), number(after.tokens_after));
+    Ok(json!({"messages": messages, "note": note}).to_string())
+}
+
+fn no_opinion(why: &str) -> String {
+    json!({"note": why}).to_string()
+}
+
+/// For messages of so many tokens: down to the share, but with room for all that must stay. A smaller window would cut the
+/// task and the newest question.
+fn budget(tokens: u32) -> Budget {
+    let all = Threshold::Share(1.0);
+    Budget {
+        window: tokens,
+        reserve_output: 0,
+        tool_definitions: 0,
+        soft: all,
+        hard: all,
+        target: Threshold::Share(SHARE),
+    }
+}
+
+/// Whether the first and the newest text that a person typed are in the answer, word for word.
+fn has_what_was_asked(answer: &[Value], came: &[AgentMessage]) -> bool {
+    let text_of = |piece: &Value| match piece.as_u64().and_then(|number| came.get(usize::try_from(number).ok()?)) {
+        Some(kept) => kept.text.clone(),
+        None => piece["text"].as_str().unwrap_or_default().to_owned(),
+    };
+    let texts: Vec<String> = answer.iter().map(text_of).collect();
+    let mut typed = came.iter().filter(|message| message.role == AgentRole::User).filter_map(|message| {
+        let own = without_summary(&message.text);
+        let words: Vec<&str> = typed_ranges(own).into_iter().map(|range| &own[range]).collect();
+        (!words.is_empty()).then_some(words)
+    });
+    let first = typed.next();
+    let newest = typed.next_back();
+    let is_there = |words: &str| texts.iter().any(|text| text.contains(words));
+    first.into_iter().chain(newest).flatten().all(is_there)
+}
+
+/// A text up to the summary that an earlier compaction put behind it.
+fn without_summary(text: &str) -> &str {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if Heading::read(line.trim_end()).is_some() {
+            return &text[..at];
+        }
+        at += line.len();
+    }
+    text
 }
 
 /// A message in Anthropic's form.
@@ -87,11 +132,9 @@ fn wire(message: &AgentMessage) -> Value {
         content.push(json!({"type": "text", "text": message.text}));
     }
     for call in &message.tool_uses {
-        let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
-        content.push(json!({"type": "tool_use", "id": call.tool_use_id, "name": call.tool, "input": input}));
+        content.push(json!({"type": "tool_use", "id": call.tool_use_id, "name": call.tool, "input": call.input}));
     }
-    let role = if message.role == "assistant" { "assistant" } else { "user" };
-    json!({"role": role, "content": content})
+    json!({"role": message.role, "content": content})
 }
 
 /// The result, a message or the number of one for each.
@@ -117,27 +160,20 @@ fn told(message: &str, came: Option<&AgentMessage>) -> Result<Value, Failure> {
     let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let blocks = message["content"].as_array().cloned().unwrap_or_default();
     let of = |kind: &str| blocks.iter().filter(|block| block["type"] == kind).cloned().collect::<Vec<Value>>();
-    let built = AgentMessage {
-        role: word(&message["role"]),
-        text: text_of(&message["content"]),
-        tool_uses: of("tool_use")
-            .iter()
-            .map(|block| ToolUse {
-                tool_use_id: word(&block["id"]),
-                tool: word(&block["name"]),
-                input: block["input"].clone(),
-            })
-            .collect(),
-        tool_results: of("tool_result")
-            .iter()
-            .map(|block| {
-                let id = word(&block["tool_use_id"]);
-                let old = came.and_then(|came| came.tool_results.iter().find(|result| result.tool_use_id == id));
-                let more = old.map(|old| old.more.clone()).unwrap_or_default();
-                ToolOutput { text: text_of(&block["content"]), tool_use_id: id, more }
-            })
-            .collect(),
-    };
+    let role = if message["role"] == "assistant" { AgentRole::Assistant } else { AgentRole::User };
+    let tool_uses = of("tool_use").into_iter().map(|block| ToolUse {
+        tool_use_id: word(&block["id"]),
+        tool: word(&block["name"]),
+        input: block["input"].as_object().cloned().unwrap_or_default(),
+    });
+    let tool_results = of("tool_result").into_iter().map(|block| {
+        let id = word(&block["tool_use_id"]);
+        let old = came.and_then(|came| came.tool_results.iter().find(|result| result.tool_use_id == id));
+        let more = old.map(|old| old.more.clone()).unwrap_or_default();
+        ToolOutput { text: text_of(&block["content"]), tool_use_id: id, more }
+    });
+    let (tool_uses, tool_results) = (tool_uses.collect(), tool_results.collect());
+    let built = AgentMessage::new(role, text_of(&message["content"]), tool_uses, tool_results);
     Ok(serde_json::to_value(built)?)
 }
 

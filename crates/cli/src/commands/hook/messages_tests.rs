@@ -37,7 +37,7 @@ fn messages_behind_a_compaction() {
 #[test]
 fn a_result_that_is_an_error_is_one_in_the_providers_form_too() {
     let check = |result: Value, expect: Value| {
-        let message = serde_json::from_value(json!({"role": "user", "toolResults": [result]})).unwrap();
+        let message = serde_json::from_value(json!({"role": "user", "text": "", "toolResults": [result]})).unwrap();
         assert_eq!(wire(&message)["content"], json!([expect]));
     };
     let expect = json!({"type": "tool_result", "tool_use_id": "a", "content": "no such file"});
@@ -47,16 +47,114 @@ fn a_result_that_is_an_error_is_one_in_the_providers_form_too() {
     check(json!({"tool_use_id": "a", "text": "no such file"}), expect);
 }
 
+/// Why an input is left to the agent.
+fn left(input: &Value) -> String {
+    let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
+    assert!(answer.get("messages").is_none(), "{answer}");
+    answer["note"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn what_is_left_to_the_agent() {
-    let check = |input: &Value, expect: &str| {
-        let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
-        assert!(answer.get("messages").is_none(), "{answer}");
-        assert!(answer["note"].as_str().unwrap().contains(expect), "{answer}");
-    };
-    check(&json!({"messages": []}), "nothing to save");
-    check(&json!({"messages": [{"role": "user", "text": "Hello."}]}), "infeasible");
-    for wrong in ["", "{}", "{\"messages\": [{}]}", "no JSON"] {
+    let check = |input: &Value, expect: &str| assert!(left(input).contains(expect), "{}", left(input));
+    check(&json!({"messages": []}), "there is no message that says anything");
+    check(&json!({"messages": [{"role": "user", "text": "Hello.", "toolUses": []}]}), "6 tokens fit");
+    check(&session(1), "tokens fit, and nothing has to leave");
+    let long = "Each of these files is to be read and none of them may be changed. ".repeat(1_000);
+    let mut task = session(2);
+    task["messages"][0]["text"] = long.into();
+    check(&task, "tokens would stay");
+    for wrong in ["", "{}", "[]", "null", "{\"messages\": {}}", "{\"messages\": null}", "no JSON"] {
         assert!(compact(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn a_message_that_is_not_understood_leaves_all_to_the_agent() {
+    // Each stands in a session that would be compacted without it.
+    let check = |message: Value, expect: &str| {
+        for at in [0, 5, 17] {
+            let mut input = session(8);
+            input["messages"].as_array_mut().unwrap().insert(at, message.clone());
+            assert!(left(&input).contains(expect), "{message} at {at}: {}", left(&input));
+        }
+    };
+    check(json!({}), "missing field `role`");
+    check(json!("text"), "it is not an object");
+    check(json!(null), "it is not an object");
+    check(json!([]), "it is not an object");
+    check(json!({"role": "user"}), "missing field `text`");
+    check(json!({"role": "system", "text": "s", "toolUses": []}), "unknown variant `system`");
+    check(json!({"role": "user", "content": "other form"}), "missing field `text`");
+    check(json!({"role": "user", "text": null, "toolUses": []}), "invalid type: null");
+    check(json!({"role": "user", "text": ["a"], "toolUses": []}), "invalid type");
+    check(json!({"role": "user", "text": [{"type": "text", "text": "a"}]}), "invalid type");
+    check(json!({"role": "user", "text": "a", "toolUses": [], "images": [{"data": "aGk="}]}), "`images` is not known");
+    check(json!({"role": "user", "text": "", "content": "other form"}), "`content` is not known");
+    check(json!({"type": "user", "role": "user", "text": "", "message": {"content": "x"}}), "is not known");
+    check(
+        json!({"role": "assistant", "text": "", "toolUses": [{"type": "server_tool_use", "id": "a"}]}),
+        "missing field",
+    );
+    check(
+        json!({"role": "assistant", "text": "", "toolUses": [{"tool_use_id": "a", "tool": "B", "input": "x"}]}),
+        "invalid type",
+    );
+    check(json!({"role": "assistant", "text": "", "toolUses": {"tool_use_id": "a"}}), "invalid type");
+    check(json!({"role": "user", "text": "", "toolResults": [{"tool_use_id": "call_0"}]}), "missing field `text`");
+    let unknown = json!({"tool_use_id": "call_0", "text": "", "content": [{"type": "text", "text": "x"}]});
+    check(json!({"role": "user", "text": "", "toolResults": [unknown]}), "`content` is not known");
+    let result = json!({"tool_use_id": "no_call", "text": "x"});
+    check(json!({"role": "user", "text": "", "toolResults": [result]}), "a result of no call, `no_call`");
+    check(json!({"role": "assistant", "text": "", "toolResults": [result]}), "is the model's, and has a tool's result");
+    let call = json!({"tool_use_id": "new", "tool": "Bash", "input": {}});
+    check(json!({"role": "user", "text": "", "toolUses": [call]}), "is the user's, and calls a tool");
+    let twice = json!({"tool_use_id": "call_0", "tool": "Bash", "input": {}});
+    check(json!({"role": "assistant", "text": "", "toolUses": [twice]}), "second call `call_0`");
+    let nothing = json!({"role": "assistant", "text": "", "toolUses": []});
+    assert!(left(&json!({"messages": [nothing, nothing]})).contains("says anything"));
+}
+
+#[test]
+fn a_field_that_holds_no_words_is_no_reason() {
+    let mut input = session(8);
+    for message in input["messages"].as_array_mut().unwrap() {
+        message["isMeta"] = false.into();
+        message["timestamp_ms"] = 1_700_000_000_u64.into();
+        message["images"] = json!([]);
+    }
+    let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
+    assert!(answer["messages"].is_array(), "{answer}");
+}
+
+#[test]
+fn the_task_and_the_newest_question_stay_whole() {
+    let long = |word: &str, count: usize| -> String {
+        (0..count)
+            .map(|line| format!("{word} {line}: read src/{word}_{line}.rs, and never change its header.\n"))
+            .collect()
+    };
+    // Each is more than the share that stays of the whole.
+    let (task, question) = (long("part", 150), long("module", 150));
+    let mut input = session(6);
+    input["messages"][0]["text"] = task.clone().into();
+    let messages = input["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "assistant", "text": "Looked at all.", "toolUses": [], "handle": "h"}));
+    messages.push(json!({"role": "user", "text": question, "toolUses": [], "handle": "h"}));
+    let came = messages.clone();
+    let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
+    let messages = answer["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let text_of = |piece: &Value| piece.as_u64().map_or(piece, |number| &came[number as usize])["text"].clone();
+    let texts: Vec<String> = messages.iter().map(|piece| text_of(piece).as_str().unwrap().to_owned()).collect();
+    assert!(texts[0].starts_with(&*task.trim_end()), "{}", texts[0]);
+    assert!(texts.iter().any(|text| text.contains(question.trim_end())), "{texts:?}");
+    assert!(answer["note"].as_str().unwrap().starts_with("epitome compacted "), "{answer}");
+}
+
+#[test]
+fn a_summary_of_an_earlier_compaction_may_leave() {
+    let check = |text: &str, expect: &str| assert_eq!(without_summary(text), expect);
+    check("Look at every part.", "Look at every part.");
+    check("Look.\n\nAt all.\n[Summary of 4 earlier messages]\n» …", "Look.\n\nAt all.\n");
+    check("[Summary of 4 earlier messages]\n» …", "");
 }

@@ -24,9 +24,8 @@ pub(super) fn search_file(
     query: &Query,
     quiet: bool,
 ) -> Result<(Vec<Hit>, bool), Failure> {
-    let reading = InputOptions { format_option: "--format", side_chains: true };
-    let wanted =
-        RecordedSessionArgs { file: file.to_owned(), from: args.format, session: args.session.clone(), reading };
+    let reading = InputOptions { side_chains: true };
+    let wanted = RecordedSessionArgs { file: file.to_owned(), from: args.from, session: args.session.clone(), reading };
     let kept = RecordedSession::read_any(&wanted, quiet)?;
     let sessions = match &kept {
         RecordedSession::Recorded { loaded, .. } if args.session.is_none() => &loaded.sessions[..],
@@ -62,7 +61,7 @@ pub(super) fn search_folder(
     for batch in files.chunks(AT_ONCE) {
         // In the order of the files' names, whichever thread is done first.
         let found: Result<Vec<Vec<(HitLocation, Share)>>, Failure> =
-            batch.par_iter().map(|file| shares(folder, file, args.format, query)).collect();
+            batch.par_iter().map(|file| shares(folder, file, args.from, query)).collect();
         for shares in found? {
             read += usize::from(!shares.is_empty());
             passed += usize::from(shares.is_empty());
@@ -71,7 +70,7 @@ pub(super) fn search_folder(
     }
     if read == 0 {
         let failure = Failure::usage_text(format!("{} holds no session that can be read", display_name(folder)));
-        return Err(failure.with_help("name a folder of session files, or --format where it is not recognised"));
+        return Err(failure.with_help("name a folder of session files, or --from where it is not recognised"));
     }
     if passed > 0 && !quiet {
         terminal::note(&format!("{}: {} passed over, {} searched", display_name(folder), plural(passed, "file"), read));

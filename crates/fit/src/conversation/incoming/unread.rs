@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use epitome::formats::{Format, Profile};
+use epitome::formats::{Format, Profile, defined_tools};
 use epitome::strategy::HostChanges;
 
 use super::Incoming;
@@ -121,7 +121,7 @@ impl UnreadRequest {
         let tool_tokens = match (&self.tools, &self.outline.tools) {
             (Some((_, Some(known))), _) => known.tokens,
             (Some((key, None)), Some(at)) => {
-                let tokens = engine.counter.count(text(at)?);
+                let tokens = defined_tools(text(at)?).map_or(0, |tools| engine.counter.count(tools));
                 learnt.push((*key, Item { tokens, ..Item::default() }));
                 tokens
             }

@@ -1,0 +1,122 @@
+//! The examples below the help of a command: lines that can be copied.
+
+pub(super) const ALL: &str = "\
+Examples:
+  epitome compact session.jsonl --budget 32k --to openai-chat -o smaller.json
+  epitome context                    # what fills the newest session of any agent on this machine
+  epitome search session.jsonl which port
+
+`epitome COMMAND --help` explains every option of a command.";
+
+pub(super) const COMPACT: &str = "\
+Examples:
+  epitome compact session.jsonl --budget 32k --preview
+  epitome compact session.jsonl --budget 30% --to anthropic -o request.json
+  epitome compact session.jsonl --budget 60k -o session.jsonl    # Claude Code, Codex, Pi: appended to their own file
+
+The report names a handle for what left: `epitome restore session.jsonl --handle HANDLE` writes it.
+Exit code 3: the session cannot be made to fit, and nothing was written.";
+
+pub(super) const CHECK: &str = "\
+Examples:
+  epitome check session.jsonl --window 128k
+  epitome check session.jsonl --json        # should_compact says whether";
+
+pub(super) const CONTEXT: &str = "\
+Examples:
+  epitome context                           # the newest session of any agent
+  epitome context claude-code
+  epitome context session.jsonl --budget 32k";
+
+pub(super) const WATCH: &str = "\
+Examples:
+  epitome watch codex --window 258k         # until Ctrl-C
+  epitome watch session.jsonl --once";
+
+pub(super) const CONVERT: &str = "\
+Example:
+  epitome convert session.jsonl --to anthropic -o request.json";
+
+pub(super) const RESTORE: &str = "\
+Examples:
+  epitome restore session.jsonl --handle f3be233507b1            # what left, from the file that was compacted
+  epitome restore session.jsonl --handle '#37'                   # one message
+  epitome restore session.jsonl -o session.jsonl                 # without the newest compaction";
+
+pub(super) const SEARCH: &str = "\
+Examples:
+  epitome search session.jsonl which port
+  epitome search session.jsonl --source user --newest            # the newest requests
+  epitome search ~/.claude/projects \"rounding of amounts\"        # every session of a folder
+
+Exit code 1: nothing was found.";
+
+#[cfg(feature = "service")]
+pub(super) const MCP: &str = "\
+Examples:
+  epitome mcp session.jsonl                 # a file that its agent is still writing
+  epitome mcp --beside claude-code";
+
+#[cfg(feature = "service")]
+pub(super) const BRIEF: &str = "\
+Example:
+  epitome brief session.jsonl --tokens 4k
+
+Exit code 3: the task and the newest message alone are more.";
+
+#[cfg(feature = "service")]
+pub(super) const FIT: &str = "\
+Example, a question and its answer are a line each:
+  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}], \"window\": 60000}' | epitome fit --stdio";
+
+#[cfg(feature = "service")]
+pub(super) const SETUP: &str = "\
+Examples:
+  epitome setup claude-code --dry-run       # shows what it would change
+  epitome setup claude-code
+  epitome setup claude-code --undo";
+
+pub(super) const INIT: &str = "\
+Examples:
+  epitome init -o -                         # prints the configuration with every key
+  epitome init --strategy my-strategy";
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use clap::{CommandFactory as _, Parser as _};
+
+    use crate::args::Cli;
+
+    /// The words of a line of a shell, without its comment.
+    fn words(line: &str) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut rest = line.trim();
+        while !rest.is_empty() && !rest.starts_with('#') {
+            let quote = rest.chars().next().filter(|char| matches!(char, '"' | '\''));
+            let (word, after) = match quote {
+                Some(quote) => rest[1..].split_once(quote).unwrap(),
+                None => rest.split_once(' ').unwrap_or((rest, "")),
+            };
+            words.push(word.to_owned());
+            rest = after.trim_start();
+        }
+        words
+    }
+
+    #[test]
+    fn the_examples_are_understood() {
+        let command = Cli::command();
+        let commands = std::iter::once(&command).chain(command.get_subcommands());
+        let helps: Vec<String> = commands.filter_map(|it| it.get_after_help()).map(ToString::to_string).collect();
+        let lines = helps.iter().flat_map(|help| help.lines()).filter(|line| line.starts_with("  "));
+        let mut count = 0;
+        for line in lines {
+            let line = line.rsplit_once(" | ").map_or(line, |(_, last)| last);
+            Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+            count += 1;
+        }
+        assert!(count > 20, "{count}");
+    }
+}
