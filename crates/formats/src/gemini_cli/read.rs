@@ -1,7 +1,9 @@
 //! Gemini CLI chats: one document, or in newer versions a line of metadata and a line per message; a call and its
 //! result are one object.
 
-use epitome_session::{Block, Dialect, Message, Origin, Role, Trigger, Usage};
+use std::collections::{HashMap, HashSet};
+
+use epitome_session::{Block, Dialect, Entry, EntryKey, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
 use crate::json::value::{arguments, items, non_empty_str, shown};
@@ -21,67 +23,207 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 }
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
-    let mut log = SessionBuilder::default();
+    let mut chat = Chat::default();
     for record in records(probe, warnings) {
         if let Some(id) = non_empty_str(&record["sessionId"]) {
-            log.session.id = Some(id.into());
+            chat.log.session.id = Some(id.into());
         }
         for one in items(&record["messages"]) {
-            message(&mut log, one);
+            chat.take(Step::of(one));
         }
-        if record["$set"]["messages"].is_array() {
-            replace_messages(&mut log, &record["$set"]["messages"]);
+        let history = &record["$set"]["messages"];
+        if history.is_array() {
+            chat.take(Some(Step::History(history.clone())));
         } else if let Some(id) = non_empty_str(&record["$rewindTo"]) {
-            rewind(&mut log, id);
-        } else {
-            message(&mut log, &record);
+            chat.take(None);
+            rewind(&mut chat.log, id);
+        } else if let Some(step) = Step::of(&record) {
+            chat.take(Some(step));
         }
     }
+    chat.take(None);
+    let log = chat.log;
     let name = log.session.id.as_deref().unwrap_or("0").to_owned();
     log.finish_alone(Format::GeminiCli, name, "no element of `messages` is a `user` or `gemini` message with content")
 }
 
-fn message(log: &mut SessionBuilder, message: &Value) {
-    match message["type"].as_str() {
-        Some("user") => user(log, message),
-        Some("gemini") => model(log, message),
-        _ => {} // notices of the user interface
+/// What a record adds.
+enum Step {
+    Message(Value),
+    /// All messages that are in the context from here on.
+    History(Value),
+}
+
+impl Step {
+    /// `None` for notices of the user interface, and for what is no message.
+    fn of(message: &Value) -> Option<Self> {
+        matches!(message["type"].as_str(), Some("user" | "gemini")).then(|| Self::Message(message.clone()))
+    }
+
+    /// Whether it stands in the place of the one before: a message that is written again when its calls are answered, or
+    /// the whole history on top of a beginning that a resumed session writes first.
+    fn replaces(&self, before: &Self) -> bool {
+        match (self, before) {
+            (Self::Message(now), Self::Message(then)) => !id(now).is_empty() && id(now) == id(then),
+            (Self::History(_), Self::History(_)) => true,
+            _ => false,
+        }
     }
 }
 
-fn user(log: &mut SessionBuilder, message: &Value) {
-    let blocks = parts(&message["content"]);
-    let mut user = Message::new(id(message), Role::User, Origin::Typed, blocks);
-    if user.plain_text().trim_start().starts_with("<session_context>") {
-        user.origin = Origin::Injected;
-    }
-    user.timestamp = time::of_value(&message["timestamp"]);
-    log.push(user);
+#[derive(Default)]
+struct Chat {
+    log: SessionBuilder,
+    /// The message of each call that was answered: newer versions write its result once more, as a message of the user's.
+    answered: HashMap<String, String>,
+    waiting: Option<Step>,
 }
 
-fn model(log: &mut SessionBuilder, message: &Value) {
-    let mut blocks = Vec::new();
-    for thought in items(&message["thoughts"]) {
-        let (subject, description) = (shown(&thought["subject"]), shown(&thought["description"]));
-        let separator = if subject.is_empty() || description.is_empty() { "" } else { ": " };
-        blocks.extend(thinking(&format!("{subject}{separator}{description}"), thought["signature"].as_str()));
+impl Chat {
+    /// Takes the next step; the one before is read once it is known that nothing stands in its place.
+    fn take(&mut self, step: Option<Step>) {
+        let replaces = matches!((&step, &self.waiting), (Some(step), Some(before)) if step.replaces(before));
+        match std::mem::replace(&mut self.waiting, step) {
+            Some(Step::Message(message)) if !replaces => self.message(&message),
+            Some(Step::History(messages)) if !replaces => self.history(items(&messages)),
+            _ => {}
+        }
     }
-    blocks.extend(parts(&message["content"]));
-    let calls = items(&message["toolCalls"]);
-    for call in calls {
-        let (id, name) = (call["id"].as_str().unwrap_or(""), call["name"].as_str().unwrap_or(""));
-        blocks.push(log.call(id, name, arguments(&call["args"])));
+
+    fn message(&mut self, message: &Value) {
+        match message["type"].as_str() {
+            Some("user") => self.user(message),
+            Some("gemini") => self.model(message),
+            _ => {}
+        }
     }
-    let mut turn = Message::new(id(message), Role::Assistant, Origin::Model, blocks);
-    turn.timestamp = time::of_value(&message["timestamp"]);
-    turn.usage = usage(&message["tokens"]);
-    log.push(turn);
-    for call in calls {
-        result(log, call);
+
+    fn user(&mut self, message: &Value) {
+        for response in responses(&message["content"]) {
+            let call_id = response["id"].as_str().unwrap_or("");
+            if call_id.is_empty() || !self.answered.contains_key(call_id) {
+                let (text, is_error) = shown_response(&response["response"]);
+                let payload = Payload { text, attachments: Vec::new() };
+                let answer = Answer { call_id, name: response["name"].as_str(), payload, is_error };
+                let result = self.log.answer("", answer, time::of_value(&message["timestamp"]));
+                self.log.push(result);
+                self.answered.insert(call_id.to_owned(), String::new());
+            }
+        }
+        let mut user = Message::new(id(message), Role::User, Origin::Typed, parts(&message["content"]));
+        if is_session_context(&user.plain_text()) {
+            user.origin = Origin::Injected;
+        }
+        user.timestamp = time::of_value(&message["timestamp"]);
+        self.log.push(user);
+    }
+
+    fn model(&mut self, message: &Value) {
+        let content = &message["content"];
+        let has_thoughts = items(content).iter().any(|part| part["thought"] == true);
+        let mut blocks = Vec::new();
+        for thought in items(&message["thoughts"]).iter().filter(|_| !has_thoughts) {
+            let (subject, description) = (shown(&thought["subject"]), shown(&thought["description"]));
+            let separator = if subject.is_empty() || description.is_empty() { "" } else { ": " };
+            blocks.extend(thinking(&format!("{subject}{separator}{description}"), thought["signature"].as_str()));
+        }
+        blocks.extend(parts(content));
+        let calls = items(&message["toolCalls"]);
+        // What is in the history once more has its calls in the content.
+        let in_content = items(content).iter().map(|part| &part["functionCall"]).filter(|call| call.is_object());
+        let is_known = |call: &&Value| calls.iter().any(|known| known["id"] == call["id"]);
+        for call in calls.iter().chain(in_content.filter(|call| !is_known(call))) {
+            let (id, name) = (call["id"].as_str().unwrap_or(""), call["name"].as_str().unwrap_or(""));
+            blocks.push(self.log.call(id, name, arguments(&call["args"])));
+        }
+        let mut turn = Message::new(id(message), Role::Assistant, Origin::Model, blocks);
+        turn.timestamp = time::of_value(&message["timestamp"]);
+        turn.usage = usage(&message["tokens"]);
+        self.log.push(turn);
+        for call in calls {
+            if result(&mut self.log, call) {
+                self.answered.insert(call["id"].as_str().unwrap_or("").to_owned(), id(message).to_owned());
+            }
+        }
+    }
+
+    /// The client replaced its whole history: it began, compressed what was said, hid old results, or resumed a session.
+    /// What it names by its id stays; the rest of the replacement is read as the summary of what left.
+    fn history(&mut self, messages: &[Value]) {
+        if self.log.session.view().is_empty() {
+            messages.iter().for_each(|message| self.message(message));
+            return;
+        }
+        let kept: HashSet<&str> = messages.iter().map(id).filter(|id| !id.is_empty()).collect();
+        let known: HashSet<String> =
+            self.log.session.view().iter().map(|entry| entry.message.id.as_str().to_owned()).collect();
+        let new = messages.iter().filter(|message| !known.contains(id(message)));
+        let texts: Vec<String> = new
+            .map(|message| join_texts(&message["content"]))
+            .filter(|text| !text.is_empty() && !is_session_context(text))
+            .collect();
+        let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
+        let answered = &self.answered;
+        let leaves = |entry: &Entry| {
+            let own = entry.message.id.as_str();
+            let of_call = call_of(entry).and_then(|call| answered.get(call)).map_or(own, String::as_str);
+            entry.message.role != Role::System && !kept.contains(own) && !kept.contains(of_call)
+        };
+        self.log.compact(Trigger::Recorded, leaves, summary, None);
+        self.hide(messages);
+    }
+
+    /// Results of calls that the history has in other words from here on.
+    fn hide(&mut self, messages: &[Value]) {
+        let now: HashMap<&str, String> = messages
+            .iter()
+            .flat_map(|message| responses(&message["content"]))
+            .filter_map(|response| Some((response["id"].as_str()?, shown_response(&response["response"]).0)))
+            .collect();
+        let changed: Vec<(EntryKey, String)> = self
+            .log
+            .session
+            .view()
+            .iter()
+            .filter_map(|entry| {
+                let result = entry.message.blocks.first()?.as_result()?;
+                let text = now.get(&*result.call_id).filter(|text| text.contains(HIDDEN) && ***text != *result.text)?;
+                Some((entry.key, text.clone()))
+            })
+            .collect();
+        self.log.clear_results_with(&changed);
     }
 }
 
-fn result(log: &mut SessionBuilder, call: &Value) {
+/// What stands at the beginning of a result that the client hides from its model.
+const HIDDEN: &str = "<tool_output_masked>";
+
+/// The call that an entry answers.
+fn call_of(entry: &Entry) -> Option<&str> {
+    Some(&entry.message.blocks.first()?.as_result()?.call_id)
+}
+
+/// The results of calls in a message's content.
+fn responses(content: &Value) -> impl Iterator<Item = &Value> {
+    items(content).iter().map(|part| &part["functionResponse"]).filter(|response| response.is_object())
+}
+
+/// A result as the model sees it, and whether it is an error.
+fn shown_response(response: &Value) -> (String, bool) {
+    let (error, output) = (&response["error"], &response["output"]);
+    match (error.is_null(), output.is_null()) {
+        (false, _) => (shown(error), true),
+        (true, false) => (shown(output), false),
+        (true, true) => (shown(response), false),
+    }
+}
+
+fn is_session_context(text: &str) -> bool {
+    text.trim_start().starts_with("<session_context>")
+}
+
+/// Appends the result of a call; whether it has one.
+fn result(log: &mut SessionBuilder, call: &Value) -> bool {
     let mut is_error = matches!(call["status"].as_str(), Some("error" | "cancelled"));
     let (mut texts, mut attachments) = (Vec::new(), Vec::new());
     let recorded =
@@ -102,7 +244,7 @@ fn result(log: &mut SessionBuilder, call: &Value) {
     if texts.is_empty() && attachments.is_empty() {
         match non_empty_str(&call["resultDisplay"]) {
             Some(display) => texts.push(display.to_owned()),
-            None => return, // never answered
+            None => return false, // never answered
         }
     }
     let answer = Answer {
@@ -113,14 +255,7 @@ fn result(log: &mut SessionBuilder, call: &Value) {
     };
     let message = log.answer("", answer, time::of_value(&call["timestamp"]));
     log.push(message);
-}
-
-/// The client replaced its whole history: a compression. The replacement is read as the summary.
-fn replace_messages(log: &mut SessionBuilder, messages: &Value) {
-    let texts: Vec<String> =
-        items(messages).iter().map(|message| join_texts(&message["content"])).filter(|text| !text.is_empty()).collect();
-    let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
-    log.compact(Trigger::Recorded, |entry| entry.message.role != Role::System, summary, None);
+    true
 }
 
 /// The user went back: what followed the named message left the context with it.
@@ -140,6 +275,8 @@ fn parts(value: &Value) -> Vec<Block> {
     match value {
         Value::Array(parts) => parts
             .iter()
+            // Calls and their results are read on their own.
+            .filter(|part| !part["functionCall"].is_object() && !part["functionResponse"].is_object())
             .filter_map(|part| match part["thought"] {
                 Value::Bool(true) => thinking(part["text"].as_str().unwrap_or(""), part["thoughtSignature"].as_str()),
                 _ => crate::recording::content::block(part, Dialect::OpenaiChat),

@@ -52,6 +52,64 @@ fn lines_with_a_rewind_and_a_new_history() {
 }
 
 #[test]
+fn what_newer_versions_write_twice_is_read_once() {
+    let response = |text: &str| {
+        format!(r#"{{"functionResponse": {{"id": "c1", "name": "sh", "response": {{"output": "{text}"}}}}}}"#)
+    };
+    let (one, hidden) = (response("one"), response("<tool_output_masked>o</tool_output_masked>"));
+    let lines = format!(
+        r#"{{"sessionId": "s1", "projectHash": "h", "kind": "main"}}
+{{"$set": {{"messages": [{{"id": "0", "type": "user", "content": [{{"text": "<session_context>\ntoday"}}]}}]}}}}
+{{"id": "1", "type": "user", "content": [{{"text": "look"}}]}}
+{{"id": "2", "type": "gemini", "content": "", "thoughts": [{{"description": "hm"}}]}}
+{{"$set": {{"lastUpdated": "x"}}}}
+{{"id": "2", "type": "gemini", "content": "", "thoughts": [{{"description": "hm"}}], "toolCalls": [{{"id": "c1", "name": "sh", "args": {{}}, "status": "success", "result": [{one}]}}]}}
+{{"id": "3", "type": "user", "content": [{one}]}}
+{{"id": "4", "type": "gemini", "content": "done"}}"#
+    );
+    let read = "gemini-cli
+        = s1
+        0 user/injected: <session_context>↵today
+        1 user/typed: look
+        2 assistant/model: (think hm) ⏐ sh#c1 {}
+        m3 tool/tool: sh#c1 → one
+        4 assistant/model: done";
+    check(&lines, read);
+    // A session that is resumed begins anew, and writes all that it holds: nothing has left.
+    let history = |result: &str| {
+        format!(
+            r#"{{"$set": {{"messages": [{{"id": "0", "type": "user", "content": [{{"text": "<session_context>\ntoday"}}]}},
+            {{"id": "1", "type": "user", "content": [{{"text": "look"}}]}},
+            {{"id": "2", "type": "gemini", "content": [{{"text": "hm", "thought": true}}, {{"functionCall": {{"id": "c1", "name": "sh", "args": {{}}}}}}]}},
+            {{"id": "2_response", "type": "user", "content": [{result}]}}, {{"id": "3", "type": "user", "content": [{result}]}},
+            {{"id": "4", "type": "gemini", "content": [{{"text": "done"}}]}}]}}}}"#
+        )
+        .replace('\n', " ")
+    };
+    let begins =
+        r#"{"$set": {"messages": [{"id": "0", "type": "user", "content": [{"text": "<session_context>\ntoday"}]}]}}"#;
+    let more = r#"{"id": "5", "type": "user", "content": "go on"}"#;
+    let resumed = format!("{lines}\n{begins}\n{}\n{more}", history(&one));
+    check(&resumed, &format!("{read}\n        5 user/typed: go on"));
+    // Old results that are hidden from the model.
+    check(
+        &format!("{lines}\n{}", history(&hidden)),
+        &format!("{read}\n        -- Recorded m3→<tool_output_masked>o</tool_output_masked>\n        view: 0 1 2 m3 4"),
+    );
+    // A compression keeps the end by its ids.
+    let compressed =
+        r#"{"$set": {"messages": [{"id": "9", "type": "user", "content": "<state_snapshot>x</state_snapshot>"},
+        {"id": "4", "type": "gemini", "content": "done"}]}}"#
+            .replace('\n', " ");
+    check(
+        &format!("{lines}\n{compressed}"),
+        &format!(
+            "{read}\n        -- Recorded -0 -1 -2 -m3 + m0 user/summary: <state_snapshot>x</state_snapshot>\n        view: m0 4"
+        ),
+    );
+}
+
+#[test]
 fn wrong_types_are_passed_over() {
     check(
         r#"{"sessionId": "s", "projectHash": "h", "messages": [3, {"type": "user", "content": 5}, {"type": "gemini", "thoughts": [1],

@@ -109,7 +109,14 @@ impl SessionBuilder {
 
     /// Commits the clearing of tool results: each shows `mark` from here on.
     pub(crate) fn clear_results(&mut self, results: &[EntryKey], mark: &str) {
-        let cleared = |entry: EntryKey| {
+        let marked: Vec<(EntryKey, String)> = results.iter().map(|result| (*result, mark.to_owned())).collect();
+        self.clear_results_with(&marked);
+    }
+
+    /// The same, where each result shows a text of its own.
+    pub(crate) fn clear_results_with(&mut self, results: &[(EntryKey, String)]) {
+        let cleared = |(entry, mark): &(EntryKey, String)| {
+            let (entry, mark) = (*entry, mark.as_str());
             let EntryKey::Log(index) = entry else { return None };
             let text = self.session.log().get(index as usize)?.blocks.first()?.excerptable()?;
             let kept = KeptRanges::new(text, &[]).ok()?;
@@ -120,7 +127,7 @@ impl SessionBuilder {
                 excerpt: Excerpt { kept, marks, attachments: None },
             })
         };
-        let changes: Vec<Change> = results.iter().copied().filter_map(cleared).collect();
+        let changes: Vec<Change> = results.iter().filter_map(cleared).collect();
         if !changes.is_empty() {
             let epoch = Epoch::recorded_edits(Trigger::Recorded, EditKind::Excerpt, changes, Vec::new());
             self.session.commit(epoch);
