@@ -463,3 +463,26 @@ fn the_session_is_written_before_the_report() {
     assert!(ran.stderr.contains("make room, or name a file on another disk"), "{}", ran.stderr);
     assert!(place.files().iter().any(|file| file == "out.json"), "{:?}", place.files());
 }
+
+#[test]
+fn losses_of_earlier_compactions_stand_apart() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let first = place.run("compact session.jsonl -b 8000 -o session.jsonl");
+    assert_eq!(first.code, 0, "{}", first.stderr);
+    assert!(first.stderr.contains("\n  lost "), "{}", first.stderr);
+    assert!(!first.stderr.contains("lost earlier") && !first.stderr.contains("\n  earlier "), "{}", first.stderr);
+    let second = place.run("compact session.jsonl -b 4000 -o session.jsonl");
+    for told in ["\n  lost ", "lost earlier)", "\n  earlier "] {
+        assert!(second.stderr.contains(told), "{told}: {}", second.stderr);
+    }
+}
+
+#[test]
+fn a_budget_of_almost_nothing_says_what_left() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran = place.run("compact session.jsonl -b 400 --to openai-chat");
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for told in ["[151 earlier messages left the context]", "[12 earlier messages left the context]"] {
+        assert!(ran.text().contains(told), "{told}: {}", ran.text());
+    }
+}
