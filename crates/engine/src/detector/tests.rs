@@ -127,5 +127,5 @@ fn what_a_summary_says_was_called_counts() {
     );
     check(&format!("{heading}\n{}", "▸ Write: docs/plan.md ✓\n▸ Read: notes.md ✓\n".repeat(5)), TaskKind::Mixed);
     // An agent's own words are none of these records.
-    check("I changed src/parser.rs and ran cargo test.", TaskKind::Conversation);
+    check("I changed src/parser.rs and ran cargo test.", TaskKind::Unknown);
 }
