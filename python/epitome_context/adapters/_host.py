@@ -62,10 +62,16 @@ def _settles(words: dict[str, Any]) -> bool:
 
 class Fitters:
     """What fits for an adapter. Where its words do not settle the budget, there is a fitter for each window of the host's
-    models. `on_fit` hears what became of the messages of each call."""
+    models. `on_fit` hears what became of the messages of each call. `host` is what the framework can change in its list
+    (`Fitter`); a fitter that is given has to be for the same."""
 
     def __init__(
-        self, format: str, on_fit: Callable[[Fitted], object] | None = None, **given: Unpack[FitterWords]
+        self,
+        format: str,
+        on_fit: Callable[[Fitted], object] | None = None,
+        *,
+        host: str = "any",
+        **given: Unpack[FitterWords],
     ) -> None:
         words: dict[str, Any] = {**given}
         fitter = words.pop("fitter", None)
@@ -73,8 +79,11 @@ class Fitters:
             raise TypeError(
                 f"`fitter` is there already: {', '.join(words)} would have no effect; give them to `Fitter`"
             )
+        if fitter is not None and host not in ("any", fitter._bounds.host):
+            raise ConfigError(f'`fitter` makes changes that this framework cannot make: give one with `host="{host}"`')
         self._recall: Recall | None = None
         self._format = format
+        self._host = host
         self._on_fit = on_fit
         self._words = words
         self._lock = threading.Lock()
@@ -83,7 +92,7 @@ class Fitters:
         self._settled = fitter
         self._state: bytes | None = None
         if fitter is None and _settles(words):
-            self._settled = Fitter(format=format, **words)
+            self._settled = Fitter(format=format, host=host, **words)
 
     def of(self, window: Callable[[], int | None]) -> Fitter:
         """The fitter for a model; `window` gives the tokens that it takes, and is asked only where no budget is settled.
@@ -164,10 +173,10 @@ class Fitters:
         words = {**self._words, **more}
         if self._state is not None:
             try:
-                return Fitter.from_state(self._state, format=self._format, **words)
+                return Fitter.from_state(self._state, format=self._format, host=self._host, **words)
             except EpitomeError as error:
                 _log.warning("earlier decisions are not taken up: %s", error)
-        return Fitter(format=self._format, **words)
+        return Fitter(format=self._format, host=self._host, **words)
 
     def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
         words: dict[str, Any] = {**beside}
