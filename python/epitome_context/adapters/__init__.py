@@ -13,5 +13,6 @@
 | CrewAI | `epitome_context.adapters.crewai` | `EpitomeHook` |
 | smolagents | `epitome_context.adapters.smolagents` | `FittedModel` |
 | Hermes | `epitome_context.adapters.hermes` | `EpitomeEngine` |
+| OpenHands | `epitome_context.adapters.openhands` | `EpitomeCondenser` |
 | mini-swe-agent | `epitome_context.adapters.mini_swe_agent` | `EpitomeAgent`, `FittedModel` |
 """

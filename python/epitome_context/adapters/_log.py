@@ -34,7 +34,7 @@ class Log:
     def note(self, came: Sequence[Any], sent: Sequence[Any]) -> None:
         """Remembers what was sent in place of what came."""
         self._came, self._sent = list(came), list(sent)
-        self.characters = _characters_of(self._came)
+        self.characters = characters_of(self._came)
 
 
 class Logs:
@@ -55,10 +55,10 @@ class Logs:
             return log
 
 
-def _characters_of(value: Any) -> int:
+def characters_of(value: Any) -> int:
     """Characters of the texts in a value, keys of dictionaries left out: what it takes in memory, near enough."""
     if isinstance(value, (str, bytes)):
         return len(value)
     if isinstance(value, dict):
-        return sum(map(_characters_of, value.values()))
-    return sum(map(_characters_of, value)) if isinstance(value, (list, tuple)) else 0
+        return sum(map(characters_of, value.values()))
+    return sum(map(characters_of, value)) if isinstance(value, (list, tuple)) else 0
