@@ -27,12 +27,8 @@ from openhands.sdk import (
     ToolDefinition,
     register_tool,
 )
-from openhands.sdk.context.condenser import (
-    CondenserBase,
-    NoCondensationAvailableException,
-    NoOpCondenser,
-    PipelineCondenser,
-)
+from openhands.sdk.context.condenser import CondenserBase, NoOpCondenser, PipelineCondenser
+from openhands.sdk.context.condenser.base import NoCondensationAvailableException
 from openhands.sdk.context.view import View
 from openhands.sdk.event import (
     ActionEvent,
