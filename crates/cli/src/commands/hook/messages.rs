@@ -22,6 +22,10 @@ const SHARE: f64 = 0.3;
 /// smallest window that Claude Code compacts for, 100,000.
 const LITTLE: u32 = 4_000;
 
+/// How many of the newest messages stay whole, with their calls, where these take no more than half of the share: the agent
+/// compacts in the middle of its work, and has not read them yet.
+const NEWEST: u32 = 1;
+
 /// The least share of the tokens that a compaction has to save. Source: with less the next one would be due at once.
 const LEAST_SAVING: f64 = 0.2;
 
@@ -46,7 +50,10 @@ pub(super) fn compact(input: &str) -> Result<String, Failure> {
         }
     };
     let list: Vec<String> = came.iter().map(|message| wire(message).to_string()).collect();
-    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
+    let mut config = epitome::Config::default();
+    let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
+    kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
+    let runtime = configuration::build_without_model(config, &epitome::registry())?;
     let fitted = |options: FitOptions| {
         fit(&runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
     };
