@@ -148,18 +148,52 @@ fn wire(message: &AgentMessage) -> Value {
 fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure> {
     let mut messages = Vec::new();
     for piece in &fitted.pieces {
-        match piece {
-            FitPiece::Keep(range) => messages.extend(range.clone().map(Value::from)),
-            FitPiece::Edit { index, message, .. } => messages.push(told(message, came.get(*index))?),
-            FitPiece::Insert { message, .. } => messages.push(told(message, None)?),
+        let (message, index) = match piece {
+            FitPiece::Keep(range) => {
+                messages.extend(range.clone().map(Value::from));
+                continue;
+            }
+            FitPiece::Edit { index, message, .. } => (message, came.get(*index)),
+            FitPiece::Insert { message, .. } => (message, None),
+        };
+        let message: Value = serde_json::from_str(message)?;
+        let newest = messages.iter().rev().find_map(Value::as_u64);
+        let from = newest.map_or(0, |newest| newest as usize + 1);
+        match apart(&message, came, from) {
+            Some(parts) => messages.extend(parts),
+            None => messages.push(told(&message, index)?),
         }
     }
     Ok(messages)
 }
 
+/// The messages that one in Anthropic's form is of: that form puts neighbours of one role into one message, such as the task
+/// and a summary behind it. Those of the user's that stay as they are, from number `from` on, are numbers. `None` where none
+/// is.
+fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<Vec<Value>> {
+    let blocks = message["content"].as_array().filter(|_| message["role"] == "user")?;
+    let texts: Vec<&str> = blocks.iter().map(|block| block["text"].as_str()).collect::<Option<_>>()?;
+    let mut parts: Vec<Value> = Vec::new();
+    let mut next = from;
+    for text in texts {
+        let is_text = |message: &AgentMessage| message.tool_results.is_empty() && message.text == text;
+        let found = came.iter().skip(next).position(|message| message.role == AgentRole::User && is_text(message));
+        match found {
+            Some(behind) => {
+                parts.push((next + behind).into());
+                next += behind + 1;
+            }
+            None => {
+                let written = AgentMessage::new(AgentRole::User, text.to_owned(), Vec::new(), Vec::new());
+                parts.push(serde_json::to_value(written).ok()?);
+            }
+        }
+    }
+    (next > from).then_some(parts)
+}
+
 /// A message in Anthropic's form, as the hook gives it back. What the agent keeps of a result beside its text stays.
-fn told(message: &str, came: Option<&AgentMessage>) -> Result<Value, Failure> {
-    let message: Value = serde_json::from_str(message)?;
+fn told(message: &Value, came: Option<&AgentMessage>) -> Result<Value, Failure> {
     let text_of = |content: &Value| match content {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<&str>>().join("\n"),
         other => other.as_str().unwrap_or_default().to_owned(),
