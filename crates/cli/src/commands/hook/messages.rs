@@ -22,6 +22,10 @@ const SHARE: f64 = 0.3;
 /// smallest window that Claude Code compacts for, 100,000.
 const LITTLE: u32 = 4_000;
 
+/// How many of the newest messages stay whole, with their calls, where these take no more than half of the share: the agent
+/// compacts in the middle of its work, and has not read them yet.
+const NEWEST: u32 = 1;
+
 /// The least share of the tokens that a compaction has to save. Source: with less the next one would be due at once.
 const LEAST_SAVING: f64 = 0.2;
 
@@ -46,7 +50,10 @@ pub(super) fn compact(input: &str) -> Result<String, Failure> {
         }
     };
     let list: Vec<String> = came.iter().map(|message| wire(message).to_string()).collect();
-    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
+    let mut config = epitome::Config::default();
+    let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
+    kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
+    let runtime = configuration::build_without_model(config, &epitome::registry())?;
     let fitted = |options: FitOptions| {
         fit(&runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
     };
@@ -141,18 +148,52 @@ fn wire(message: &AgentMessage) -> Value {
 fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure> {
     let mut messages = Vec::new();
     for piece in &fitted.pieces {
-        match piece {
-            FitPiece::Keep(range) => messages.extend(range.clone().map(Value::from)),
-            FitPiece::Edit { index, message, .. } => messages.push(told(message, came.get(*index))?),
-            FitPiece::Insert { message, .. } => messages.push(told(message, None)?),
+        let (message, index) = match piece {
+            FitPiece::Keep(range) => {
+                messages.extend(range.clone().map(Value::from));
+                continue;
+            }
+            FitPiece::Edit { index, message, .. } => (message, came.get(*index)),
+            FitPiece::Insert { message, .. } => (message, None),
+        };
+        let message: Value = serde_json::from_str(message)?;
+        let newest = messages.iter().rev().find_map(Value::as_u64);
+        let from = newest.map_or(0, |newest| newest as usize + 1);
+        match apart(&message, came, from) {
+            Some(parts) => messages.extend(parts),
+            None => messages.push(told(&message, index)?),
         }
     }
     Ok(messages)
 }
 
+/// The messages that one in Anthropic's form is of: that form puts neighbours of one role into one message, such as the task
+/// and a summary behind it. Those of the user's that stay as they are, from number `from` on, are numbers. `None` where none
+/// is.
+fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<Vec<Value>> {
+    let blocks = message["content"].as_array().filter(|_| message["role"] == "user")?;
+    let texts: Vec<&str> = blocks.iter().map(|block| block["text"].as_str()).collect::<Option<_>>()?;
+    let mut parts: Vec<Value> = Vec::new();
+    let mut next = from;
+    for text in texts {
+        let is_text = |message: &AgentMessage| message.tool_results.is_empty() && message.text == text;
+        let found = came.iter().skip(next).position(|message| message.role == AgentRole::User && is_text(message));
+        match found {
+            Some(behind) => {
+                parts.push((next + behind).into());
+                next += behind + 1;
+            }
+            None => {
+                let written = AgentMessage::new(AgentRole::User, text.to_owned(), Vec::new(), Vec::new());
+                parts.push(serde_json::to_value(written).ok()?);
+            }
+        }
+    }
+    (next > from).then_some(parts)
+}
+
 /// A message in Anthropic's form, as the hook gives it back. What the agent keeps of a result beside its text stays.
-fn told(message: &str, came: Option<&AgentMessage>) -> Result<Value, Failure> {
-    let message: Value = serde_json::from_str(message)?;
+fn told(message: &Value, came: Option<&AgentMessage>) -> Result<Value, Failure> {
     let text_of = |content: &Value| match content {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<&str>>().join("\n"),
         other => other.as_str().unwrap_or_default().to_owned(),
