@@ -14,7 +14,7 @@ pub(super) struct Asked<'a> {
     pub(super) kind: ToolKind,
     arguments: &'a str,
     json: Option<Value>,
-    /// The file that a transcript's line names, whose arguments are not recorded.
+    /// What a transcript tells of it, where its arguments are not recorded.
     told: Option<Told>,
 }
 
