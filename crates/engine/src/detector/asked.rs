@@ -14,7 +14,7 @@ pub(super) struct Asked<'a> {
     pub(super) kind: ToolKind,
     arguments: &'a str,
     json: Option<Value>,
-    /// The file that a transcript's line names, whose arguments are not recorded.
+    /// What a transcript tells of it, where its arguments are not recorded.
     told: Option<Told>,
 }
 
@@ -27,7 +27,7 @@ struct Told {
 
 impl<'a> Asked<'a> {
     pub(super) fn of_call(call: &Call<'a>) -> Self {
-        Self { kind: call.kind, arguments: call.arguments, json: call.json(), told: None }
+        Self::recorded(call.name, call.arguments, call.is_json)
     }
 
     /// Returns the calls of a message, those in plain text included. Linear in its calls.
@@ -46,8 +46,11 @@ impl<'a> Asked<'a> {
     }
 
     fn recorded(name: &str, arguments: &'a str, is_json: bool) -> Self {
-        let json = is_json.then(|| arguments.parse().ok()).flatten();
-        Self { kind: tools::kind(name), arguments, json, told: None }
+        let kind = tools::kind(name);
+        // Of other calls the tool says enough.
+        let is_read = is_json && matches!(kind, ToolKind::Edit | ToolKind::Write | ToolKind::Shell);
+        let json = is_read.then(|| arguments.parse().ok()).flatten();
+        Self { kind, arguments, json, told: None }
     }
 
     /// Returns the call of a transcript's line, with the lines below it.

@@ -1,6 +1,6 @@
 //! The signals of a view: counts that indicate its kind of task.
 
-use epitome_session::{Content, Message, Origin, Role};
+use epitome_session::{Content, Heading, HeadingKind, Message, Origin, Role};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::{self, Record, Speaker};
 use epitome_strategy::{Cue, CueCounts, Cues, View};
@@ -80,8 +80,7 @@ impl Signals {
     /// Reads the words of a message, and begins a round where a person typed it.
     fn read_message(&mut self, view: &View<'_>, message: &Message, rounds: &mut Rounds) {
         if message.is_typed() {
-            self.read_typed(view, texts(message));
-            rounds.begin();
+            self.read_typed_message(view, message, rounds);
         } else if message.role == Role::Assistant && message.origin == Origin::Model {
             self.read_answer(texts(message));
         }
@@ -98,7 +97,32 @@ impl Signals {
         if !originals.is_empty() {
             return;
         }
-        for record in texts(view.message(position)).flat_map(transcript::records) {
+        for text in texts(view.message(position)) {
+            self.read_records(view, text, rounds);
+        }
+    }
+
+    /// Reads a message that a person typed. A provider that takes no two messages of a user in a row has them in one: then
+    /// a summary stands among the texts.
+    fn read_typed_message(&mut self, view: &View<'_>, message: &Message, rounds: &mut Rounds) {
+        if !texts(message).any(is_summary) {
+            self.read_typed(view, texts(message));
+            rounds.begin();
+            return;
+        }
+        let texts: Vec<&str> = texts(message).collect();
+        for texts in texts.chunk_by(|one, other| is_summary(one) == is_summary(other)) {
+            if texts.first().is_some_and(|text| is_summary(text)) {
+                texts.iter().for_each(|text| self.read_records(view, text, rounds));
+            } else {
+                self.read_typed(view, texts.iter().copied());
+                rounds.begin();
+            }
+        }
+    }
+
+    fn read_records(&mut self, view: &View<'_>, text: &str, rounds: &mut Rounds) {
+        for record in transcript::records(text) {
             match record {
                 Record::Speech { speaker: Speaker::User, text } => {
                     self.read_typed(view, std::iter::once(text));
@@ -123,9 +147,14 @@ impl Signals {
         self.conversation_words += usize::from(cues.has(Cue::Conversation));
     }
 
-    fn read_answer<'t>(&mut self, texts: impl Iterator<Item = &'t str> + Clone) {
-        self.answers += usize::from(texts.clone().any(|text| !text.is_empty()));
-        self.edit_blocks += usize::from(texts.into_iter().any(has_edit_block));
+    fn read_answer<'t>(&mut self, texts: impl Iterator<Item = &'t str>) {
+        let (mut says, mut edits) = (false, false);
+        for text in texts {
+            says |= !text.is_empty();
+            edits |= has_edit_block(text);
+        }
+        self.answers += usize::from(says);
+        self.edit_blocks += usize::from(edits);
     }
 
     fn read_call(&mut self, asked: &Asked<'_>) -> Action {
@@ -194,7 +223,7 @@ impl Rounds {
     }
 }
 
-fn texts(message: &Message) -> impl Iterator<Item = &str> + Clone {
+fn texts(message: &Message) -> impl Iterator<Item = &str> {
     message.blocks.iter().filter_map(|block| match &block.content {
         Content::Text { text } => Some(text.as_ref()),
         Content::Thinking(_)
@@ -204,6 +233,11 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> + Clone {
         | Content::Opaque(_)
         | Content::Gone => None,
     })
+}
+
+/// Whether a text begins with the heading of a summary.
+fn is_summary(text: &str) -> bool {
+    Heading::read(text).is_some_and(|heading| heading.kind == HeadingKind::Summary)
 }
 
 /// Whether an answer holds an edit in plain text: a search-and-replace block or a patch.
