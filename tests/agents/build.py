@@ -27,7 +27,7 @@ def compact(scene, file, *options, share=0.5):
     content, identity = file.read_bytes(), file.stat().st_ino
     config, report = scene.folder / "compact.toml", scene.folder / "report.json"
     config.write_text(CONFIG)
-    tokens = json.loads(scene.command("inspect", file, "--json"))["session"]["tokens"]
+    tokens = scene.file_tokens(file)
     fixed = scene.agent.instructions
     scene.command("compact", file, "--budget", fixed + int((tokens - fixed) * share), "-o", file, "--config", config, "--report", report, *options)
     told = json.loads(report.read_text())

@@ -30,7 +30,11 @@ def check(scene, kind):
     agent = scene.has(kind, base)
     scene.ran(agent.start(TASK), DONE)
     if not agent.keeps_its_history:
+        recorded = scene.file_tokens(agent.file())
         scene.ran(agent.resume("Say that again."), DONE)
+        # It hides more of the old results then, and nothing leaves.
+        now = scene.file_tokens(agent.file())
+        assert recorded // 2 < now < recorded + 1_000, f"its file holds {now} tokens behind {recorded}"
 
     sent = sent_on(log)
     did = [line["did"] for line in sent]

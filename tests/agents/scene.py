@@ -108,6 +108,10 @@ class Scene:
         file.write_text(json.dumps(body))
         return json.loads(self.command("inspect", file, "--json"))["sessions"][0]["tokens"]
 
+    def file_tokens(self, file):
+        """Tokens of the context that an agent's file holds."""
+        return json.loads(self.command("inspect", file, "--json"))["session"]["tokens"]
+
     def close(self):
         for process in self.processes:
             process.kill()

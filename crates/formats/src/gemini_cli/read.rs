@@ -74,8 +74,14 @@ impl Step {
 #[derive(Default)]
 struct Chat {
     log: SessionBuilder,
-    /// The message of each call that was answered: newer versions write its result once more, as a message of the user's.
-    answered: HashMap<String, String>,
+    /// The message of each call.
+    calls: HashMap<String, String>,
+    /// The calls that were answered: newer versions write a result once more, as a message of the user's.
+    answered: HashSet<String>,
+    /// The messages of the texts that stand at the beginning.
+    texts: HashMap<String, String>,
+    /// The messages that were written again under another id, as happens to all when old results are hidden.
+    again: HashMap<String, Vec<String>>,
     waiting: Option<Step>,
 }
 
@@ -99,15 +105,27 @@ impl Chat {
     }
 
     fn user(&mut self, message: &Value) {
+        let said: Vec<&str> = items(&message["content"]).iter().filter_map(|part| part["text"].as_str()).collect();
+        if said.len() > 1 && is_session_context(said[0]) {
+            // The context of the session and the first prompt are messages of their own, and one when written again.
+            let known = said.iter().map(|text| self.texts.get(*text).cloned()).collect::<Option<Vec<String>>>();
+            if let Some(known) = known {
+                self.again.insert(id(message).to_owned(), known);
+                return;
+            }
+        }
+        if self.calls.is_empty() {
+            self.texts.extend(said.iter().map(|text| ((*text).to_owned(), id(message).to_owned())));
+        }
         for response in responses(&message["content"]) {
             let call_id = response["id"].as_str().unwrap_or("");
-            if call_id.is_empty() || !self.answered.contains_key(call_id) {
+            if call_id.is_empty() || !self.answered.contains(call_id) {
                 let (text, is_error) = shown_response(&response["response"]);
                 let payload = Payload { text, attachments: Vec::new() };
                 let answer = Answer { call_id, name: response["name"].as_str(), payload, is_error };
                 let result = self.log.answer("", answer, time::of_value(&message["timestamp"]));
                 self.log.push(result);
-                self.answered.insert(call_id.to_owned(), String::new());
+                self.answered.insert(call_id.to_owned());
             }
         }
         let mut user = Message::new(id(message), Role::User, Origin::Typed, parts(&message["content"]));
@@ -120,6 +138,15 @@ impl Chat {
 
     fn model(&mut self, message: &Value) {
         let content = &message["content"];
+        let calls = items(&message["toolCalls"]);
+        // What is written again has its calls in the content.
+        let in_content = || items(content).iter().map(|part| &part["functionCall"]).filter(|call| call.is_object());
+        let known =
+            in_content().map(|call| self.calls.get(call["id"].as_str()?).cloned()).collect::<Option<Vec<String>>>();
+        if let Some(known) = known.filter(|known| calls.is_empty() && !known.is_empty()) {
+            self.again.insert(id(message).to_owned(), known);
+            return;
+        }
         let has_thoughts = items(content).iter().any(|part| part["thought"] == true);
         let mut blocks = Vec::new();
         for thought in items(&message["thoughts"]).iter().filter(|_| !has_thoughts) {
@@ -128,13 +155,13 @@ impl Chat {
             blocks.extend(thinking(&format!("{subject}{separator}{description}"), thought["signature"].as_str()));
         }
         blocks.extend(parts(content));
-        let calls = items(&message["toolCalls"]);
-        // What is in the history once more has its calls in the content.
-        let in_content = items(content).iter().map(|part| &part["functionCall"]).filter(|call| call.is_object());
         let is_known = |call: &&Value| calls.iter().any(|known| known["id"] == call["id"]);
-        for call in calls.iter().chain(in_content.filter(|call| !is_known(call))) {
-            let (id, name) = (call["id"].as_str().unwrap_or(""), call["name"].as_str().unwrap_or(""));
-            blocks.push(self.log.call(id, name, arguments(&call["args"])));
+        for call in calls.iter().chain(in_content().filter(|call| !is_known(call))) {
+            let (call_id, name) = (call["id"].as_str().unwrap_or(""), call["name"].as_str().unwrap_or(""));
+            blocks.push(self.log.call(call_id, name, arguments(&call["args"])));
+            if !call_id.is_empty() {
+                self.calls.insert(call_id.to_owned(), id(message).to_owned());
+            }
         }
         let mut turn = Message::new(id(message), Role::Assistant, Origin::Model, blocks);
         turn.timestamp = time::of_value(&message["timestamp"]);
@@ -142,7 +169,7 @@ impl Chat {
         self.log.push(turn);
         for call in calls {
             if result(&mut self.log, call) {
-                self.answered.insert(call["id"].as_str().unwrap_or("").to_owned(), id(message).to_owned());
+                self.answered.insert(call["id"].as_str().unwrap_or("").to_owned());
             }
         }
     }
@@ -154,19 +181,23 @@ impl Chat {
             messages.iter().for_each(|message| self.message(message));
             return;
         }
-        let kept: HashSet<&str> = messages.iter().map(id).filter(|id| !id.is_empty()).collect();
+        let named = messages.iter().map(id).filter(|id| !id.is_empty());
+        let kept: HashSet<&str> = named
+            .flat_map(|id| std::iter::once(id).chain(self.again.get(id).into_iter().flatten().map(String::as_str)))
+            .collect();
         let known: HashSet<String> =
             self.log.session.view().iter().map(|entry| entry.message.id.as_str().to_owned()).collect();
-        let new = messages.iter().filter(|message| !known.contains(id(message)));
+        let new =
+            messages.iter().filter(|message| !known.contains(id(message)) && !self.again.contains_key(id(message)));
         let texts: Vec<String> = new
             .map(|message| join_texts(&message["content"]))
             .filter(|text| !text.is_empty() && !is_session_context(text))
             .collect();
         let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
-        let answered = &self.answered;
+        let calls = &self.calls;
         let leaves = |entry: &Entry| {
             let own = entry.message.id.as_str();
-            let of_call = call_of(entry).and_then(|call| answered.get(call)).map_or(own, String::as_str);
+            let of_call = call_of(entry).and_then(|call| calls.get(call)).map_or(own, String::as_str);
             entry.message.role != Role::System && !kept.contains(own) && !kept.contains(of_call)
         };
         self.log.compact(Trigger::Recorded, leaves, summary, None);

@@ -96,6 +96,19 @@ fn what_newer_versions_write_twice_is_read_once() {
         &format!("{lines}\n{}", history(&hidden)),
         &format!("{read}\n        -- Recorded m3→<tool_output_masked>o</tool_output_masked>\n        view: 0 1 2 m3 4"),
     );
+    // While the session goes on, they are hidden in a history whose messages are all written again, with other ids.
+    let again = [
+        r#"{"id": "a", "type": "user", "content": [{"text": "<session_context>\ntoday"}, {"text": "look"}]}"#
+            .to_owned(),
+        r#"{"id": "b", "type": "gemini", "content": [{"functionCall": {"id": "c1", "name": "sh", "args": {}}}]}"#
+            .to_owned(),
+        format!(r#"{{"id": "c", "type": "user", "content": [{hidden}]}}"#),
+        r#"{"id": "4", "type": "gemini", "content": [{"text": "done"}]}"#.to_owned(),
+    ];
+    check(
+        &format!("{lines}\n{}\n{{\"$set\": {{\"messages\": [{}]}}}}", again[..3].join("\n"), again.join(",")),
+        &format!("{read}\n        -- Recorded m3→<tool_output_masked>o</tool_output_masked>\n        view: 0 1 2 m3 4"),
+    );
     // A compression keeps the end by its ids.
     let compressed =
         r#"{"$set": {"messages": [{"id": "9", "type": "user", "content": "<state_snapshot>x</state_snapshot>"},
