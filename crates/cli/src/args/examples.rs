@@ -114,7 +114,8 @@ mod tests {
         let mut count = 0;
         for line in lines {
             let line = line.rsplit_once(" | ").map_or(line, |(_, last)| last);
-            Cli::try_parse_from(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
+            let parsed = Cli::try_parse_from(words(line));
+            assert!(parsed.is_ok(), "{line}: {:?}", parsed.err());
             count += 1;
         }
         assert!(count > 20, "{count}");

@@ -143,10 +143,10 @@ fn the_task_and_the_newest_question_stay_whole() {
     messages.push(json!({"role": "user", "text": question, "toolUses": [], "handle": "h"}));
     let came = messages.clone();
     let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
-    let messages = answer["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let messages = answer["messages"].as_array().unwrap();
     let text_of = |piece: &Value| piece.as_u64().map_or(piece, |number| &came[number as usize])["text"].clone();
     let texts: Vec<String> = messages.iter().map(|piece| text_of(piece).as_str().unwrap().to_owned()).collect();
-    assert!(texts[0].starts_with(&*task.trim_end()), "{}", texts[0]);
+    assert!(texts[0].starts_with(task.trim_end()), "{}", texts[0]);
     assert!(texts.iter().any(|text| text.contains(question.trim_end())), "{texts:?}");
     assert!(answer["note"].as_str().unwrap().starts_with("epitome compacted "), "{answer}");
 }
