@@ -66,6 +66,11 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         })
     };
     for most in [usize::MAX].into_iter().chain(LENGTHS) {
+        // A compaction that cannot be made costs as much as one that can.
+        let alone = typed().map(|said| tokens_of(&shortened(said.message, most), runtime)).fold(0, u32::saturating_add);
+        if alone > tokens {
+            continue;
+        }
         let Ok(text) = text_within(pinned(most), runtime, tokens) else { continue };
         if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
             let short: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
@@ -117,6 +122,10 @@ pub(crate) fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
         Content::Text { text } => Some(&**text),
         _ => None,
     })
+}
+
+fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
+    texts_of(message).map(|text| runtime.counter.count(text)).fold(0, u32::saturating_add)
 }
 
 /// The text of messages in at most so many tokens.
