@@ -30,7 +30,8 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
         .iter()
         .enumerate()
         .flat_map(|(number, edit)| edit.changes.iter().map(move |change| (change, number)))
-        .filter_map(|(change, number)| matches!(change, Change::Remove { .. }).then(|| (change.entry(), number)))
+        .filter(|(change, _)| matches!(change, Change::Remove { .. }))
+        .map(|(change, number)| (change.entry(), number))
         .collect();
     let mut receipts = Vec::with_capacity(start.entries().len());
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
