@@ -80,14 +80,16 @@ impl Editor<'_> {
         let (mut told_to, mut furthest, mut is_open) = (0, None, false);
         for (at, key) in successors.into_iter().enumerate() {
             if let Some(removed) = self.working.removed(key) {
-                removals.untold.insert(key);
+                // A text that stood on both sides of messages that had left before it is met twice.
+                if !removals.untold.insert(key) {
+                    continue;
+                }
                 // Within the stretch that one text stands for there is no place for another, and a late message may
                 // stand elsewhere than its place says.
                 if at < told_to || furthest > Some(removed.position) {
                     continue;
                 }
                 match gaps.last_mut().filter(|_| is_open) {
-                    Some(gap) if gap.keys.last() == Some(&key) => {}
                     Some(gap) => {
                         gap.keys.push(key);
                         gap.tokens += removed.tokens;

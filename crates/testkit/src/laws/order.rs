@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome_session::{Change, EntryKey, MessageId};
+use epitome_session::{Change, Entry, EntryKey, Position};
 use epitome_strategy::HostChanges;
 
 use super::Laws;
@@ -68,25 +68,38 @@ impl Laws<'_> {
             }
         }
         let said = self.before.view().iter().filter(|entry| !entry.message.is_system_prompt());
-        let successors: Vec<(&MessageId, u32, EntryKey)> = said
+        let successors: Vec<(&Entry, u32, EntryKey)> = said
             .map(|entry| {
                 let mut key = entry.key;
                 while let Some(text) = became.get(&key) {
                     key = *text;
                 }
-                (&entry.message.id, saved.get(&key).copied().unwrap_or(0), key)
+                (entry, saved.get(&key).copied().unwrap_or(0), key)
             })
             .collect();
         let last: HashMap<EntryKey, usize> =
             successors.iter().enumerate().map(|(at, (_, _, key))| (*key, at)).collect();
+        // The first place that what is shown of later messages has: a text that took in what the compaction itself had put
+        // in front may stand in front of what it stands for, and nothing in between.
+        let mut first_later = vec![None; successors.len()];
+        let mut first = None;
+        for (at, (_, _, key)) in successors.iter().enumerate().rev() {
+            first_later[at] = first;
+            if let Some(shown) = self.shown.get(key) {
+                first = Some(first.map_or(shown.position, |first: Position| first.min(shown.position)));
+            }
+        }
         // Within the stretch that one text stands for there is no place for another.
         let mut told_to = 0;
         let mut untold = Vec::new();
-        for (at, (id, saved, key)) in successors.iter().enumerate() {
+        for (at, (entry, saved, key)) in successors.iter().enumerate() {
             if self.shown.contains_key(key) {
                 told_to = told_to.max(last[key]);
-            } else if at >= told_to && *saved > NOTICE {
-                untold.push(format!("{saved} tokens left around {id}"));
+                continue;
+            }
+            let has_place = first_later[at].is_none_or(|first| entry.position < first);
+            if at >= told_to && has_place && *saved > NOTICE {
+                untold.push(format!("{saved} tokens left around {}", entry.message.id));
             }
         }
         self.law("notices", untold.is_empty(), || format!("nothing tells that {}", untold.join(", ")));
