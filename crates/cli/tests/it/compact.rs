@@ -255,7 +255,7 @@ fn options_reach_the_engine() {
 fn the_chain_line_says_why() {
     let place = Place::with("session.jsonl", example("session.jsonl"));
     place.file("classic.toml", "preset = \"classic\"\n");
-    place.file("later.toml", "[select]\nlater_from = 2\n[chains]\ncode-later = [\"structured-extraction\"]\n");
+    place.file("later.toml", "[select]\nlater_from = 2\n[chains]\nanalysis-later = [\"structured-extraction\"]\n");
     let chain = |session: &str, options: &str| {
         let ran = place.run(&format!("compact {session} -b 20k --preview {options}"));
         let (_, lines) = ran.stderr.split_once("\n  chain ").unwrap();
@@ -273,9 +273,9 @@ fn the_chain_line_says_why() {
         ran.text().split_whitespace().collect::<Vec<_>>().join(" ")
     };
     assert!(inspected("session.jsonl").contains(&format!(" next chain {default} (for code)")));
-    assert_eq!(place.run("compact session.jsonl -b 30k -o small.jsonl").code, 0);
-    // In the compacted view hardly a call stands as one: what is detected there alone would be another kind.
-    let later = "structured-extraction (for code, kept from the last compaction, from the 2nd compaction on)";
+    // The kind that a compaction was made for stays, though another is detected.
+    assert_eq!(place.run("compact session.jsonl -b 30k --task analysis -o small.jsonl").code, 0);
+    let later = "structured-extraction (for analysis, kept from the last compaction, from the 2nd compaction on)";
     assert_eq!(chain("small.jsonl", "--config later.toml"), later);
     assert!(inspected("small.jsonl --config later.toml").contains(&format!(" next chain {later}")));
 }
