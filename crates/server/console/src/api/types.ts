@@ -283,7 +283,7 @@ export interface components {
             title?: string | null;
         };
         /** @enum {string} */
-        Dialect: "anthropic" | "openai-chat" | "openai-responses" | "pi";
+        Dialect: "anthropic" | "openai-chat" | "openai-responses" | "pi" | "gemini";
         /** @enum {string} */
         Did: "nothing" | "compacted" | "confirmation-needed" | "refused" | "new-session";
         DraftSummary: {
