@@ -162,6 +162,10 @@ fn said(session: &Session) -> Vec<String> {
 fn the_format_makes_no_difference() {
     let mut compared = 0;
     let mut check = |session: &Session, label: &str| {
+        // What was compacted has a past that the detector reads and that a request does not have.
+        if session.view().len() != session.log().len() {
+            return;
+        }
         let expect = detect(session);
         for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
             let again = through(session, profile);

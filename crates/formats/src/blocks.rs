@@ -85,6 +85,27 @@ pub(crate) fn user_message(blocks: Vec<Block>) -> Message {
     Message::new("", Role::User, origin, blocks)
 }
 
+/// The messages of a user's blocks: one for each text in place of messages that left, for such a text is nobody's words, and
+/// one for each run of others. Forms that have one message for all neighbours of the user's side put these together.
+pub(crate) fn user_messages(blocks: Vec<Block>) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut run: Vec<Block> = Vec::new();
+    for block in blocks {
+        if matches!(&block.content, Content::Text { text } if compacted(text).is_some()) {
+            if !run.is_empty() {
+                messages.push(user_message(std::mem::take(&mut run)));
+            }
+            messages.push(user_message(vec![block]));
+        } else {
+            run.push(block);
+        }
+    }
+    if !run.is_empty() || messages.is_empty() {
+        messages.push(user_message(run));
+    }
+    messages
+}
+
 /// Whether a text on the user's side was put there by a runtime: an echo of a command, a notification, the environment,
 /// or reminders and nothing else.
 pub(crate) fn is_injected(text: &str) -> bool {
@@ -110,6 +131,23 @@ mod tests {
             Origin::Summary,
         );
         check("<system-reminder>a</system-reminder>", Origin::Injected);
+    }
+
+    #[test]
+    fn texts_of_a_compaction_stand_beside_what_was_typed() {
+        let check = |texts: &[&str], expect: &[(Origin, usize)]| {
+            let blocks = texts.iter().map(|text| Block::text(*text)).collect();
+            let read: Vec<_> = user_messages(blocks).iter().map(|it| (it.origin, it.blocks.len())).collect();
+            assert_eq!(read, expect, "{texts:?}");
+        };
+        let (summary, notice) = ("[Summary of 12 earlier messages]\n» Done.", "[3 earlier messages left the context]");
+        check(&[], &[(Origin::Typed, 0)]);
+        check(&["a", "b"], &[(Origin::Typed, 2)]);
+        check(&[summary], &[(Origin::Summary, 1)]);
+        check(
+            &["a", "b", summary, notice, "c"],
+            &[(Origin::Typed, 2), (Origin::Summary, 1), (Origin::Notice, 1), (Origin::Typed, 1)],
+        );
     }
 
     #[test]

@@ -127,6 +127,19 @@ fn a_compacted_session_is_of_the_same_kind() {
     }
 }
 
+/// A second compaction tells what was typed from the summaries of the first, whatever form it stood in.
+#[test]
+fn a_second_compaction_keeps_what_was_typed() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    for form in ["openai-chat", "openai-responses", "anthropic", "gemini"] {
+        let first = place.run(&format!("compact session.jsonl --budget 20000 -q --to {form} -o once.json"));
+        assert_eq!(first.code, 0, "{}", first.stderr);
+        let report = place.run(&format!("compact once.json --budget 8000 --json --to {form} -o twice.json")).json();
+        let typed = &report["quality"]["typed"];
+        assert_eq!((&typed["held"], &typed["kept"]), (&7.into(), &7.into()), "{form}: {report}");
+    }
+}
+
 #[test]
 fn strategies_are_listed_and_explained() {
     let place = Place::new();

@@ -6,11 +6,11 @@ use epitome_session::{
     Arguments, Block, Content, Dialect, Media, MediaSource, Message, Origin, Role, Thinking, ToolCall, ToolResult,
 };
 
-use crate::blocks::{opaque, user_message, with_raw};
+use crate::blocks::{opaque, user_messages, with_raw};
 use crate::json::{self, Object};
 
-/// The session's messages of one Anthropic message: one for each tool result, and one for the rest if there is any.
-/// These messages have no ids yet.
+/// The session's messages of one Anthropic message: one for each tool result, and for the rest, if there is any, one for
+/// each text of an earlier compaction and for what stands between these. These messages have no ids yet.
 pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
     let blocks = blocks(content);
     match role {
@@ -23,7 +23,7 @@ pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
             let mut messages: Vec<Message> =
                 results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
             if !rest.is_empty() || is_empty {
-                messages.push(user_message(rest));
+                messages.extend(user_messages(rest));
             }
             messages
         }
