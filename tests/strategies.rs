@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use epitome_config::{Config, Preset};
-use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, block_on};
+use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, Step, block_on};
 use epitome_formats::{Profile, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::Session;
@@ -73,7 +73,9 @@ fn compact(
     let (report, broken) = compact_and_check_with(&subject.engine, session, ledger, archive, &request, counts);
     found.extend(broken.iter().map(|broken| format!("{label}: {broken}")));
     let report = report?;
-    let silent = report.steps.iter().filter(|step| step.edits == 0 && step.declined.is_none());
+    // The notices that a stage writes belong to the edits of others: their tokens show them.
+    let is_idle = |step: &&Step| step.edits == 0 && step.tokens_before == step.tokens_after;
+    let silent = report.steps.iter().filter(is_idle).filter(|step| step.declined.is_none());
     for step in silent.filter(|step| &*step.strategy != "floor") {
         found.push(format!("{label}: {} did nothing and does not say why", step.strategy));
     }
