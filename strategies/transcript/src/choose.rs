@@ -156,7 +156,7 @@ impl<'c> Choice<'c> {
     pub(crate) fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
-        while self.runs.used[run] > self.runs.most[run] && at > 0 {
+        while at > 0 && (self.runs.used[run] > self.runs.most[run] || self.is_orphan(self.order[at - 1])) {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
@@ -237,11 +237,19 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Removes the line that was taken last, and returns it.
+    /// Removes the line that was taken last, with what was taken before it and stands under it. Returns it.
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
+        while let Some(orphan) = self.order.pop_if(|line| self.nesting.is_orphan(*line, &self.kept)) {
+            self.forget(orphan);
+        }
         Some(line)
+    }
+
+    /// Whether what a line stands under is not kept.
+    fn is_orphan(&self, line: u32) -> bool {
+        self.nesting.is_orphan(line, &self.kept)
     }
 
     fn forget(&mut self, line: u32) {

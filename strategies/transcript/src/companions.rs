@@ -79,7 +79,7 @@ impl Companions {
     }
 }
 
-pub(crate) fn is_speech(passage: &Passage) -> bool {
+fn is_speech(passage: &Passage) -> bool {
     matches!(passage.kind, Kind::Typed | Kind::Told | Kind::Injected | Kind::Said | Kind::Answer)
 }
 

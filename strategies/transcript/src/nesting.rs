@@ -1,7 +1,7 @@
 //! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to.
 
-use crate::companions::{introduces, is_speech};
-use crate::source::Source;
+use crate::companions::introduces;
+use crate::source::{Kind, Source};
 
 const NONE: u32 = u32::MAX;
 
@@ -10,11 +10,11 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Nesting(Vec<u32>);
 
 impl Nesting {
-    /// Finds what the lines of speech stand under, among those that are `open` to the choice. A detail without its item reads
-    /// as one of the item above it. Code in fences is left out: its lines are read as they are. Linear.
+    /// Finds what the lines of the model's texts stand under, among those that are `open` to the choice. A detail without its
+    /// item reads as one of the item above it. Code in fences is left out: its lines are read as they are. Linear.
     pub(crate) fn new(source: &Source, open: &[bool]) -> Self {
         let mut above = vec![NONE; source.lines.len()];
-        for passage in source.passages.iter().filter(|passage| is_speech(passage)) {
+        for passage in source.passages.iter().filter(|passage| matches!(passage.kind, Kind::Said | Kind::Answer)) {
             let mut outline = Outline::default();
             let mut current = NONE;
             for number in passage.lines.clone() {
@@ -32,6 +32,11 @@ impl Nesting {
     /// Returns the line that a line stands under.
     pub(crate) fn parent(&self, line: u32) -> Option<u32> {
         self.0.get(line as usize).copied().filter(|parent| *parent != NONE)
+    }
+
+    /// Whether what a line stands under is not `kept`.
+    pub(crate) fn is_orphan(&self, line: u32, kept: &[bool]) -> bool {
+        self.parent(line).is_some_and(|parent| !kept[parent as usize])
     }
 }
 
