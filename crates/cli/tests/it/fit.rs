@@ -223,6 +223,17 @@ fn a_brief_of_a_file() {
     check("--tokens 6k", 8_000..28_000);
     check("--tokens 3k", 4_000..14_000);
     check("", 12_000..36_000);
+    // What must stay fits, and the line of what is missing does not: it is told beside the text alone.
+    for tokens in [60, 80] {
+        let ran = place.run(&format!("brief session.jsonl --tokens {tokens}"));
+        assert_eq!(ran.code, 0, "{tokens}: {}", ran.stderr);
+        assert!(
+            !ran.text().trim().is_empty() && !ran.text().contains("[For want of room, "),
+            "{tokens}: {}",
+            ran.text()
+        );
+        assert!(ran.stderr.contains("typed messages are not whole in the text: #"), "{tokens}: {}", ran.stderr);
+    }
     let ran = place.run("brief session.jsonl --tokens 10");
     assert!(ran.code == 3 && ran.stderr.contains("must stay"), "{}", ran.stderr);
 }
