@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, example};
+use crate::place::{Place, Ran, example};
 
 /// What is answered to lines, a value for each.
 fn answers(lines: &str, options: &str) -> Vec<Value> {
@@ -208,6 +208,18 @@ fn questions_that_cannot_be_answered() {
     assert!(ran.code == 0 && ran.text().lines().count() == 2, "{}", ran.text());
     let ran = Place::new().run("fit");
     assert!(ran.code == 2 && ran.stderr.contains("--stdio"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_example_of_the_help_is_answered() {
+    let place = Place::new();
+    // A question that the page breaks is not one any more.
+    let help = Ran::of(place.command("fit --help").env("COLUMNS", "80").output().unwrap());
+    let line = help.text().lines().find_map(|line| line.strip_prefix("  echo '")).unwrap();
+    let question = line.strip_suffix("' |").unwrap();
+    assert!(help.text().contains("' |\n    epitome fit --stdio"), "{}", help.text());
+    let ran = place.run_with("fit --stdio", question.as_bytes());
+    assert_eq!((ran.code, &ran.json()["result"]["status"]), (0, &"unchanged".into()), "{}", ran.text());
 }
 
 #[test]
