@@ -253,3 +253,34 @@ fn a_request_has_no_past() {
       help: `epitome history` lists them; what a request lost is in the file that it was compacted from
     "#);
 }
+
+#[test]
+fn what_left_is_found_by_its_place_in_a_session_that_is_too_long_to_be_searched() {
+    use epitome::strategy::{ArchivedContent, archive::handles};
+    let turn = |number: usize| serde_json::json!({"role": "user", "content": format!("turn {number}")});
+    let messages: Vec<serde_json::Value> = (0..6_000).map(turn).collect();
+    let place = Place::with("long.json", serde_json::json!({"messages": messages}).to_string());
+    let loaded = epitome::formats::read(place.read("long.json"), Default::default()).unwrap();
+    let log = loaded.sessions[0].session.log();
+    let handle = handles(&ArchivedContent::Messages(log[5_900..5_903].to_vec())).next().unwrap();
+    let restore = |options: &str| place.run(&format!("restore long.json --handle {options}"));
+    for at in ["5900", "#5900"] {
+        let found = restore(&format!("{handle} --at {at}"));
+        assert_eq!(found.code, 0, "{at}: {}", found.stderr);
+        assert_eq!(found.json()["messages"].as_array().unwrap().len(), 3, "{at}");
+    }
+    insta::assert_snapshot!(restore("0123456789ab").all(), @r#"
+    exit 2
+    ----- stderr
+    error: long.json is too long to be searched to its end for the messages under the handle `0123456789ab`
+      help: say where they begin: --handle 0123456789ab --at '#N', with the N of the report's `messages from #N`; --handle '#N' writes one message
+    "#);
+    insta::assert_snapshot!(restore("0123456789ab --at #5900").stderr.lines().next().unwrap(), @"error: long.json has nothing under the handle `0123456789ab` at message #5900");
+    insta::assert_snapshot!(restore("#7 --at 5").all(), @r#"
+    exit 2
+    ----- stderr
+    error: `#7` is one message already
+      help: leave --at out: it says where the messages under a handle begin
+    "#);
+    insta::assert_snapshot!(restore("0123456789ab --at 0x5").stderr.lines().next().unwrap(), @"error: invalid value '0x5' for '--at <N>': takes a message's number, such as 153 or '#153'");
+}
