@@ -4,7 +4,7 @@ use epitome::live::LiveSession;
 use epitome::session::{Message, Origin, Role};
 use epitome::store::SessionFile;
 
-use crate::place::{Place, chat, example, shape_only};
+use crate::place::{Place, Ran, chat, example, several, shape_only};
 
 /// A session in a file of epitome's own, compacted twice.
 fn keep(place: &Place, name: &str) {
@@ -196,6 +196,36 @@ fn the_input_has_what_a_handle_of_the_report_names() {
     }
     let piped = place.run_with("compact - -b 12k --to openai-chat", &example("session.jsonl"));
     assert!(piped.code == 0 && !piped.stderr.contains("epitome restore"), "what was piped in cannot be read again");
+}
+
+/// The words of a line of a report after its label, where it has that line.
+fn labelled<'a>(ran: &'a Ran, label: &str) -> Option<&'a str> {
+    ran.stderr.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
+}
+
+#[test]
+fn the_report_says_how_what_left_is_written() {
+    let place = Place::with("chat.json", chat());
+    place.file("my chat.json", chat());
+    place.file("all.jsonl", several());
+    let check = |file: &str, options: &str, expect: Option<&str>| {
+        let mut command = place.command("compact --chain tool-results -b 400");
+        command.arg(file).args(options.split_whitespace());
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.code, 0, "{file} {options}: {}", ran.stderr);
+        let line = expect.map(|expect| format!("epitome restore {expect} --handle HANDLE writes what left"));
+        assert_eq!(labelled(&ran, "recall "), line.as_deref(), "{file} {options}");
+    };
+    check("chat.json", "", Some("chat.json"));
+    check("chat.json", "--from openai-chat", Some("chat.json --from openai-chat"));
+    check("all.jsonl", "--session 2", Some("all.jsonl --session 2"));
+    let quoted = if cfg!(windows) { "\"my chat.json\"" } else { "'my chat.json'" };
+    check("my chat.json", "", Some(quoted));
+    // An output that takes the input's place has nothing of what left, however its name is spelt.
+    check("chat.json", "--preview", Some("chat.json"));
+    check("chat.json", "-o ./chat.json --force", None);
+    place.file("chat.json", chat());
+    check("./chat.json", "-o chat.json --force", None);
 }
 
 #[test]
