@@ -242,13 +242,16 @@ impl WorkingView {
     }
 
     /// Splits `positions` (ascending) into runs of neighbours: a message that stays, or one that has come in, is between
-    /// two runs. Linear, for each message that has come in.
+    /// two runs. Linear in the view, but for sorting the messages that have come in.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
         let stays =
             |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
+        let mut incoming: Vec<Position> = self.incoming.iter().map(|slot| slot.entry.position).collect();
+        incoming.sort_unstable();
         let has_come = |left: usize, right: usize| {
-            let between = self.entries()[left].position..self.entries()[right].position;
-            right > left + 1 && self.incoming.iter().any(|slot| between.contains(&slot.entry.position))
+            let [from, to] = [left, right].map(|at| self.entries()[at].position);
+            let next = incoming.partition_point(|position| *position < from);
+            right > left + 1 && incoming.get(next).is_some_and(|position| *position < to)
         };
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays) && !has_come(*left, *right)).collect()
     }
