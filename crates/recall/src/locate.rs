@@ -22,11 +22,12 @@ impl Page {
             let (own, others): (Vec<&Part>, Vec<&Part>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);
             let parts = || own.iter().chain(&others).copied();
+            let archived = || parts().find_map(|part| Some((part.message, places.handle(part)?)));
             let message = || {
                 let left = parts().find(|part| !places.holds(part))?;
-                message_handle(session.log().get(left.message as usize)?)
+                Some((left.message, message_handle(session.log().get(left.message as usize)?)?))
             };
-            passage.handle = parts().find_map(|part| places.handle(part)).or_else(message);
+            (passage.left, passage.handle) = archived().or_else(message).unzip();
         }
     }
 }
