@@ -278,6 +278,31 @@ impl WorkingView {
         self.incoming.push(slot);
     }
 
+    /// Returns the tokens of a message that is shown and that no edit changed. Linear in the view.
+    pub(crate) fn unchanged_tokens(&self, key: EntryKey) -> Option<Tokens> {
+        let at = self.entries().iter().position(|entry| entry.key == key)?;
+        Arc::ptr_eq(&self.entries()[at].message, &self.entries()[at].original).then(|| self.tokens()[at].total)
+    }
+
+    /// Gives a shown message of this compaction another text; it represents `covers` messages of the log then, and is of at
+    /// least the level `level`. Linear in the view.
+    pub(crate) fn rewrite(&mut self, index: u32, message: Message, tokens: EntryTokens, level: u32, covers: usize) {
+        let Some(own) = self.synthetics.get_mut(index as usize) else { return };
+        let is_own = |entry: &Entry| {
+            matches!(entry.key, EntryKey::Synthetic { index: other, .. } if other == index)
+                && Arc::ptr_eq(&entry.original, &own.message)
+        };
+        let Some(at) = self.slots.entries.iter().position(is_own) else { return };
+        let message = Arc::new(message);
+        own.message = Arc::clone(&message);
+        self.covers[index as usize] = covers;
+        self.total = self.total.saturating_sub(self.slots.tokens[at].total).saturating_add(tokens.total);
+        let Entry { key, position, .. } = self.slots.entries[at];
+        self.slots.entries[at] = Entry::new(key, position, message);
+        self.slots.tokens[at] = tokens;
+        self.slots.levels[at] = self.slots.levels[at].max(level);
+    }
+
     /// Returns the change that replacing the messages at `positions` by one message is for the host. Linear in the view.
     pub(crate) fn replacement(&self, pins: &Pins, positions: &[usize]) -> HostChange {
         let layout = self.layout(pins);
