@@ -11,8 +11,9 @@ use crate::render::text::number;
 /// The most characters of a typed message, from one try to the next, where all of what was typed has no room.
 const LENGTHS: [usize; 6] = [4_000, 2_000, 1_000, 500, 250, 120];
 
-/// Tokens of the line that names the typed messages which are not in the text.
-const LINE: u32 = 48;
+/// How often room is made for the line that names the typed messages which are not in the text. With less room more of
+/// them may be missing, and the line be longer.
+const LINE_TRIES: usize = 3;
 
 /// Typed messages that such a line names.
 const NAMED: usize = 8;
@@ -21,7 +22,7 @@ const NAMED: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Brief {
     /// The text: what people said as it was, and everything else in the lines worth most. It says what of the former is
-    /// not there.
+    /// not there, where that has room.
     pub(crate) text: String,
     /// How many messages it is of.
     pub(crate) messages: usize,
@@ -80,11 +81,28 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
             return Ok(told(text, missing));
         }
     }
-    let tokens = tokens.saturating_sub(LINE).max(1);
-    let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
-    let gone: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
-    let missing = format!("{} are not whole in the text: {}", typed_messages(gone.len()), names(&gone));
-    Ok(told(format!("{text}\n\n[For want of room, {missing}]"), Some(missing)))
+    let missing_of = |text: &str| {
+        let gone: Vec<usize> = typed().filter(|said| !said.is_in(text)).map(|said| said.number).collect();
+        format!("{} are not whole in the text: {}", typed_messages(gone.len()), names(&gone))
+    };
+    let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
+    let first_missing = missing_of(&text);
+    let counter = counter_of(runtime, session);
+    let mut line_tokens = counter.count(&line_of(&first_missing));
+    for _ in 0..LINE_TRIES {
+        let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
+        let whole = said.iter().map(|said| Message::clone(said.message));
+        let Ok(text) = text_within(whole, runtime, room) else { break };
+        let missing = missing_of(&text);
+        let line = line_of(&missing);
+        let needed = counter.count(&line);
+        if needed <= line_tokens {
+            return Ok(told(text + &line, Some(missing)));
+        }
+        line_tokens = needed;
+    }
+    // There is no room for the line beside what must stay: the text without it, and the caller says what is missing.
+    Ok(told(text, Some(first_missing)))
 }
 
 fn typed_messages(count: usize) -> String {

@@ -2,7 +2,7 @@
 
 use epitome::Session;
 use epitome::formats::LoadedFile;
-use epitome::recall::{find_by_handle, find_stretch_by_handle, message_number};
+use epitome::recall::{StretchSearch, find_by_handle, find_stretch_by_handle, message_number};
 use epitome::store::{OpenedSession, SessionFile};
 use epitome::strategy::{Archive, ArchivedContent};
 
@@ -93,18 +93,21 @@ impl RecordedSession {
     }
 
     /// The text that left under a handle, or the message of a number. Where no archive has it, the session may, whether or
-    /// not the compaction is in its file: a handle is a hash of its text.
-    pub(crate) fn recall(&self, handle: &str) -> Result<Option<ArchivedContent>, Failure> {
+    /// not the compaction is in its file: a handle is a hash of its text. `at` is the message that it begins at, where that
+    /// is known.
+    pub(crate) fn recall(&self, handle: &str, at: Option<u32>) -> Result<StretchSearch, Failure> {
         let handle = handle.trim();
         if let Some(number) = message_number(handle) {
             let message = self.session().log().get(number as usize);
-            return Ok(message.map(|message| ArchivedContent::Messages(vec![message.clone()])));
+            let messages = message.map(|message| ArchivedContent::Messages(vec![message.clone()]));
+            return Ok(messages.map_or(StretchSearch::Nowhere, StretchSearch::Found));
         }
         let archived = match self {
             Self::Stored { opened, .. } => opened.archive.get(handle).map_err(Failure::usage)?,
             Self::Recorded { .. } => None,
         };
         let session = self.session();
-        Ok(archived.or_else(|| find_by_handle(session, handle)).or_else(|| find_stretch_by_handle(session, handle)))
+        let item = archived.or_else(|| find_by_handle(session, handle));
+        Ok(item.map_or_else(|| find_stretch_by_handle(session, handle, at), StretchSearch::Found))
     }
 }

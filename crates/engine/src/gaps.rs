@@ -27,21 +27,26 @@ struct Gap {
     /// The messages: of the view before, or texts of this compaction that took the place of such and left again.
     keys: Vec<EntryKey>,
     tokens: Tokens,
+    /// The notice of this compaction that it is beside, or within the stretch of: that one tells of it too.
+    notice: Option<u32>,
 }
 
 impl Editor<'_> {
     /// Invariant (notices): where neighbours left without a text, a notice in their place says how many, as far as there is
     /// room: the largest gaps first, as long as the view takes no more than `most` tokens. A notice that is no shorter than
     /// what left is not written, and a host that cannot add messages has none. Each is part of the edits that made its gap.
+    /// A notice that the floor wrote beside a gap, or around it, tells of the gap as well.
     /// Linear in the view before and the edits, but for sorting.
     pub(crate) fn mark_gaps(&mut self, most: Tokens) -> Result<(), Refusal> {
         self.working.settle();
         self.tell_of_texts_that_left();
-        if self.check_host(HostChange::Addition).is_err() {
-            return Ok(());
-        }
+        let may_add = self.check_host(HostChange::Addition).is_ok();
         let mut removals = self.removals();
         let mut gaps = self.gaps(&mut removals);
+        gaps.retain(|gap| may_add || gap.notice.is_some());
+        if gaps.is_empty() && !may_add {
+            return Ok(());
+        }
         gaps.sort_by_key(|gap| (std::cmp::Reverse(gap.tokens), gap.place));
         for gap in gaps {
             self.context.go_on()?;
@@ -78,15 +83,18 @@ impl Editor<'_> {
         let last: HashMap<EntryKey, usize> = successors.iter().enumerate().map(|(at, key)| (*key, at)).collect();
         let mut gaps: Vec<Gap> = Vec::new();
         let (mut told_to, mut furthest, mut is_open) = (0, None, false);
+        // What was shown last; the number of that, and of the text whose stretch reaches furthest, where it is a notice.
+        let (mut newest, mut notice, mut told_by) = (None, None, None);
         for (at, key) in successors.into_iter().enumerate() {
             if let Some(removed) = self.working.removed(key) {
                 // A text that stood on both sides of messages that had left before it is met twice.
                 if !removals.untold.insert(key) {
                     continue;
                 }
-                // Within the stretch that one text stands for there is no place for another, and a late message may
-                // stand elsewhere than its place says.
-                if at < told_to || furthest > Some(removed.position) {
+                // Within the stretch that one text stands for there is no place for another, but a notice counts what left
+                // there; and a late message may stand elsewhere than its place says.
+                let is_within = at < told_to && (notice.is_none() || notice != told_by);
+                if is_within || furthest > Some(removed.position) {
                     continue;
                 }
                 match gaps.last_mut().filter(|_| is_open) {
@@ -94,19 +102,31 @@ impl Editor<'_> {
                         gap.keys.push(key);
                         gap.tokens += removed.tokens;
                     }
-                    None => gaps.push(Gap { place: removed.position, keys: vec![key], tokens: removed.tokens }),
+                    None => gaps.push(Gap { place: removed.position, keys: vec![key], tokens: removed.tokens, notice }),
                 }
                 is_open = true;
-            } else if let Some(position) = shown.get(&key) {
+            } else if let Some(position) = shown.get(&key).filter(|_| newest != Some(key)) {
                 while gaps.last().is_some_and(|gap| gap.place > *position) {
                     gaps.pop();
+                    is_open = false;
                 }
-                told_to = told_to.max(last[&key]);
+                (newest, notice) = (Some(key), self.own_notice(key));
+                if last[&key] >= told_to {
+                    (told_to, told_by) = (last[&key], notice);
+                }
                 furthest = furthest.max(Some(*position));
-                is_open = false;
+                let in_front = gaps.last_mut().filter(|gap| is_open && notice.is_some() && gap.notice.is_none());
+                is_open = in_front.map(|gap| gap.notice = notice).is_some();
             }
         }
         gaps
+    }
+
+    /// Returns the number of a notice that this compaction wrote; `None` for any other message.
+    fn own_notice(&self, key: EntryKey) -> Option<u32> {
+        let EntryKey::Synthetic { epoch, index } = key else { return None };
+        let own = self.working.synthetics.get(index as usize).filter(|_| epoch == self.context.epoch)?;
+        (own.message.origin == Origin::Notice).then_some(index)
     }
 
     /// Writes the notice of a gap, unless there is no room for it.
@@ -122,13 +142,18 @@ impl Editor<'_> {
         if edits.iter().map(removes).sum::<usize>() != gap.keys.len() {
             return;
         }
+        let messages = gap.keys.iter().map(|key| self.covered_by(*key)).sum();
+        let level =
+            1 + gap.keys.iter().filter_map(|key| self.working.removed(*key)).map(|it| it.level).max().unwrap_or(0);
+        if let Some(notice) = gap.notice {
+            return self.add_to_notice(notice, &edits, messages, level, most);
+        }
         let saved = |edit: &usize| self.working.edits[*edit].tokens_saved;
         let Some(largest) = edits.iter().copied().max_by_key(|edit| (saved(edit), std::cmp::Reverse(*edit))) else {
             return;
         };
         // A handle that brings back a part would be taken for one that brings back all.
         let handle = self.working.edits[largest].recall.clone().filter(|_| edits.len() == 1);
-        let messages = gap.keys.iter().map(|key| self.covered_by(*key)).sum();
         let text = wording::notice(
             self.context.language,
             messages,
@@ -141,8 +166,6 @@ impl Editor<'_> {
         if tokens.total >= saved(&largest) || self.working.total.saturating_add(tokens.total) > most {
             return;
         }
-        let level =
-            1 + gap.keys.iter().filter_map(|key| self.working.removed(*key)).map(|it| it.level).max().unwrap_or(0);
         let position = Position::in_place_of(gap.place, self.context.epoch, sequence);
         for edit in edits {
             self.working.edits[edit].into = Some(sequence);
@@ -150,6 +173,30 @@ impl Editor<'_> {
         self.working.edits[largest].tokens_saved -= tokens.total;
         let slot = self.slot(position, message, tokens, level);
         self.working.add(slot, messages);
+    }
+
+    /// Has a notice of this compaction tell of `messages` more, which `edits` removed; unless there is no room for the
+    /// longer number. It names no handle then: each edit has its own.
+    fn add_to_notice(&mut self, notice: u32, edits: &[usize], messages: usize, level: u32, most: Tokens) {
+        let Some(own) = self.working.synthetics.get(notice as usize) else { return };
+        let messages = self.working.covers(notice) + messages;
+        let text = wording::notice(self.context.language, messages, None);
+        let message = Message::text(own.message.id.as_str(), own.message.role, Origin::Notice, text);
+        let tokens = count_message(self.context.counter, &message);
+        let makers = (0..self.working.edits.len()).filter(|edit| self.working.edits[*edit].into == Some(notice));
+        let Some(maker) = makers.max_by_key(|edit| self.working.edits[*edit].tokens_saved) else { return };
+        let key = EntryKey::Synthetic { epoch: self.context.epoch, index: notice };
+        let Some(before) = self.working.unchanged_tokens(key) else { return };
+        let saved = (self.working.edits[maker].tokens_saved + before).saturating_sub(tokens.total);
+        let total = self.working.total.saturating_sub(before).saturating_add(tokens.total);
+        if saved == 0 || (total > most && tokens.total > before) {
+            return;
+        }
+        self.working.edits[maker].tokens_saved = saved;
+        for edit in edits {
+            self.working.edits[*edit].into = Some(notice);
+        }
+        self.working.rewrite(notice, message, tokens, level, messages);
     }
 
     /// Adds to the reason of each edit whose text did not stay that it left again: the text is not in the result.

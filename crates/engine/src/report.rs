@@ -18,7 +18,8 @@ pub enum Status {
     /// The session was compacted, to the target or at least under the limit.
     Compacted,
     /// The session was compacted and fits, but of five or more things that [`Quality`] counts nothing is left: no string,
-    /// no instruction, no file, no typed message of 10 characters or more. The next turn has no base.
+    /// no instruction, no conclusion, no line of a summary, no file, no typed message of 10 characters or more. The next
+    /// turn has no base.
     Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,

@@ -242,13 +242,16 @@ impl WorkingView {
     }
 
     /// Splits `positions` (ascending) into runs of neighbours: a message that stays, or one that has come in, is between
-    /// two runs. Linear, for each message that has come in.
+    /// two runs. Linear in the view, but for sorting the messages that have come in.
     pub(crate) fn runs<'p>(&self, positions: &'p [usize]) -> Vec<&'p [usize]> {
         let stays =
             |position: usize| !self.slots.gone[position] && !self.entries()[position].message.is_system_prompt();
+        let mut incoming: Vec<Position> = self.incoming.iter().map(|slot| slot.entry.position).collect();
+        incoming.sort_unstable();
         let has_come = |left: usize, right: usize| {
-            let between = self.entries()[left].position..self.entries()[right].position;
-            right > left + 1 && self.incoming.iter().any(|slot| between.contains(&slot.entry.position))
+            let [from, to] = [left, right].map(|at| self.entries()[at].position);
+            let next = incoming.partition_point(|position| *position < from);
+            right > left + 1 && incoming.get(next).is_some_and(|position| *position < to)
         };
         positions.chunk_by(|left, right| !(left + 1..*right).any(stays) && !has_come(*left, *right)).collect()
     }
@@ -273,6 +276,31 @@ impl WorkingView {
         self.covers.push(covers);
         self.total += slot.tokens.total;
         self.incoming.push(slot);
+    }
+
+    /// Returns the tokens of a message that is shown and that no edit changed. Linear in the view.
+    pub(crate) fn unchanged_tokens(&self, key: EntryKey) -> Option<Tokens> {
+        let at = self.entries().iter().position(|entry| entry.key == key)?;
+        Arc::ptr_eq(&self.entries()[at].message, &self.entries()[at].original).then(|| self.tokens()[at].total)
+    }
+
+    /// Gives a shown message of this compaction another text; it represents `covers` messages of the log then, and is of at
+    /// least the level `level`. Linear in the view.
+    pub(crate) fn rewrite(&mut self, index: u32, message: Message, tokens: EntryTokens, level: u32, covers: usize) {
+        let Some(own) = self.synthetics.get_mut(index as usize) else { return };
+        let is_own = |entry: &Entry| {
+            matches!(entry.key, EntryKey::Synthetic { index: other, .. } if other == index)
+                && Arc::ptr_eq(&entry.original, &own.message)
+        };
+        let Some(at) = self.slots.entries.iter().position(is_own) else { return };
+        let message = Arc::new(message);
+        own.message = Arc::clone(&message);
+        self.covers[index as usize] = covers;
+        self.total = self.total.saturating_sub(self.slots.tokens[at].total).saturating_add(tokens.total);
+        let Entry { key, position, .. } = self.slots.entries[at];
+        self.slots.entries[at] = Entry::new(key, position, message);
+        self.slots.tokens[at] = tokens;
+        self.slots.levels[at] = self.slots.levels[at].max(level);
     }
 
     /// Returns the change that replacing the messages at `positions` by one message is for the host. Linear in the view.

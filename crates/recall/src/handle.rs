@@ -37,34 +37,62 @@ pub fn find_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent
     items(session).find(|item| is_handle_of(item, handle.trim()))
 }
 
-/// The most bytes that are hashed in search of a stretch. Source: some seconds of one core; a session of 1,000,000 tokens
-/// needs half of them.
-const MOST_HASHED_BYTES: u64 = 8 << 30;
+/// What the search for a stretch may cost, in bytes hashed. Source: some seconds of one core in an optimised build; a
+/// session of 1,000,000 tokens in 2,000 messages needs three quarters of it.
+const MOST_COST: u64 = 8 << 30;
 
-/// Returns the neighbouring messages of a session that have this handle together, as a summary names those in whose place
-/// it stands. It needs no record of the compaction: the handle is a hash of the messages. `None` where no stretch of the
-/// session has it, and where the session is too long for the search.
+/// What a message costs beside its bytes, each time that it is hashed. Source: its hash is finished and compared, which
+/// takes as long as hashing about so many bytes.
+const MESSAGE_COST: u64 = 1 << 10;
+
+/// What a search for a stretch came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StretchSearch {
+    /// The messages that have the handle together.
+    Found(ArchivedContent),
+    /// No neighbouring messages of the session have it.
+    Nowhere,
+    /// The session is too long to be searched to its end, and what was searched does not have it: a place helps.
+    Unfinished,
+}
+
+/// Searches a session for the neighbouring messages that have this handle together, as a summary names those in whose
+/// place it stands. It needs no record of the compaction: the handle is a hash of the messages. With `at` the stretch is
+/// the one that begins at this message, by its number in the full history or in what the context shows.
 ///
-/// The cost grows with the square of the session: for handles that [`find_by_handle`] does not find, and for people.
-pub fn find_stretch_by_handle(session: &Session, handle: &str) -> Option<ArchivedContent> {
-    let handle = handle.trim();
-    let find = |messages: &[Arc<Message>]| {
-        let mut budget = MOST_HASHED_BYTES;
-        let mut rest: u64 = messages.iter().map(|message| bytes_of(message)).sum();
-        for (start, message) in messages.iter().enumerate() {
+/// The cost is linear with `at`, and grows with the square of the session without it, up to some seconds: for handles that
+/// [`find_by_handle`] does not find, and for people.
+pub fn find_stretch_by_handle(session: &Session, handle: &str, at: Option<u32>) -> StretchSearch {
+    find_within(session, handle.trim(), at, MOST_COST)
+}
+
+fn find_within(session: &Session, handle: &str, at: Option<u32>, mut budget: u64) -> StretchSearch {
+    let mut find = |messages: &[Arc<Message>]| {
+        let starts = at.map_or(0..messages.len(), |at| at as usize..(at as usize + 1).min(messages.len()));
+        let mut rest: u64 = messages[starts.start.min(messages.len())..].iter().map(|message| cost_of(message)).sum();
+        for start in starts {
             if let Some(count) = beginning_with_handle(&messages[start..], handle) {
-                return Some(ArchivedContent::Messages(messages[start..start + count].to_vec()));
+                return StretchSearch::Found(ArchivedContent::Messages(messages[start..start + count].to_vec()));
             }
-            budget = budget.checked_sub(rest)?;
-            rest = rest.saturating_sub(bytes_of(message));
+            // One start is always affordable, and with `at` it is all.
+            let Some(left) = budget.checked_sub(rest).or(at.map(|_| 0)) else { return StretchSearch::Unfinished };
+            budget = left;
+            rest = rest.saturating_sub(cost_of(&messages[start]));
         }
-        None
+        StretchSearch::Nowhere
     };
-    let in_view = || {
-        let shown: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.original)).collect();
-        find(&shown)
-    };
-    find(session.log()).or_else(|| if session.journal().is_empty() { None } else { in_view() })
+    match find(session.log()) {
+        StretchSearch::Nowhere if !session.journal().is_empty() => {
+            let shown: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.original)).collect();
+            find(&shown)
+        }
+        searched => searched,
+    }
+}
+
+/// What hashing a message costs, in bytes, near enough.
+fn cost_of(message: &Message) -> u64 {
+    bytes_of(message) + MESSAGE_COST
 }
 
 /// The bytes of a message's texts, near enough.
@@ -123,5 +151,30 @@ fn message_of(session: &Session, key: EntryKey) -> Option<Arc<Message>> {
             let epoch = session.journal().get(epoch as usize)?;
             epoch.synthetics.get(index as usize).map(|synthetic| synthetic.message.clone())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use epitome_session::{Origin, Role};
+
+    use super::*;
+
+    #[test]
+    fn a_search_that_would_take_too_long_says_that_it_has_no_end() {
+        let mut session = Session::new();
+        session.extend((0..9).map(|number| Message::text("", Role::User, Origin::Typed, format!("message {number}"))));
+        let stretch = ArchivedContent::Messages(session.log()[6..8].to_vec());
+        let handle = handles(&stretch).next().unwrap_or_default();
+        let check = |at: Option<u32>, budget: u64, expect: StretchSearch| {
+            assert_eq!(find_within(&session, &handle, at, budget), expect, "{at:?} {budget}");
+        };
+        let found = || StretchSearch::Found(stretch.clone());
+        check(None, MOST_COST, found());
+        check(Some(6), MOST_COST, found());
+        // Nine messages that are tiny cost little by their bytes alone: what each costs beside them counts.
+        check(None, 20 * MESSAGE_COST, StretchSearch::Unfinished);
+        check(Some(6), 0, found());
+        check(Some(5), 0, StretchSearch::Nowhere);
     }
 }

@@ -32,7 +32,7 @@ mod select;
 mod terms;
 mod units;
 
-pub use handle::{edit_handle, find_by_handle, find_stretch_by_handle, message_number};
+pub use handle::{StretchSearch, edit_handle, find_by_handle, find_stretch_by_handle, message_number};
 pub use index::Index;
 pub use page::{Page, Part, Passage};
 pub use pool::{Pool, Share};

@@ -22,11 +22,12 @@ impl Page {
             let (own, others): (Vec<&Part>, Vec<&Part>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);
             let parts = || own.iter().chain(&others).copied();
+            let archived = || parts().find_map(|part| Some((part.message, places.handle(part)?)));
             let message = || {
                 let left = parts().find(|part| !places.holds(part))?;
-                message_handle(session.log().get(left.message as usize)?)
+                Some((left.message, message_handle(session.log().get(left.message as usize)?)?))
             };
-            passage.handle = parts().find_map(|part| places.handle(part)).or_else(message);
+            (passage.left, passage.handle) = archived().or_else(message).unzip();
         }
     }
 }
@@ -97,7 +98,7 @@ mod tests {
 
     use epitome_strategy::ArchivedContent;
 
-    use crate::handle::{edit_handle, find_by_handle, find_stretch_by_handle};
+    use crate::handle::{StretchSearch, edit_handle, find_by_handle, find_stretch_by_handle};
     use crate::index::Index;
     use crate::page::Page;
     use crate::query::Query;
@@ -169,10 +170,16 @@ mod tests {
         for range in [0..1, 0..2, 1..3, 2..3] {
             let wanted = stretch(range.clone());
             let handle = epitome_strategy::archive::handles(&wanted).next().unwrap();
-            assert_eq!(find_stretch_by_handle(&plain, &handle), Some(wanted), "{range:?}");
+            let found = StretchSearch::Found(wanted);
+            assert_eq!(find_stretch_by_handle(&plain, &handle, None), found, "{range:?}");
+            assert_eq!(find_stretch_by_handle(&plain, &handle, Some(range.start as u32)), found, "{range:?}");
+            for elsewhere in [range.start as u32 + 1, 3, u32::MAX] {
+                let searched = find_stretch_by_handle(&plain, &handle, Some(elsewhere));
+                assert_eq!(searched, StretchSearch::Nowhere, "{range:?} at #{elsewhere}");
+            }
         }
         for unknown in ["", "cafe", "cafe0123cafe"] {
-            assert_eq!(find_stretch_by_handle(&plain, unknown), None, "{unknown}");
+            assert_eq!(find_stretch_by_handle(&plain, unknown, None), StretchSearch::Nowhere, "{unknown}");
         }
 
         let mut undone = removed;

@@ -37,6 +37,10 @@ pub struct Passage {
     /// Whether the context still contains all of it; `None` before [`Page::locate`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_context: Option<bool>,
+    /// The message that the handle was found for, by its number in the log: the one that the passage is named after where
+    /// that has left, else a neighbour.
+    #[serde(skip)]
+    pub left: Option<u32>,
     /// How well it matches, as a share of the best passage's score.
     pub score: f32,
     /// The stretches that it was taken from, in order.

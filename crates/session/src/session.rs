@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::CallId;
+use crate::block::{CallId, Content};
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
+use crate::heading::Heading;
 use crate::journal::{Change, Epoch};
-use crate::message::{Message, MessageId, Role};
+use crate::message::{Message, MessageId, Origin, Role};
 
 /// An append-only log of messages, a journal of epochs, and the view that is folded from them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub struct Session {
 /// What a summary covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct SummaryCoverage {
-    /// How many messages of the log.
+    /// How many messages.
     messages: u32,
     /// Its level of summary.
     level: u32,
@@ -216,11 +217,12 @@ impl Session {
         self.ids.contains_key(id)
     }
 
-    /// Returns how many messages of the log an entry represents: 1 for a message of the log; for a summary all that it
-    /// replaced, those behind earlier summaries included. Constant time.
+    /// Returns how many messages an entry represents: 1 for a message of the log, but for a summary or a notice that was
+    /// read from text as many as its heading says; for a summary of this journal all that it replaced, those behind
+    /// earlier summaries included. Linear in that heading, else constant time.
     pub fn covered_messages(&self, key: EntryKey) -> u32 {
         match key {
-            EntryKey::Log(_) => 1,
+            EntryKey::Log(index) => self.log.get(index as usize).and_then(|it| headed_messages(it)).unwrap_or(1),
             EntryKey::Synthetic { .. } => self.stands_for.get(&key).map_or(0, |it| it.messages),
         }
     }
@@ -382,6 +384,19 @@ impl Extend<Message> for Session {
             reconcile(&mut self.view);
         }
     }
+}
+
+/// Returns how many messages the heading of a summary or a notice says that it replaced, and at least 1, the message itself;
+/// `None` without a heading.
+fn headed_messages(message: &Message) -> Option<u32> {
+    if !matches!(message.origin, Origin::Summary | Origin::Notice) {
+        return None;
+    }
+    let text = message.blocks.iter().find_map(|block| match &block.content {
+        Content::Text { text } => Some(text),
+        _ => None,
+    })?;
+    Some(u32::try_from(Heading::read(text)?.messages).unwrap_or(u32::MAX).max(1))
 }
 
 /// The stored part of a session: the rest is folded from it.

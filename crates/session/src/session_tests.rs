@@ -119,6 +119,24 @@ fn a_summary_covers_what_the_summaries_in_it_covered() {
 }
 
 #[test]
+fn a_text_of_an_earlier_compaction_counts_what_its_heading_says() {
+    let check = |origin: Origin, text: &str, expect: u32| {
+        let mut session = Session::new();
+        let keys = [Message::text("", Role::User, origin, text), user("b")].map(|message| session.push(message));
+        assert_eq!(session.covered_messages(keys[0]), expect, "{text}");
+        let epoch = remove(&mut session, &keys, "S");
+        assert_eq!(session.covered_messages(EntryKey::Synthetic { epoch, index: 0 }), expect.saturating_add(1));
+    };
+    check(Origin::Summary, "[Summary of 1,204 earlier messages · recall 0a1b]\n» done", 1_204);
+    check(Origin::Notice, "[49 earlier messages left the context]", 49);
+    check(Origin::Summary, "[Summary of 7,000,000,000 earlier messages]\n» done", u32::MAX);
+    check(Origin::Summary, "[Summary of 0 earlier messages]\n» done", 1);
+    check(Origin::Summary, "of another tool", 1);
+    // Quoted by a person, it stands for nothing.
+    check(Origin::Typed, "[Summary of 49 earlier messages]\n» done", 1);
+}
+
+#[test]
 fn a_damaged_journal_does_not_panic() {
     let mut session = Session::new();
     session.push(user("日本語"));

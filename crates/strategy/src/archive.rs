@@ -34,13 +34,30 @@ pub fn beginning_with_handle(messages: &[Arc<Message>], handle: &str) -> Option<
     if handle.len() < SHORTEST_READ {
         return None;
     }
+    let wanted = nibbles_of(handle)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(MESSAGES);
     let named = messages.iter().position(|message| {
         hash_message(&mut hasher, message);
-        hasher.finalize().to_hex().starts_with(handle)
+        begins_with(hasher.finalize().as_bytes(), &wanted)
     });
     named.map(|last| last + 1)
+}
+
+/// Returns the values of a handle's digits; `None` where one is not a digit of a handle.
+fn nibbles_of(handle: &str) -> Option<Vec<u8>> {
+    let value = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    };
+    handle.bytes().map(value).collect()
+}
+
+/// Whether the hexadecimal digits of `hash` begin with these. It writes no digits: a search compares millions of hashes.
+fn begins_with(hash: &[u8; blake3::OUT_LEN], nibbles: &[u8]) -> bool {
+    let digits = hash.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+    nibbles.len() <= 2 * hash.len() && nibbles.iter().zip(digits).all(|(wanted, digit)| *wanted == digit)
 }
 
 /// Returns the digest of an item in hexadecimal digits. Linear in the item.
@@ -121,5 +138,23 @@ mod tests {
         check(&handles[3], true);
         check("4f73bc7", false);
         check("4f73bc78", false);
+    }
+
+    #[test]
+    fn messages_are_found_by_every_length_of_their_handle() {
+        use epitome_session::{Origin, Role};
+        let text = |text: &str| Arc::new(Message::text("", Role::User, Origin::Typed, text));
+        let messages = [text("one"), text("two"), text("three")];
+        let whole = digest(&ArchivedContent::Messages(messages[..2].to_vec()));
+        let check = |handle: &str, expect: Option<usize>| {
+            assert_eq!(beginning_with_handle(&messages, handle), expect, "{handle}");
+        };
+        for length in SHORTEST_READ..=whole.len() {
+            check(&whole[..length], Some(2));
+        }
+        check(&whole[..7], None);
+        check(&format!("{whole}0"), None);
+        check(&whole.to_uppercase(), None);
+        check("no digits", None);
     }
 }

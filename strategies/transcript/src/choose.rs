@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use crate::changes::replaced_lines;
 use crate::companions::Companions;
+use crate::nesting::Nesting;
 use crate::source::{Kind, Source};
 use crate::terms::KeyMap;
 use crate::worth::Worth;
@@ -47,6 +48,7 @@ pub(crate) struct Choice<'c> {
     /// The bound for the lines of each run.
     runs: Bounds,
     companions: Companions,
+    nesting: Nesting,
 }
 
 /// The bound for the lines of each run of units, and the tokens that they take.
@@ -121,6 +123,7 @@ impl<'c> Choice<'c> {
             order: Vec::new(),
             runs: Bounds::default(),
             companions: Companions::default(),
+            nesting: Nesting::default(),
         };
         for (number, passage) in source.passages.iter().enumerate() {
             if stays(number) {
@@ -136,6 +139,7 @@ impl<'c> Choice<'c> {
             choice.open[line] = false;
         }
         choice.companions = Companions::new(source, worth, &choice.open);
+        choice.nesting = Nesting::new(source, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice
@@ -152,7 +156,7 @@ impl<'c> Choice<'c> {
     pub(crate) fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
-        while self.runs.used[run] > self.runs.most[run] && at > 0 {
+        while at > 0 && (self.runs.used[run] > self.runs.most[run] || self.is_orphan(self.order[at - 1])) {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
@@ -187,9 +191,8 @@ impl<'c> Choice<'c> {
                 }
                 continue;
             }
-            if let Some(head) = self.unkept_head(line) {
-                self.take(head);
-            }
+            let heads: Vec<u32> = self.unkept_heads(line).collect();
+            heads.into_iter().rev().for_each(|head| self.take(head));
             self.take(line);
         }
         self.heap.extend(passed);
@@ -234,11 +237,19 @@ impl<'c> Choice<'c> {
         }
     }
 
-    /// Removes the line that was taken last, and returns it.
+    /// Removes the line that was taken last, with what was taken before it and stands under it. Returns it.
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
+        while let Some(orphan) = self.order.pop_if(|line| self.nesting.is_orphan(*line, &self.kept)) {
+            self.forget(orphan);
+        }
         Some(line)
+    }
+
+    /// Whether what a line stands under is not kept.
+    fn is_orphan(&self, line: u32) -> bool {
+        self.nesting.is_orphan(line, &self.kept)
     }
 
     fn forget(&mut self, line: u32) {
@@ -298,14 +309,19 @@ impl<'c> Choice<'c> {
         self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + TOPIC * near
     }
 
+    /// Returns what a line stands under: the line of its call, or the item of a list.
     fn head(&self, line: u32) -> Option<u32> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
-        let action = passage.action.filter(|_| passage.kind != Kind::Call)?;
-        Some(self.source.actions[action as usize].head)
+        match passage.action.filter(|_| passage.kind != Kind::Call) {
+            Some(action) => Some(self.source.actions[action as usize].head),
+            None => self.nesting.parent(line),
+        }
     }
 
-    fn unkept_head(&self, line: u32) -> Option<u32> {
-        self.head(line).filter(|head| !self.kept[*head as usize])
+    /// Returns what a line stands under and is not kept yet, the innermost first.
+    fn unkept_heads(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
+        let unkept = |line: u32| self.head(line).filter(|head| !self.kept[*head as usize]);
+        std::iter::successors(unkept(line), move |line| unkept(*line))
     }
 
     fn is_call(&self, line: u32) -> bool {
@@ -322,12 +338,11 @@ impl<'c> Choice<'c> {
         self.companions.awaited_by(line).is_some_and(|other| !self.kept[other as usize])
     }
 
-    /// Returns a line with everything that is taken with it: its companions, the line of its call and that one's.
+    /// Returns a line with everything that is taken with it: its companions, what it stands under and these ones'.
     fn with_companions(&self, line: u32) -> impl Iterator<Item = u32> + '_ {
         let chain = move |line: u32| std::iter::successors(self.companion(line), |line| self.companion(*line));
-        let head = self.unkept_head(line);
-        let of_head = head.into_iter().flat_map(move |head| std::iter::once(head).chain(chain(head)));
-        std::iter::once(line).chain(chain(line)).chain(of_head.filter(move |other| *other != line))
+        let of_heads = self.unkept_heads(line).flat_map(move |head| std::iter::once(head).chain(chain(head)));
+        std::iter::once(line).chain(chain(line)).chain(of_heads.filter(move |other| *other != line))
     }
 
     fn neighbours(&self, line: u32) -> [Option<u32>; 2] {

@@ -30,14 +30,14 @@ impl Companions {
     /// worth nothing without its head; a call without its outcome does not say whether it worked. Linear.
     pub(crate) fn new(source: &Source, worth: &Worth, open: &[bool]) -> Self {
         let mut companions = Self(vec![Companion::None; source.lines.len()]);
-        let mut set = |line: u32, companion: Companion, other: u32| {
+        let set = |companions: &mut Self, line: u32, companion: Companion, other: u32| {
             if open[line as usize] && open[other as usize] {
                 companions.0[line as usize] = companion;
             }
         };
         for action in &source.actions {
             if let Some(outcome) = action.outcome {
-                set(action.head, Companion::Brought(outcome), outcome);
+                set(&mut companions, action.head, Companion::Brought(outcome), outcome);
             }
         }
         for passage in source.passages.iter().filter(|passage| is_speech(passage)) {
@@ -47,8 +47,15 @@ impl Companions {
             for (line, next) in passage.lines.clone().zip(passage.lines.clone().skip(1)).rev() {
                 depth = if introduces(source.lines[line as usize].text()) && depth < MOST { depth + 1 } else { 0 };
                 if depth > 0 {
-                    let is_brought = is_typed || worth.tokens[next as usize] <= LONG;
-                    set(line, if is_brought { Companion::Brought(next) } else { Companion::Awaited(next) }, next);
+                    // What waits is not there to be brought.
+                    let waits = matches!(companions.0[next as usize], Companion::Awaited(_));
+                    let is_brought = is_typed || (worth.tokens[next as usize] <= LONG && !waits);
+                    set(
+                        &mut companions,
+                        line,
+                        if is_brought { Companion::Brought(next) } else { Companion::Awaited(next) },
+                        next,
+                    );
                 }
             }
         }
@@ -77,7 +84,7 @@ fn is_speech(passage: &Passage) -> bool {
 }
 
 /// Whether a line introduces what follows it: it ends with a colon, whatever its emphasis, or opens a block of code.
-fn introduces(line: &str) -> bool {
+pub(crate) fn introduces(line: &str) -> bool {
     let line = line.trim();
     line.trim_end_matches(['*', '_', '`']).ends_with([':', '：'])
         || line.strip_prefix("```").is_some_and(|language| !language.is_empty() && !language.contains('`'))

@@ -9,6 +9,7 @@ mod counts;
 mod digest;
 mod fit;
 mod layout;
+mod nesting;
 mod outcome;
 mod pieces;
 mod records;
@@ -97,7 +98,7 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
             units[0],
             match text {
                 Some(text) => Edit::Summarize { units, summary: SummaryText::Ready(text), reason },
-                None => Edit::Drop { units, reason: Reason::new("counted", "nothing in it is worth its tokens") },
+                None => Edit::Drop { units, reason: Reason::new("counted", "no line of it had room") },
             },
         ));
     }

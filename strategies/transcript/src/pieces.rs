@@ -111,7 +111,8 @@ fn line_number(text: &str, line: Range<usize>) -> (Option<Range<usize>>, usize) 
     let rest = &all[blank + digits..];
     let mark = match rest.chars().next() {
         Some(mark @ ('\t' | '→' | '|')) => mark.len_utf8(),
-        // A time of day has a digit behind its colon.
+        // A time of day has a digit behind its colon. One space belongs to the colon, as transcripts write it.
+        Some(':') if rest[1..].starts_with(' ') => 2,
         Some(':') if !rest[1..].starts_with(|char: char| char.is_ascii_digit()) => 1,
         Some('-') if rest[1..].starts_with([' ', '\t']) => 1,
         _ => 0,

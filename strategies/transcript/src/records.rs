@@ -15,11 +15,18 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
     let mut calls: HashMap<u32, usize> = HashMap::new();
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
+        let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {
+            // The first line of a command is not all of it.
+            if let (Kind::Argument, Sign::Plain, Some(Record::Call { head, .. })) =
+                (passage.kind, sign_of(source, passage), call)
+                && !head.ends_with('…')
+            {
+                head.push_str(" …");
+            }
             continue;
         }
-        let call = passage.action.and_then(|action| calls.get(&action));
-        match (passage.kind, call.map(|record| &mut records[*record])) {
+        match (passage.kind, call) {
             (Kind::Call, _) => {
                 let Some(action) = passage.action else { continue };
                 calls.insert(action, records.len());

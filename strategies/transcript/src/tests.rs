@@ -241,3 +241,48 @@ fn calls_show_how_they_ended() {
         &["in particular 9"],
     );
 }
+
+/// A detail that is kept stands under the item that it belongs to, whatever else left.
+#[test]
+fn a_detail_stands_under_its_item() {
+    let option = |number: u32| {
+        format!(
+            "  {number}. **Option {number}:**\n     - flight HAT{number}84\n     - plain words of little use\n     - price ${number}42\n"
+        )
+    };
+    let options: String = (1..=9).map(option).collect();
+    let fixture =
+        format!("user: go\nassistant:\n{options}user: HAT384 or HAT784?\nassistant: yes\nuser: and?\nassistant: no");
+    let mut details = 0;
+    for target in (30..200).step_by(5) {
+        let planned = case(&fixture, "tail_share=0").target(target).run();
+        let text = transcripts(&planned).join("\n");
+        let mut item = None;
+        for line in text.lines() {
+            let number = line.find("**Option ").and_then(|at| line[at + 9..].chars().next());
+            item = number.or(item);
+            if let Some(at) = line.find("flight HAT") {
+                details += 1;
+                assert_eq!(line[at + 10..].chars().next(), item, "{target}\n{text}");
+            }
+        }
+    }
+    assert!(details > 20, "{details}");
+}
+
+/// The first line of a command is not taken for all of it.
+#[test]
+fn a_command_that_goes_on_says_so() {
+    let fixture = "user: go\nassistant: First.\ncall Bash b {\"command\":\"export TABLE=users\\npsql -c 'drop plain words'\"}\n\
+        result b:\n  entry {n} of nothing … x60 lines\nuser: on\nassistant: yes\nuser: and?\nassistant: no";
+    let mut cut = 0;
+    for target in (20..120).step_by(5) {
+        let planned = case(fixture, "tail_share=0").target(target).run();
+        let text = transcripts(&planned).join("\n");
+        if text.contains("export TABLE=users") && !text.contains("psql") {
+            cut += 1;
+            assert!(text.contains("export TABLE=users …"), "{target}\n{text}");
+        }
+    }
+    assert!(cut > 0);
+}

@@ -67,7 +67,8 @@ Exit code 3: the task and the newest message alone are more.";
 #[cfg(feature = "service")]
 pub(super) const FIT: &str = "\
 Example, a question and its answer are a line each:
-  echo '{\"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}], \"window\": 60000}' | epitome fit --stdio";
+  echo '{\"format\":\"openai-chat\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}' |
+    epitome fit --stdio";
 
 #[cfg(feature = "service")]
 pub(super) const SETUP: &str = "\
@@ -109,7 +110,9 @@ mod tests {
     fn the_examples_are_understood() {
         let command = Cli::command();
         let commands = std::iter::once(&command).chain(command.get_subcommands());
-        let helps: Vec<String> = commands.filter_map(|it| it.get_after_help()).map(ToString::to_string).collect();
+        let one_line = |help: String| help.replace(" |\n    ", " | ");
+        let helps = commands.filter_map(|it| it.get_after_help()).map(ToString::to_string).map(one_line);
+        let helps: Vec<String> = helps.collect();
         let lines = helps.iter().flat_map(|help| help.lines()).filter(|line| line.starts_with("  "));
         let mut count = 0;
         for line in lines {

@@ -8,7 +8,7 @@ use epitome::formats::Format;
 use super::config::ConfigArgs;
 use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
-use super::values::tokens;
+use super::values::{message, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -87,6 +87,10 @@ pub(crate) struct RestoreArgs {
     /// name it; or the message of this number, such as 37 or '#37'
     #[arg(long, value_name = "HANDLE|N")]
     pub(crate) handle: Option<String>,
+    /// The message that what left under the handle begins at, such as 153 or '#153', as the report names it: finds it in a
+    /// session that is too long to be searched without
+    #[arg(long, value_name = "N", requires = "handle", value_parser = message)]
+    pub(crate) at: Option<u32>,
     /// The format to write [default: the file's own where that can be written, else openai-chat]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
     pub(crate) to: Option<Format>,

@@ -1,6 +1,7 @@
 //! Values of arguments: how each is written.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use epitome::recall::message_number;
 use epitome::strategy::Named;
 
 /// One value of a closed list, by its name.
@@ -61,4 +62,9 @@ pub(super) fn tokens(text: &str) -> Result<u32, String> {
         Some(Ok(tokens)) => Ok(tokens),
         Some(Err(_)) | None => Err(format!("is more than the {} tokens that can be counted", u32::MAX)),
     }
+}
+
+/// The number of a message, as reports write it or without the sign.
+pub(super) fn message(text: &str) -> Result<u32, String> {
+    message_number(text).ok_or_else(|| "takes a message's number, such as 153 or '#153'".to_owned())
 }

@@ -194,7 +194,7 @@ impl Job<'_> {
                 None if compactions == MAX_COMPACTIONS => return Err(busy(file)),
                 None => {
                     compactions += 1;
-                    self.compact(&loaded, index)?
+                    self.compact(&loaded, index, target)?
                 }
             };
             done.report.timings.read_us = Some(read_us);
@@ -274,7 +274,7 @@ impl Job<'_> {
     }
 
     /// Compacts one session of a file; with `--preview` it stays as it was.
-    fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
+    fn compact(&self, loaded: &LoadedFile, index: usize, target: &Target) -> Result<CompactedSession, Failure> {
         let started = Instant::now();
         let source = &loaded.sessions[index];
         let mut session = input::select_view(&source.session, self.args.input.view);
@@ -298,11 +298,8 @@ impl Job<'_> {
             let choice = Choice::new(&self.runtime, report.mode, session.cycle() + 1);
             let (preview, elapsed) = (self.args.preview, started.elapsed());
             let model = self.runtime.summary_model();
-            let input = &self.args.input.file;
-            let is_replaced = self.args.target.force && self.args.target.output.as_ref() == Some(input);
-            let path = paths::display_name(input);
-            let file = (!paths::is_standard(input) && !is_replaced).then_some(path.as_str());
-            let subject = Subject { name: &name, file, session: &session, choice, model, preview, elapsed };
+            let restorable = restorable(self.args, target.is_input());
+            let subject = Subject { name: &name, restorable, session: &session, choice, model, preview, elapsed };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {
@@ -327,6 +324,23 @@ impl Job<'_> {
         }
         request
     }
+}
+
+/// The arguments by which `epitome restore` reads the session again, for a shell; `None` for one that was piped in, and
+/// for one that the output replaces.
+fn restorable(args: &CompactArgs, is_input: bool) -> Option<String> {
+    let input = &args.input;
+    if paths::is_standard(&input.file) || (is_input && args.target.force) {
+        return None;
+    }
+    let mut words = vec![paths::shell_word(&input.file.display().to_string())];
+    if let Some(format) = input.from {
+        words.extend(["--from".to_owned(), format.to_string()]);
+    }
+    if let Some(session) = &input.session {
+        words.extend(["--session".to_owned(), paths::shell_word(session)]);
+    }
+    Some(words.join(" "))
 }
 
 /// The session's name in the report.
@@ -377,7 +391,7 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     let mut table = Table::new(&setting, &["session", "", "before", "after", "edits", "task"]);
     let (mut infeasible, mut rolled_back, mut hollow) = (0, 0, 0);
     for (index, source) in loaded.sessions.iter().enumerate() {
-        let mut done = job.compact(loaded, index)?;
+        let mut done = job.compact(loaded, index, target)?;
         done.report.timings.read_us = read_us;
         if !job.quiet {
             terminal::progress(index + 1, loaded.sessions.len());

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use epitome::formats::{Format, Profile, render, write_messages};
-use epitome::recall::message_number;
+use epitome::recall::{StretchSearch, message_number};
 use epitome::session::{Message, UndoError};
 use epitome::store::SessionFile;
 use epitome::strategy::ArchivedContent;
@@ -53,7 +53,15 @@ pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
 
 /// Prints the content of a handle: a text as it was, messages as a request.
 fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Result<(Vec<u8>, String), Failure> {
-    let item = kept.recall(handle)?.ok_or_else(|| unknown_handle(kept, handle, args))?;
+    if args.at.is_some() && message_number(handle).is_some() {
+        let failure = Failure::usage_text(format!("`{}` is one message already", handle.trim()));
+        return Err(failure.with_help("leave --at out: it says where the messages under a handle begin"));
+    }
+    let item = match kept.recall(handle, args.at)? {
+        StretchSearch::Found(item) => item,
+        StretchSearch::Nowhere => return Err(unknown_handle(kept, handle, args)),
+        StretchSearch::Unfinished => return Err(unfinished_search(handle, args)),
+    };
     match item {
         ArchivedContent::Text(_) if args.to.is_some() => {
             let failure = Failure::usage_text(format!("`{handle}` is a part of a message, and no session"));
@@ -97,7 +105,8 @@ fn unknown_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> F
         let help = "a handle has 12 or more of the digits 0 to f, as reports, marks and search results name it";
         return failure.with_help(format!("{help}; {numbers}"));
     }
-    let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`"));
+    let place = args.at.map_or_else(String::new, |at| format!(" at message #{at}"));
+    let failure = Failure::usage_text(format!("{file} has nothing under the handle `{handle}`{place}"));
     failure.with_help(match kept {
         RecordedSession::Stored { .. } => "`epitome history` lists the handles of each compaction".to_owned(),
         RecordedSession::Recorded { .. } => format!(
@@ -105,6 +114,18 @@ fn unknown_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> F
              message ({numbers}), --epoch N the session from before a compaction that the file records"
         ),
     })
+}
+
+/// Why it is not known whether there is something under a handle.
+fn unfinished_search(handle: &str, args: &RestoreArgs) -> Failure {
+    let (file, handle) = (display_name(&args.kept.file), handle.trim());
+    let failure = Failure::usage_text(format!(
+        "{file} is too long to be searched to its end for the messages under the handle `{handle}`"
+    ));
+    failure.with_help(format!(
+        "say where they begin: --handle {handle} --at '#N', with the N of the report's `messages from #N`; --handle '#N' \
+         writes one message"
+    ))
 }
 
 /// The session without one of its compactions.

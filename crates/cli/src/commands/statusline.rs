@@ -52,7 +52,15 @@ pub(crate) fn run() -> CommandResult {
         let error = anyhow::Error::new(error).context("what the agent said on standard input is not understood");
         Failure::usage(error).with_help("this command is called by Claude Code, as the command of its status line")
     })?;
-    // A session that has said nothing has no file yet, or an empty one, or one without a message. The format is the agent's:
+    // A session that has said nothing has no file yet: its share is not known, unlike that of an agent that names no file.
+    let missing = input.transcript_path.as_ref().filter(|path| !path.exists());
+    if let Some(path) = missing {
+        terminal::note(&format!(
+            "there is no {}: how full the context is by its messages is not known",
+            path.display()
+        ));
+    }
+    // Or it has an empty one, or one without a message. The format is the agent's:
     // such a file does not show it.
     let options = ReadOptions { format: Some(Format::ClaudeCode), ..ReadOptions::default() };
     let (session, model) = match &input.transcript_path {
@@ -67,7 +75,8 @@ pub(crate) fn run() -> CommandResult {
         },
         _ => (None, RecordedModel::default()),
     };
-    let mut line = line(&session.unwrap_or_default(), &model, &input.context_window.unwrap_or_default())?;
+    let session = if missing.is_some() { None } else { Some(session.unwrap_or_default()) };
+    let mut line = line(session.as_ref(), &model, &input.context_window.unwrap_or_default())?;
     // The agent shows colours, though this is not a terminal to its programs.
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
         line = anstream::adapter::strip_str(&line).to_string();
@@ -77,10 +86,19 @@ pub(crate) fn run() -> CommandResult {
 }
 
 /// The provider's figure, of the whole window, leads where the agent tells it; the figure of the messages is that of
-/// `epitome context`.
-fn line(session: &Session, model: &RecordedModel, window: &WindowInput) -> Result<String, Failure> {
+/// `epitome context`. Without a session there is no figure of messages.
+fn line(session: Option<&Session>, model: &RecordedModel, window: &WindowInput) -> Result<String, Failure> {
     let args = RoomArgs { window: window.context_window_size.filter(|size| *size > 0), ..RoomArgs::default() };
     let room = Room::new(&args, model, &epitome::registry())?;
+    let reported = window.used_percentage.map(|share| share.max(0.0));
+    let Some(session) = session else {
+        let budget = room.engine(&Session::new()).1;
+        let window = number(budget.window);
+        return Ok(match reported {
+            Some(share) => format!("{} {share:.0} % of {window}", share_bar(share)),
+            None => format!("window {window}"),
+        });
+    };
     let (engine, budget) = room.engine(session);
     let status = ContextStatus::measure(session, &engine, &budget);
     let of_messages = format!(
@@ -88,16 +106,7 @@ fn line(session: &Session, model: &RecordedModel, window: &WindowInput) -> Resul
         percent(status.used_tokens.into(), status.usable_tokens.into()),
         number(status.usable_tokens)
     );
-    let reported = window.used_percentage.map(|share| share.max(0.0));
-    let share = reported.unwrap_or(status.percent);
-    let style = if share >= FULL {
-        BAD
-    } else if share >= NEAR {
-        WARN
-    } else {
-        GOOD
-    };
-    let drawn = bar(share.min(100.0).round() as u64, 100, BAR, style);
+    let drawn = share_bar(reported.unwrap_or(status.percent));
     let mut text = match reported {
         Some(share) => format!("{drawn} {share:.0} % of {}, messages {of_messages}", number(budget.window)),
         None => format!("{drawn} {of_messages}"),
@@ -110,4 +119,16 @@ fn line(session: &Session, model: &RecordedModel, window: &WindowInput) -> Resul
         text += &format!(" {FAINT}·{FAINT:#} {left} left, search_history finds them");
     }
     Ok(text)
+}
+
+/// A bar that is full at 100 percent, and coloured by how near that is.
+fn share_bar(share: f64) -> String {
+    let style = if share >= FULL {
+        BAD
+    } else if share >= NEAR {
+        WARN
+    } else {
+        GOOD
+    };
+    bar(share.min(100.0).round() as u64, 100, BAR, style)
 }

@@ -30,8 +30,9 @@ const LABEL: usize = 9;
 pub(crate) struct Subject<'a> {
     /// The file, and the session in it.
     pub(crate) name: &'a str,
-    /// The file that `epitome restore` reads afterwards; `None` where what was read cannot be read again.
-    pub(crate) file: Option<&'a str>,
+    /// The arguments by which `epitome restore` reads the session afterwards, for a shell; `None` where what was read
+    /// cannot be read again.
+    pub(crate) restorable: Option<String>,
     /// The session as it was before.
     pub(crate) session: &'a Session,
     /// The grounds for the chain.
@@ -74,8 +75,11 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     if let Some(quality) = &report.quality {
         write_quality(&mut out, quality, width);
     }
-    if let Some(file) = subject.file.filter(|_| report.edits.iter().any(|edit| edit.recall.is_some())) {
-        write_labelled(&mut out, "recall", &format!("epitome restore {file} --handle HANDLE writes what left"), width);
+    if let Some(session) = subject.restorable.as_ref().filter(|_| report.edits.iter().any(|edit| edit.recall.is_some()))
+    {
+        // Not wrapped: it is there to be copied, and a quoted name may have two spaces.
+        let line = format!("epitome restore {session} --handle HANDLE writes what left");
+        let _ = writeln!(out, "  {FAINT}{:<LABEL$}{FAINT:#}{line}", "recall");
     }
     out
 }

@@ -55,7 +55,10 @@ fn heading(out: &mut String, hit: &Hit, width: usize) {
     let mut rest = format!("{:.2}", passage.score);
     match (&passage.handle, passage.in_context) {
         (Some(handle), _) => {
-            let _ = write!(rest, "  left the context, recall {handle}");
+            // The passage may be named after a message that is still there, and have text of a neighbour that is not.
+            let neighbour = passage.left.filter(|left| *left != passage.number);
+            let subject = neighbour.map_or_else(String::new, |left| format!("#{left} "));
+            let _ = write!(rest, "  {subject}left the context, recall {handle}");
         }
         (None, Some(false)) => rest.push_str("  left the context"),
         (None, _) => {}

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::place::{Place, example};
+use crate::place::{Place, Ran, example};
 
 /// What is answered to lines, a value for each.
 fn answers(lines: &str, options: &str) -> Vec<Value> {
@@ -211,6 +211,18 @@ fn questions_that_cannot_be_answered() {
 }
 
 #[test]
+fn the_example_of_the_help_is_answered() {
+    let place = Place::new();
+    // A question that the page breaks is not one any more.
+    let help = Ran::of(place.command("fit --help").env("COLUMNS", "80").output().unwrap());
+    let line = help.text().lines().find_map(|line| line.strip_prefix("  echo '")).unwrap();
+    let question = line.strip_suffix("' |").unwrap();
+    assert!(help.text().contains("' |\n    epitome fit --stdio"), "{}", help.text());
+    let ran = place.run_with("fit --stdio", question.as_bytes());
+    assert_eq!((ran.code, &ran.json()["result"]["status"]), (0, &"unchanged".into()), "{}", ran.text());
+}
+
+#[test]
 fn a_brief_of_a_file() {
     let place = Place::with("session.jsonl", example("session.jsonl"));
     let check = |options: &str, characters: std::ops::Range<usize>| {
@@ -223,6 +235,17 @@ fn a_brief_of_a_file() {
     check("--tokens 6k", 8_000..28_000);
     check("--tokens 3k", 4_000..14_000);
     check("", 12_000..36_000);
+    // What must stay fits, and the line of what is missing does not: it is told beside the text alone.
+    for tokens in [60, 80] {
+        let ran = place.run(&format!("brief session.jsonl --tokens {tokens}"));
+        assert_eq!(ran.code, 0, "{tokens}: {}", ran.stderr);
+        assert!(
+            !ran.text().trim().is_empty() && !ran.text().contains("[For want of room, "),
+            "{tokens}: {}",
+            ran.text()
+        );
+        assert!(ran.stderr.contains("typed messages are not whole in the text: #"), "{tokens}: {}", ran.stderr);
+    }
     let ran = place.run("brief session.jsonl --tokens 10");
     assert!(ran.code == 3 && ran.stderr.contains("must stay"), "{}", ran.stderr);
 }

@@ -4,7 +4,7 @@ use epitome::live::LiveSession;
 use epitome::session::{Message, Origin, Role};
 use epitome::store::SessionFile;
 
-use crate::place::{Place, chat, example, shape_only};
+use crate::place::{Place, Ran, chat, example, several, shape_only};
 
 /// A session in a file of epitome's own, compacted twice.
 fn keep(place: &Place, name: &str) {
@@ -198,6 +198,36 @@ fn the_input_has_what_a_handle_of_the_report_names() {
     assert!(piped.code == 0 && !piped.stderr.contains("epitome restore"), "what was piped in cannot be read again");
 }
 
+/// The words of a line of a report after its label, where it has that line.
+fn labelled<'a>(ran: &'a Ran, label: &str) -> Option<&'a str> {
+    ran.stderr.lines().find_map(|line| line.trim_start().strip_prefix(label)).map(str::trim)
+}
+
+#[test]
+fn the_report_says_how_what_left_is_written() {
+    let place = Place::with("chat.json", chat());
+    place.file("my chat.json", chat());
+    place.file("all.jsonl", several());
+    let check = |file: &str, options: &str, expect: Option<&str>| {
+        let mut command = place.command("compact --chain tool-results -b 400");
+        command.arg(file).args(options.split_whitespace());
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.code, 0, "{file} {options}: {}", ran.stderr);
+        let line = expect.map(|expect| format!("epitome restore {expect} --handle HANDLE writes what left"));
+        assert_eq!(labelled(&ran, "recall "), line.as_deref(), "{file} {options}");
+    };
+    check("chat.json", "", Some("chat.json"));
+    check("chat.json", "--from openai-chat", Some("chat.json --from openai-chat"));
+    check("all.jsonl", "--session 2", Some("all.jsonl --session 2"));
+    let quoted = if cfg!(windows) { "\"my chat.json\"" } else { "'my chat.json'" };
+    check("my chat.json", "", Some(quoted));
+    // An output that takes the input's place has nothing of what left, however its name is spelt.
+    check("chat.json", "--preview", Some("chat.json"));
+    check("chat.json", "-o ./chat.json --force", None);
+    place.file("chat.json", chat());
+    check("./chat.json", "-o chat.json --force", None);
+}
+
 #[test]
 fn a_message_is_restored_as_it_is_or_not_at_all() {
     let place = Place::with("chat.json", chat());
@@ -252,4 +282,35 @@ fn a_request_has_no_past() {
     error: no compaction of chat.json is in force
       help: `epitome history` lists them; what a request lost is in the file that it was compacted from
     "#);
+}
+
+#[test]
+fn what_left_is_found_by_its_place_in_a_session_that_is_too_long_to_be_searched() {
+    use epitome::strategy::{ArchivedContent, archive::handles};
+    let turn = |number: usize| serde_json::json!({"role": "user", "content": format!("turn {number}")});
+    let messages: Vec<serde_json::Value> = (0..6_000).map(turn).collect();
+    let place = Place::with("long.json", serde_json::json!({"messages": messages}).to_string());
+    let loaded = epitome::formats::read(place.read("long.json"), Default::default()).unwrap();
+    let log = loaded.sessions[0].session.log();
+    let handle = handles(&ArchivedContent::Messages(log[5_900..5_903].to_vec())).next().unwrap();
+    let restore = |options: &str| place.run(&format!("restore long.json --handle {options}"));
+    for at in ["5900", "#5900"] {
+        let found = restore(&format!("{handle} --at {at}"));
+        assert_eq!(found.code, 0, "{at}: {}", found.stderr);
+        assert_eq!(found.json()["messages"].as_array().unwrap().len(), 3, "{at}");
+    }
+    insta::assert_snapshot!(restore("0123456789ab").all(), @r#"
+    exit 2
+    ----- stderr
+    error: long.json is too long to be searched to its end for the messages under the handle `0123456789ab`
+      help: say where they begin: --handle 0123456789ab --at '#N', with the N of the report's `messages from #N`; --handle '#N' writes one message
+    "#);
+    insta::assert_snapshot!(restore("0123456789ab --at #5900").stderr.lines().next().unwrap(), @"error: long.json has nothing under the handle `0123456789ab` at message #5900");
+    insta::assert_snapshot!(restore("#7 --at 5").all(), @r#"
+    exit 2
+    ----- stderr
+    error: `#7` is one message already
+      help: leave --at out: it says where the messages under a handle begin
+    "#);
+    insta::assert_snapshot!(restore("0123456789ab --at 0x5").stderr.lines().next().unwrap(), @"error: invalid value '0x5' for '--at <N>': takes a message's number, such as 153 or '#153'");
 }

@@ -108,10 +108,17 @@ fn a_status_line() {
         json!({"transcript_path": path, "context_window": window}),
         &["██████▏··· 61 % of 200,000, messages 41 % of 184,000 · "],
     );
-    check(
-        json!({"transcript_path": place.path("none.jsonl"), "context_window": window}),
-        &["61 % of 200,000, messages 0 % of 184,000"],
-    );
+    // Where the transcript is not there, nothing is said of its messages.
+    let missing = |window: Option<&Value>, line: &str| {
+        let input = json!({"transcript_path": place.path("none.jsonl"), "context_window": window}).to_string();
+        let mut command = place.command("statusline");
+        command.env("NO_COLOR", "1");
+        let ran = place.run_command(command, input.as_bytes());
+        assert_eq!((ran.code, ran.text()), (0, line));
+        assert!(ran.stderr.contains("there is no ") && ran.stderr.contains("none.jsonl"), "{}", ran.stderr);
+    };
+    missing(Some(&window), "██████▏··· 61 % of 200,000\n");
+    missing(None, "window 200,000\n");
     let over = json!({"context_window_size": 64_000, "used_percentage": 130.2});
     check(
         json!({"transcript_path": path, "context_window": over}),

@@ -159,6 +159,12 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--budgets", EVAL, "settings_are_set"),
     ("eval", "--what", EVAL_SUBJECTS, "evidence_of_chats"),
     ("mcp", "--beside", MCP, "beside_an_agent"),
+    (
+        "restore",
+        "--at",
+        "crates/cli/tests/it/history.rs",
+        "what_left_is_found_by_its_place_in_a_session_that_is_too_long_to_be_searched",
+    ),
     ("brief", "--config", FIT, "a_configuration_counts"),
     ("fit", "--stdio", FIT, "questions_that_cannot_be_answered"),
     ("fit", "--config", FIT, "a_configuration_counts"),

@@ -66,7 +66,11 @@ impl Place {
 
     /// Runs the command with `input` on standard input.
     pub(crate) fn run_with(&self, line: &str, input: &[u8]) -> Ran {
-        let mut command = self.command(line);
+        self.run_command(self.command(line), input)
+    }
+
+    /// Runs a command of this place with `input` on standard input.
+    pub(crate) fn run_command(&self, mut command: Command, input: &[u8]) -> Ran {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();

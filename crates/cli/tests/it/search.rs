@@ -158,6 +158,20 @@ fn what_left_the_context_has_a_handle_that_brings_it_back() {
 }
 
 #[test]
+fn the_line_says_which_message_left_where_that_is_a_neighbour() {
+    let place = Place::with("example.jsonl", example("session.jsonl"));
+    assert_eq!(place.run("compact example.jsonl --budget 30k -o example.jsonl -q").code, 0);
+    let found = place.run("search example.jsonl HLV-2209");
+    let line = |name: &str| found.text().lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    // Message 50 was typed and is there; the output in front of it is not.
+    insta::assert_snapshot!(line("#50 "), @"#50 user  0.93  #49 left the context, recall f3be233507b1");
+    insta::assert_snapshot!(line("#165 "), @"#165 assistant  1.00");
+    let alone = place.run("search example.jsonl new_fingerprint --source tool --limit 1");
+    let heading = alone.text().lines().next().unwrap();
+    assert!(heading.contains("  left the context, recall "), "{heading}");
+}
+
+#[test]
 fn bad_input_is_told() {
     let place = Place::with("session.json", session("HLV-2209"));
     std::fs::create_dir(place.path("empty")).unwrap();

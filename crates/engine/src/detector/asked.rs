@@ -58,9 +58,12 @@ impl<'a> Asked<'a> {
         let further = below.lines().take_while(|line| !line.starts_with(OUTPUT));
         let further = further.filter_map(|line| line.strip_prefix(ARGUMENT));
         let command: Vec<&str> = std::iter::once(head).chain(further).collect();
-        let path = head.split(" | ").find(|part| part.contains('.'));
+        let kind = tools::kind(name);
+        // A command is not the name of a file, though it may have a dot.
+        let names_file = matches!(kind, ToolKind::Edit | ToolKind::Write);
+        let path = head.split(" | ").find(|part| names_file && part.contains('.'));
         let told = Told { command: command.join("\n"), path: path.map(str::to_owned) };
-        Self { kind: tools::kind(name), arguments: head, json: None, told: Some(told) }
+        Self { kind, arguments: head, json: None, told: Some(told) }
     }
 
     /// Whether it is a call of an editing tool with sub-commands that only looks.

@@ -30,15 +30,17 @@ pub(crate) struct QualityBaseline<'a> {
     items: Vec<Item>,
     /// The bounds of each part in the list above, in the order of [`QualityPart::ALL`].
     parts: [Range<usize>; PARTS],
+    /// The wordings of the typed messages.
+    typed: TypedMessages<'a>,
     finder: Finder,
-    /// Which of the items the view before held.
-    stood: Vec<bool>,
+    /// How many of each item the view before held.
+    stood: Vec<u32>,
 }
 
-/// What is kept or lost as one.
+/// What is kept or lost as one, but for equal messages.
 #[derive(Debug)]
 struct Item {
-    /// Its texts: it is kept where all of them are.
+    /// Its texts: it is kept where all of them are; how many of equal messages are, [`QualityBaseline::kept_of`] says.
     texts: Range<usize>,
     weight: f64,
     /// How many it counts as: equal messages are one item.
@@ -76,14 +78,16 @@ impl<'a> QualityBaseline<'a> {
             texts: Vec::new(),
             items: Vec::new(),
             parts: Default::default(),
+            typed: TypedMessages::default(),
             finder: Finder::default(),
             stood: Vec::new(),
         };
-        let (mut typed, mut demanded) = people(whole.entries(), context.lexicon);
+        let (typed, mut demanded) = people(whole.entries(), context.lexicon);
+        held.typed = typed;
         for part in QualityPart::ALL {
             let start = held.items.len();
             match part {
-                QualityPart::Typed => held.add_messages(std::mem::take(&mut typed)),
+                QualityPart::Typed => held.add_messages(),
                 QualityPart::Instructions => held.add_all(std::mem::take(&mut demanded)),
                 QualityPart::Conclusions => held.add_all(conclusions(whole.entries())),
                 QualityPart::Summaries => held.add_all(summary_lines(before, context.session)),
@@ -93,12 +97,15 @@ impl<'a> QualityBaseline<'a> {
             held.parts[part as usize] = start..held.items.len();
         }
         held.finder = Finder::new(held.texts.iter().map(AsRef::as_ref));
-        held.stood = if whole.is_view() { vec![true; held.items.len()] } else { held.kept_of(&held.found_in(before)) };
+        held.stood = match whole.is_view() {
+            true => held.items.iter().map(|item| item.count).collect(),
+            false => held.kept_of(before, &held.found_in(before)),
+        };
         held
     }
 
-    fn add_messages(&mut self, typed: TypedMessages<'a>) {
-        for message in typed.all {
+    fn add_messages(&mut self) {
+        for message in std::mem::take(&mut self.typed.all) {
             let start = self.texts.len();
             self.texts.extend(message.texts);
             let (count, last) = (message.messages, message.last);
@@ -176,21 +183,20 @@ impl<'a> QualityBaseline<'a> {
     /// Returns which share of it a later view still holds. Linear in that view.
     pub(super) fn judge(&self, after: &[Entry], least: &MinQuality) -> JudgedView {
         let found = self.found_in(after);
-        let kept = self.kept_of(&found);
+        let kept = self.kept_of(after, &found);
         let shares = QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &kept, &found));
         JudgedView { quality: Quality::new(shares, least), is_hollow: self.is_hollow(&kept) }
     }
 
     /// Whether none of the things that say what a session is about is kept, of five or more.
-    fn is_hollow(&self, kept: &[bool]) -> bool {
+    fn is_hollow(&self, kept: &[u32]) -> bool {
         let typed = &self.parts[QualityPart::Typed as usize];
-        let chars = |item: &Item| self.texts[item.texts.clone()].iter().map(|text| text.chars().count()).sum::<usize>();
         let mut held = 0;
         for (index, item) in self.items.iter().enumerate() {
-            if typed.contains(&index) && chars(item) < TELLING_CHARS {
+            if typed.contains(&index) && !self.is_telling(item) {
                 continue;
             }
-            if kept[index] {
+            if kept[index] > 0 {
                 return false;
             }
             held += item.count;
@@ -198,9 +204,27 @@ impl<'a> QualityBaseline<'a> {
         held >= HOLLOW_FROM
     }
 
-    /// Returns which items are kept where these texts were found.
-    fn kept_of(&self, found: &[bool]) -> Vec<bool> {
-        self.items.iter().map(|item| found[item.texts.clone()].iter().all(|found| *found)).collect()
+    fn is_telling(&self, item: &Item) -> bool {
+        let chars = self.texts[item.texts.clone()].iter().map(|text| text.chars().count());
+        chars.sum::<usize>() >= TELLING_CHARS
+    }
+
+    /// Returns how many of each item are kept in a view where these texts were found. Of equal messages as many are as
+    /// stand there as somebody's words, and one where the words are found elsewhere; but a short one, such as "yes" or "1",
+    /// says nothing in the model's words or in a tool's output. Linear in the typed texts and summaries of the view.
+    fn kept_of(&self, view: &[Entry], found: &[bool]) -> Vec<u32> {
+        let typed = self.parts[QualityPart::Typed as usize].clone();
+        let mut kept = vec![0; self.items.len()];
+        self.typed.count_in(view, &mut kept[typed.clone()]);
+        for (index, item) in self.items.iter().enumerate() {
+            if found[item.texts.clone()].iter().all(|found| *found)
+                && (!typed.contains(&index) || self.is_telling(item))
+            {
+                kept[index] = kept[index].max(1);
+            }
+            kept[index] = kept[index].min(item.count);
+        }
+        kept
     }
 
     /// Returns which texts a view holds outside the system prompt. Linear in that view.
@@ -222,24 +246,27 @@ impl<'a> QualityBaseline<'a> {
         found
     }
 
-    fn kept_share(&self, part: Range<usize>, kept: &[bool], found: &[bool]) -> KeptShare {
-        let weight =
-            |indexes: &mut dyn Iterator<Item = usize>| indexes.map(|index| self.items[index].weight).sum::<f64>();
-        let count = |indexes: &[usize]| indexes.iter().map(|index| self.items[*index].count).sum::<u32>();
-        let mut lost: Vec<usize> = part.clone().filter(|index| !kept[*index]).collect();
-        let all = weight(&mut part.clone());
+    fn kept_share(&self, part: Range<usize>, kept: &[u32], found: &[bool]) -> KeptShare {
+        let item = |index: usize| &self.items[index];
+        let missing = |index: usize| item(index).count - kept[index];
+        let left_now = |index: usize| self.stood[index].saturating_sub(kept[index]);
+        let mut lost: Vec<usize> = part.clone().filter(|index| missing(*index) > 0).collect();
+        let all = part.clone().map(|index| item(index).weight).sum::<f64>();
+        let weight = |index: &usize| item(*index).weight * f64::from(missing(*index)) / f64::from(item(*index).count);
         let share =
-            if lost.is_empty() { 1.0 } else { super::round_share(1.0 - weight(&mut lost.iter().copied()) / all) };
-        let held = self.items[part].iter().map(|item| item.count).sum::<u32>();
+            if lost.is_empty() { 1.0 } else { super::round_share(1.0 - lost.iter().map(weight).sum::<f64>() / all) };
+        let held = part.map(|index| item(index).count).sum::<u32>();
         lost.sort_by(|one, other| {
-            let value = |index: usize| (self.items[index].weight, self.items[index].last);
+            let value = |index: usize| (item(index).weight, item(index).last);
             value(*other).partial_cmp(&value(*one)).unwrap_or(std::cmp::Ordering::Equal).then(one.cmp(other))
         });
-        let (now, earlier): (Vec<usize>, Vec<usize>) = lost.iter().partition(|index| self.stood[**index]);
+        let of_lost = |is_wanted: &dyn Fn(usize) -> bool| lost.iter().copied().filter(|it| is_wanted(*it)).collect();
+        let now: Vec<usize> = of_lost(&|index| left_now(index) > 0);
+        let earlier: Vec<usize> = of_lost(&|index| missing(index) > left_now(index));
         KeptShare {
             held,
-            kept: held - count(&lost),
-            lost_now: count(&now),
+            kept: held - lost.iter().map(|index| missing(*index)).sum::<u32>(),
+            lost_now: now.iter().map(|index| left_now(*index)).sum(),
             share,
             lost: self.examples(&now, found),
             lost_earlier: self.examples(&earlier, found),
@@ -248,7 +275,11 @@ impl<'a> QualityBaseline<'a> {
 
     /// Returns the first few, without those that are parts of others among them: a path and its file name are one loss.
     fn examples(&self, lost: &[usize], found: &[bool]) -> Vec<String> {
-        let missing = |index: &usize| self.items[*index].texts.clone().find(|text| !found[*text]);
+        // Of a message that others repeat, or that is short, the words may be there.
+        let missing = |index: &usize| {
+            let mut texts = self.items[*index].texts.clone();
+            texts.clone().find(|text| !found[*text]).or_else(|| texts.next())
+        };
         let mut examples: Vec<&str> = Vec::new();
         for text in lost.iter().filter_map(missing).map(|text| &*self.texts[text]) {
             if examples.iter().any(|known| known.contains(text)) {

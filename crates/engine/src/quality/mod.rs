@@ -21,8 +21,10 @@ pub struct Quality {
     /// which the session held nothing is left out; the share is 1 where all are.
     pub share: f64,
     /// Messages that people typed or answered through a tool, without what a harness added; a message counts as kept
-    /// where all its words stay the same, white space aside, so one that was cut does not. One without a letter or a
-    /// digit has no words and is not counted.
+    /// where all its words stay the same, white space aside, so one that was cut does not. Of messages that say the same as
+    /// many count as stand there, as a message or as a user's words in a transcript, and one where the words stand
+    /// elsewhere; those of fewer than 10 characters, such as "yes", do not count elsewhere. One without a letter or a digit
+    /// has no words and is not counted.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub typed: KeptShare,

@@ -10,6 +10,7 @@ use epitome_session::{Content, Entry, EntryKey, EpochOrigin, Message, Origin, Po
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{demands, sentences, spoken_through_tool, typed_texts};
 use epitome_strategy::text::lines;
+use epitome_strategy::transcript::{Record, Speaker, records};
 
 /// The lengths of a sentence that concludes something by itself, in characters.
 const CONCLUSION: RangeInclusive<usize> = 40..=300;
@@ -91,44 +92,78 @@ pub(super) struct TypedMessage<'a> {
 /// Typed messages, each wording once.
 #[derive(Debug, Default)]
 pub(super) struct TypedMessages<'a> {
-    by_texts: HashMap<Vec<Cow<'a, str>>, usize>,
+    /// The numbers of the messages below, by their words.
+    by_words: HashMap<String, usize>,
     pub(super) all: Vec<TypedMessage<'a>>,
 }
 
 impl<'a> TypedMessages<'a> {
     /// Adds the message that says `texts`; one without a letter or a digit has no words to be found.
     fn add(&mut self, texts: &[&'a str], message: usize) {
-        let texts = texts.iter().filter(|text| text.contains(char::is_alphanumeric));
-        let texts: Vec<Cow<'a, str>> = texts.map(|text| single_spaces(text.trim())).collect();
+        let texts = words_of(texts);
         if texts.is_empty() {
             return;
         }
         let last = message as u32;
-        match self.by_texts.get(&texts) {
+        let words = texts.join(" ");
+        match self.by_words.get(&words) {
             Some(index) => {
                 let known = &mut self.all[*index];
                 (known.messages, known.last) = (known.messages + 1, last);
             }
             None => {
-                self.by_texts.insert(texts.clone(), self.all.len());
+                self.by_words.insert(words, self.all.len());
                 self.all.push(TypedMessage { texts, messages: 1, last });
+            }
+        }
+    }
+
+    /// Adds to `counts` how often each wording stands in a view as somebody's words: as a message, and as a user's record
+    /// of a transcript. Linear in these and the summaries.
+    pub(super) fn count_in(&self, view: &[Entry], counts: &mut [u32]) {
+        let mut count = |texts: &[&str]| {
+            let known = self.by_words.get(&words_of(texts).join(" "));
+            if let Some(count) = known.and_then(|index| counts.get_mut(*index)) {
+                *count += 1;
+            }
+        };
+        say_each(view, |texts, _| count(texts));
+        let summaries = view.iter().filter(|entry| entry.message.origin == Origin::Summary);
+        for block in summaries.flat_map(|entry| &entry.message.blocks) {
+            let Content::Text { text } = &block.content else { continue };
+            for record in records(text) {
+                if let Record::Speech { speaker: Speaker::User, text } = record {
+                    count(&[text]);
+                }
             }
         }
     }
 }
 
+/// Returns the texts that have a letter or a digit, in single spaces.
+fn words_of<'a>(texts: &[&'a str]) -> Vec<Cow<'a, str>> {
+    let texts = texts.iter().filter(|text| text.contains(char::is_alphanumeric));
+    texts.map(|text| single_spaces(text.trim())).collect()
+}
+
 /// Returns what people said: every message, and the demands in them. Linear in the typed texts and the calls' names.
 pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessages<'a>, Texts<'a>) {
     let (mut typed, mut demanded) = (TypedMessages::default(), Texts::default());
-    let mut tools: HashMap<&str, &str> = HashMap::new();
-    let mut say = |texts: &[&'a str], message: usize| {
+    say_each(entries, |texts, message| {
         typed.add(texts, message);
         for text in texts {
             for demand in demands(lexicon, text) {
                 demanded.add(&text[demand.range], message);
             }
         }
-    };
+    });
+    (typed, demanded)
+}
+
+/// Calls `say` with the words of each message that a person typed or said through a tool, and its number. Linear in the
+/// typed texts and the calls' names.
+fn say_each<'a>(entries: &'a [Entry], mut say: impl FnMut(&[&'a str], usize)) {
+    let mut tools: HashMap<&str, &str> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let message = &entry.message;
         let words = typed_texts(message).flat_map(|(_, text, ranges)| ranges.into_iter().map(|range| &text[range]));
@@ -141,7 +176,6 @@ pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessa
             }
         }
     }
-    (typed, demanded)
 }
 
 /// Returns the concluding sentences of the model's last message before each typed message, and of its last message of

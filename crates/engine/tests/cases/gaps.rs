@@ -1,7 +1,7 @@
 //! Places where messages left without a text: the model reads of each, where there is room.
 
 use epitome_engine::{Outcome, Request};
-use epitome_session::{EditKind, Session};
+use epitome_session::{EditKind, Heading, Origin, Session};
 use epitome_strategy::{Archive, ArchivedContent, Edit, SummaryText};
 use epitome_testkit::session;
 
@@ -91,4 +91,26 @@ fn a_summary_that_leaves_again_is_told_as_one_that_did() {
     assert!(edit.reason.detail.starts_with("because; its text left again: "), "{:?}", edit.reason);
     let outcomes: Vec<Outcome> = report.messages.iter().map(|receipt| receipt.outcome).collect();
     assert_eq!(outcomes[1..4], [Outcome::Dropped; 3], "{}", shown(&session));
+}
+
+#[test]
+fn the_floors_notice_counts_what_left_around_it() {
+    let check = |edits: Vec<Edit>, budget: u32, expect: &str| {
+        let mut session = session(TALK);
+        let (report, _) = compact(&engine(), &mut session, &request(budget, chain(edits)));
+        assert_eq!(outline(&session), expect, "{}", shown(&session));
+        assert!(report.tokens_after <= budget, "{report:?}");
+        let saved: u32 = report.edits.iter().map(|edit| edit.tokens_saved).sum();
+        assert_eq!(report.tokens_before - saved, report.tokens_after);
+        // The journal counts the same messages as the text.
+        let notice = session.view().iter().find(|entry| entry.message.origin == Origin::Notice).unwrap();
+        let text = notice.message.plain_text();
+        let told = Heading::read(&text).unwrap().messages;
+        assert_eq!(u64::from(session.covered_messages(notice.key)), told);
+    };
+    let budget = 100;
+    check(vec![drop(&[2]), drop(&[6])], budget, "task [7] newest");
+    check(vec![drop(&[1]), drop(&[3])], budget, "task [7] newest");
+    check(vec![drop(&[1, 2])], budget, "task [7] newest");
+    check(vec![drop(&[6, 7])], budget, "task [7] newest");
 }

@@ -382,6 +382,59 @@ fn every_typed_message_counts() {
     let cut = Edit::Excerpt { message: 2, block: 0, keep: vec![0..30], reason: reason() };
     // Short and long ones, and one that is said twice; what has no letter has no words.
     check(vec![drop(&[1])], "5/5 1", &[]);
-    // A message that is cut is not there whole; of two that say the same both are there while one is.
-    check(vec![cut, drop(&[4])], "4/5 0.8", &["a word"]);
+    // A message that is cut is not there whole; of two that say the same one is there while one is.
+    check(vec![drop(&[4]), cut], "3/5 0.6", &["yes, d", "a word"]);
+}
+
+#[test]
+fn typed_messages_count_as_often_as_they_stand() {
+    let check = |fixture: &str, edits: Vec<Edit>, expect: &str, lost: &[&str]| {
+        let mut session = session(fixture);
+        let tokens = engine().ledger(&session).total();
+        let chain = Chain(vec![Arc::new(Script("script", edits))]);
+        let request = Request { chain: Some(chain), ..Request::to_budget(tokens - 120) };
+        let (report, _) = compact(&engine(), &mut session, &request);
+        let quality = report.quality.unwrap();
+        assert_eq!(figures(&quality.typed), expect, "{}", super::support::shown(&session));
+        assert_eq!(quality.typed.lost, lost);
+        assert_eq!(quality.typed.lost_now, quality.typed.held - quality.typed.kept);
+    };
+    let drop = |units: &[u32]| Edit::Drop { units: units.to_vec(), reason: reason() };
+    let into = |units: &[u32], text: &str| Edit::Summarize {
+        units: units.to_vec(),
+        summary: SummaryText::Ready(text.to_owned()),
+        reason: reason(),
+    };
+    let thrice = "
+user: the task of the whole session
+user: go on
+assistant: many words … x150
+user: go on
+assistant: I go on. Yes, 1 of them.
+user: go on
+user: newest
+";
+    // What the model says is nobody's answer; a user's record of a transcript is.
+    check(thrice, vec![drop(&[1, 2, 3])], "3/5 0.6", &["go on"]);
+    check(thrice, vec![into(&[1, 2, 3], "« go on\n» many words")], "4/5 0.8", &["go on"]);
+    check(thrice, vec![into(&[1, 2, 3], "« go on\n» many words\n« go on")], "5/5 1", &[]);
+    let short = "
+user: the task of the whole session
+assistant: many words … x150
+user: yes
+assistant: yes, number 1 it is
+user: 1
+user: newest
+";
+    check(short, vec![drop(&[1, 2, 4])], "2/4 0.5", &["1", "yes"]);
+    // Longer words are known wherever they stand, and count once there.
+    let long = "
+user: the task of the whole session
+assistant: many words … x150
+user: run all the tests
+user: run all the tests
+assistant: I run all the tests and run all the tests
+user: newest
+";
+    check(long, vec![drop(&[1, 2, 3])], "3/4 0.75", &["run all the tests"]);
 }

@@ -14,7 +14,7 @@ use epitome_strategy::{
 };
 use epitome_testkit::session;
 
-use super::support::{chain, engine, reason, request, shown};
+use super::support::{chain, compact, engine, expect, reason, request, shown};
 
 /// Answers when all of so many summaries are asked for; fails for messages that say so.
 #[derive(Debug)]
@@ -228,4 +228,28 @@ fn a_draft_is_edited_before_it_is_made() {
     assert_eq!(ledger.total(), after);
     assert_eq!(engine.ledger(&session).total(), after, "the figures are those of a recount");
     assert_eq!(before - after, saved);
+}
+
+#[test]
+fn a_summary_of_a_converted_file_counts_as_many_as_its_heading_says() {
+    let mut session = session(
+        "
+user: the task
+user(summary): [Summary of 49 earlier messages]
+assistant: one word … x40
+assistant: two word … x40
+user: newest
+",
+    );
+    let own = Edit::Summarize { units: vec![1, 2, 3], summary: SummaryText::Ready("» done".into()), reason: reason() };
+    let tokens = engine().ledger(&session).total();
+    compact(&engine(), &mut session, &request(tokens - 30, chain(vec![own])));
+    expect(
+        &session,
+        "
+        user: the task
+        user: [Summary of 51 earlier messages; search_history finds what they said · recall #]⏎» done
+        user: newest
+    ",
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome_session::{Change, Entry, EntryKey, Position};
+use epitome_session::{Change, Entry, EntryKey, Origin, Position};
 use epitome_strategy::HostChanges;
 
 use super::Laws;
@@ -89,12 +89,15 @@ impl Laws<'_> {
                 first = Some(first.map_or(shown.position, |first: Position| first.min(shown.position)));
             }
         }
-        // Within the stretch that one text stands for there is no place for another.
+        // Within the stretch that one text stands for there is no place for another; but a notice counts all that left there.
+        let own = |key: &EntryKey| matches!(key, EntryKey::Synthetic { epoch: it, .. } if *it == epoch.id);
         let mut told_to = 0;
         let mut untold = Vec::new();
         for (at, (entry, saved, key)) in successors.iter().enumerate() {
-            if self.shown.contains_key(key) {
-                told_to = told_to.max(last[key]);
+            if let Some(shown) = self.shown.get(key) {
+                if !(own(key) && shown.message.origin == Origin::Notice) {
+                    told_to = told_to.max(last[key]);
+                }
                 continue;
             }
             let has_place = first_later[at].is_none_or(|first| entry.position < first);

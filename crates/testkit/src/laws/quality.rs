@@ -1,7 +1,7 @@
 //! Are losses reported, and is too large a loss never taken silently?
 
 use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, Try};
-use epitome_session::{Content, Entry};
+use epitome_session::{Block, Content, Entry, Message};
 use epitome_strategy::TaskKind;
 
 use super::Laws;
@@ -49,10 +49,20 @@ impl Laws<'_> {
                 lost.map(|lost| (*part, lost)).collect::<Vec<_>>()
             };
             for (part, lost) in QualityPart::ALL.iter().flat_map(lost) {
-                let stands = self.after.view().iter().any(|entry| has_word(entry, lost));
+                let stands = match part {
+                    QualityPart::Typed => self.all_stand(lost),
+                    _ => self.after.view().iter().any(|entry| has_word(entry, lost)),
+                };
                 self.law("quality", !stands, || format!("{} are told to be lost, and stand: {lost}", part.as_str()));
             }
         }
+    }
+
+    /// Whether every typed message that says just `lost` stands: of some that say the same one may be lost.
+    fn all_stand(&self, lost: &str) -> bool {
+        let said = self.after.log().iter().filter(|message| says_just(message, lost)).count();
+        let standing = self.after.view().iter().filter(|entry| says_just(&entry.message, lost)).count();
+        said > 0 && standing >= said
     }
 
     /// Whether every chain was tried, and none was better than the chosen one.
@@ -80,6 +90,12 @@ fn is_sound(kept: &KeptShare) -> bool {
         && kept.lost.is_empty() == (kept.lost_now == 0)
         && kept.lost_earlier.is_empty() == (kept.kept + kept.lost_now == kept.held)
         && kept.lost.len().max(kept.lost_earlier.len()) <= 5
+}
+
+/// Whether a typed message has one block, a text of these words.
+fn says_just(message: &Message, words: &str) -> bool {
+    let [Block { content: Content::Text { text }, .. }] = message.blocks.as_slice() else { return false };
+    message.is_typed() && text.split_whitespace().eq(words.split_whitespace())
 }
 
 /// Whether a text of a message outside the system prompt contains `lost` between white space, or equals it.

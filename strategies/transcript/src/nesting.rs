@@ -1,0 +1,104 @@
+//! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to.
+
+use crate::companions::introduces;
+use crate::source::{Kind, Source};
+
+const NONE: u32 = u32::MAX;
+
+/// For each line the line that it stands under.
+#[derive(Debug, Default)]
+pub(crate) struct Nesting(Vec<u32>);
+
+impl Nesting {
+    /// Finds what the lines of the model's texts stand under, among those that are `open` to the choice. A detail without its
+    /// item reads as one of the item above it. Code in fences is left out: its lines are read as they are. Linear.
+    pub(crate) fn new(source: &Source, open: &[bool]) -> Self {
+        let mut above = vec![NONE; source.lines.len()];
+        for passage in source.passages.iter().filter(|passage| matches!(passage.kind, Kind::Said | Kind::Answer)) {
+            let mut outline = Outline::default();
+            let mut current = NONE;
+            for number in passage.lines.clone() {
+                let line = &source.lines[number as usize];
+                if line.starts_line {
+                    let parent = outline.place(number, line.text());
+                    current = parent.filter(|parent| open[*parent as usize]).unwrap_or(NONE);
+                }
+                above[number as usize] = current;
+            }
+        }
+        Self(above)
+    }
+
+    /// Returns the line that a line stands under.
+    pub(crate) fn parent(&self, line: u32) -> Option<u32> {
+        self.0.get(line as usize).copied().filter(|parent| *parent != NONE)
+    }
+
+    /// Whether what a line stands under is not `kept`.
+    pub(crate) fn is_orphan(&self, line: u32, kept: &[bool]) -> bool {
+        self.parent(line).is_some_and(|parent| !kept[parent as usize])
+    }
+}
+
+/// The lines that the next one may stand under.
+#[derive(Default)]
+struct Outline {
+    /// Lines with their indentation, the outermost first.
+    open: Vec<(usize, u32)>,
+    /// The line that introduces the items below it.
+    lead: Option<u32>,
+    is_code: bool,
+}
+
+impl Outline {
+    /// Returns the line that `text`, the next one, stands under.
+    fn place(&mut self, number: u32, text: &str) -> Option<u32> {
+        let words = text.trim_start();
+        if words.starts_with("```") {
+            self.is_code = !self.is_code;
+            return None;
+        }
+        if self.is_code || words.is_empty() {
+            return None;
+        }
+        let indentation = text.len() - words.len();
+        self.open.retain(|(outer, _)| *outer < indentation);
+        let parent = self.open.last().map(|(_, line)| *line);
+        self.open.push((indentation, number));
+        if is_item(words) {
+            return parent.or(self.lead);
+        }
+        if parent.is_none() {
+            self.lead = introduces(words).then_some(number);
+        }
+        parent
+    }
+}
+
+/// Whether a line is an item of a list.
+fn is_item(line: &str) -> bool {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let numbered = (1..=3).contains(&digits) && [". ", ") "].iter().any(|mark| line[digits..].starts_with(mark));
+    numbered || ["- ", "* ", "• ", "+ "].iter().any(|mark| line.starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lines_stand_under() {
+        let check = |text: &str, expect: &[Option<u32>]| {
+            let mut outline = Outline::default();
+            let placed: Vec<_> = (0..).zip(text.lines()).map(|(number, line)| outline.place(number, line)).collect();
+            assert_eq!(placed, expect, "{text}");
+        };
+        check("One.\nTwo.", &[None, None]);
+        check(
+            "1. **Option 1:**\n   - HAT084\n   - $112\n2. **Option 2:**\n   - HAT290\n     at 14:00",
+            &[None, Some(0), Some(0), None, Some(3), Some(4)],
+        );
+        check("Rules:\n- no floats\n- no commits\nThat is all.\n- so", &[None, Some(0), Some(0), None, None]);
+        check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
+    }
+}
