@@ -238,7 +238,7 @@ fn the_schemas_are_true() {
     use epitome_strategy::{Edit, Plan, SummaryRequest, SummaryText};
     let reason = || Reason::new("old-output", "why").with_score(0.5).with_evidence("m1");
     let request = SummaryRequest::new(5, None);
-    let plan = Plan::of(
+    let plan = Plan::from_edits(
         vec![
             Edit::Drop { units: vec![1], reason: reason() },
             Edit::Summarize { units: vec![2], summary: SummaryText::Ready("text".to_owned()), reason: reason() },

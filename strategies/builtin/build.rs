@@ -22,7 +22,7 @@ fn main() -> std::io::Result<()> {
     println!("cargo::rerun-if-changed=Cargo.toml");
     let has = |id: &str| env::var_os(format!("CARGO_FEATURE_{}", id.replace('-', "_").to_uppercase())).is_some();
     let registrations: String = strategies(&fs::read_to_string("Cargo.toml")?, has)
-        .map(|id| format!("    Registration::of::<epitome_{}::{}>(),\n", id.replace('-', "_"), type_name(id)))
+        .map(|id| format!("    Registration::configurable::<epitome_{}::{}>(),\n", id.replace('-', "_"), type_name(id)))
         .collect();
     let folder = env::var("OUT_DIR").map_err(std::io::Error::other)?;
     fs::write(Path::new(&folder).join("registrations.rs"), format!("vec![\n{registrations}]"))

@@ -31,7 +31,7 @@ fn row(runtime: &Runtime, history: Vec<Message>, new: Vec<Message>) -> Result<()
     for message in history {
         session.push(message);
     }
-    let mut live = LiveSession::of(runtime, session);
+    let mut live = LiveSession::with_session(runtime, session);
     let (tokens, messages) = (live.tokens(), live.session().log().len());
     let new = &new[..TIMED.min(new.len())];
     let in_memory = per(new.len(), || new.iter().try_for_each(|message| live.push(message.clone()).map(drop)))?;

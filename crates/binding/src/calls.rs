@@ -51,10 +51,10 @@ impl Calls {
     fn carry_out(&self, name: &str, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         match name {
             "engine" => self.make_engine(words),
-            "free-engine" => Ok(Answer::of(&self.engines.free(read::<Handle>(words)?.handle))),
+            "free-engine" => Ok(Answer::json(&self.engines.free(read::<Handle>(words)?.handle))),
             "fitter" => self.make_fitter(words),
             "fitter-from-state" => self.make_fitter_from_state(words, &data),
-            "free-fitter" => Ok(Answer::of(&self.fitters.free(read::<Handle>(words)?.handle))),
+            "free-fitter" => Ok(Answer::json(&self.fitters.free(read::<Handle>(words)?.handle))),
             "fit" => self.fit(words, &data),
             "fitter-retrieve" => self.fitter_retrieve(words),
             "fitter-size" => self.fitter_size(words),
@@ -62,7 +62,7 @@ impl Calls {
             "fitter-state" => self.fitter_state(words),
             "compact" => self.compact(words, data),
             "preview" => self.preview(words, data),
-            "free-result" => Ok(Answer::of(&self.results.free(read::<Handle>(words)?.handle))),
+            "free-result" => Ok(Answer::json(&self.results.free(read::<Handle>(words)?.handle))),
             "result-retrieve" => self.result_retrieve(words),
             "inspect" => self.inspect(words, data),
             "check" => self.check(words, data),
@@ -72,9 +72,9 @@ impl Calls {
             "convert" => self.convert(words, data),
             "validate" => self.validate(words, data),
             "strategies" => self.strategies(words),
-            "formats" => Ok(Answer::of(&formats())),
+            "formats" => Ok(Answer::json(&formats())),
             "context-overflow" => context_overflow(words, data),
-            "version" => Ok(Answer::of(&env!("CARGO_PKG_VERSION"))),
+            "version" => Ok(Answer::json(&env!("CARGO_PKG_VERSION"))),
             other => Err(Failure::other(format!(
                 "there is no call `{other}`: the parts of this package are of two versions"
             ))),
@@ -82,13 +82,13 @@ impl Calls {
     }
 
     fn make_engine(&self, words: &str) -> Result<Answer, Failure> {
-        Ok(Answer::of(&self.engines.keep(read::<EngineWords>(words)?.build()?)))
+        Ok(Answer::json(&self.engines.keep(read::<EngineWords>(words)?.build()?)))
     }
 
     fn strategies(&self, words: &str) -> Result<Answer, Failure> {
         let parts = self.parts(read::<EngineHandle>(words)?.engine)?;
         let metas: Vec<_> = parts.registry.iter().map(|registration| &registration.meta).collect();
-        Ok(Answer::of(&metas))
+        Ok(Answer::json(&metas))
     }
 
     fn count_text(&self, words: &str, data: &[u8]) -> Result<Answer, Failure> {
@@ -100,7 +100,7 @@ impl Calls {
             }
             Counter { engine: None, counter: None } => return Err(Failure::config("`counter` is missing")),
         };
-        Ok(Answer::of(&tokens))
+        Ok(Answer::json(&tokens))
     }
 
     /// The engine of that number.
@@ -130,5 +130,5 @@ fn context_overflow(words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
     let Refusal { status } = read(words)?;
     let body = String::from_utf8_lossy(&data);
     let found = epitome::providers::chat::is_context_overflow(status, &body);
-    Ok(Answer::of(&found.map(|it| json!({ "limit": it.limit, "actual": it.actual }))))
+    Ok(Answer::json(&found.map(|it| json!({ "limit": it.limit, "actual": it.actual }))))
 }

@@ -63,7 +63,7 @@ impl Compacted {
         // The budget is for what is sent: reasoning that the output has no place for costs nothing.
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));
         let mut ledger = engine.ledger(&session);
-        let tokens_of = |entry: &epitome::session::Entry| ledger.of(entry.key).map_or(0, |tokens| tokens.total);
+        let tokens_of = |entry: &epitome::session::Entry| ledger.entry(entry.key).map_or(0, |tokens| tokens.total);
         let sizes = session.view().iter().map(tokens_of).collect();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
         let request = parts.request(words, ledger.total(), tools)?;
@@ -86,7 +86,7 @@ impl Compacted {
         if is_own && self.loaded.sessions.len() == 1 && self.report.status == Status::NoChange {
             return Ok((self.loaded.bytes.to_vec(), Vec::new()));
         }
-        written(&self.loaded, self.index, &self.session, self.to)
+        write_session(&self.loaded, self.index, &self.session, self.to)
     }
 
     /// What was passed over in reading.
@@ -106,13 +106,13 @@ impl Compacted {
 }
 
 /// A session of `loaded` as a file of the format `to`, and what that has no place for. As the command writes it.
-pub fn written(
+pub fn write_session(
     loaded: &LoadedFile,
     index: usize,
     session: &Session,
     to: Format,
 ) -> Result<(Vec<u8>, Vec<String>), Failure> {
-    match Profile::of(to).filter(|_| to != loaded.format) {
+    match Profile::from_format(to).filter(|_| to != loaded.format) {
         Some(profile) => {
             let source = Source::new(loaded, index);
             let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
@@ -130,7 +130,7 @@ pub fn content_json(content: &ArchivedContent, format: Format) -> Result<String,
     };
     let messages: Vec<Message> =
         messages.iter().map(|message| Message { records: Vec::new(), ..Message::clone(message) }).collect();
-    let written = write_messages(Profile::of(format).unwrap_or(Profile::OpenaiChat), &messages);
+    let written = write_messages(Profile::from_format(format).unwrap_or(Profile::OpenaiChat), &messages);
     let written = written.map_err(|error| Failure::Format(error.to_string()))?;
     Ok(format!("[{}]", written.join(",")))
 }

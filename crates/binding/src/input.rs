@@ -25,7 +25,7 @@ pub fn format_of(name: &str) -> Result<Format, Failure> {
 /// `name` is not the name of a provider's format.
 pub fn profile_of(name: Option<&str>, given: Option<Format>) -> Result<Profile, Failure> {
     let Some(name) = name else {
-        return Ok(given.and_then(Profile::of).unwrap_or(Profile::OpenaiChat));
+        return Ok(given.and_then(Profile::from_format).unwrap_or(Profile::OpenaiChat));
     };
     provider_of(format_of(name)?)
 }
@@ -36,7 +36,7 @@ pub fn profile_of(name: Option<&str>, given: Option<Format>) -> Result<Profile, 
 ///
 /// The format is an agent's.
 pub fn provider_of(format: Format) -> Result<Profile, Failure> {
-    Profile::of(format).ok_or_else(|| {
+    Profile::from_format(format).ok_or_else(|| {
         Failure::Format(format!(
             "`{format}` is not a provider's format; openai-chat, openai-responses, anthropic and gemini are"
         ))

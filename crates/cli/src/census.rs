@@ -194,7 +194,7 @@ fn chain(engine: &Engine, runtime: &Runtime, session: &Session, ledger: &Ledger)
 }
 
 fn tokens(ledger: &Ledger, entry: &Entry) -> u32 {
-    ledger.of(entry.key).map_or(0, |tokens| tokens.total)
+    ledger.entry(entry.key).map_or(0, |tokens| tokens.total)
 }
 
 fn roles(session: &Session, ledger: &Ledger) -> Vec<RoleShare> {
@@ -231,7 +231,7 @@ fn tools(session: &Session, ledger: &Ledger, units: &[Unit]) -> Vec<ToolShare> {
             .collect();
         let first = calls(entries).next();
         for entry in entries {
-            let Some(counted) = ledger.of(entry.key) else { continue };
+            let Some(counted) = ledger.entry(entry.key) else { continue };
             let is_output = entry.message.origin == epitome::session::Origin::ToolOutput;
             for (block, tokens) in entry.message.blocks.iter().zip(&counted.blocks) {
                 match &block.content {

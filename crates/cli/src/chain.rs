@@ -26,7 +26,7 @@ impl Choice {
         let later_from = runtime.select.later_from;
         let mut different: Vec<Vec<String>> = TaskKind::ALL
             .iter()
-            .map(|kind| chains.later.get(kind).filter(|_| cycle >= later_from).unwrap_or(chains.of(*kind)).ids())
+            .map(|kind| chains.later.get(kind).filter(|_| cycle >= later_from).unwrap_or(chains.chain(*kind)).ids())
             .collect();
         different.sort();
         different.dedup();

@@ -17,7 +17,7 @@ pub(crate) fn write_session(
     if !quiet {
         warn_of_losses(loaded, index, session, to);
     }
-    match Profile::of(to) {
+    match Profile::from_format(to) {
         // As `write` would, but with the warnings.
         Some(profile) if to != loaded.format => Ok(rendered(loaded, index, session, profile, quiet).into_bytes()),
         Some(_) | None => write(loaded, index, session, to).map_err(Failure::other),
@@ -59,7 +59,7 @@ fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Profi
 /// The profile of sessions in lines: each must be a single JSON value.
 pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Profile, Failure> {
     let format = asked.unwrap_or(Format::OpenaiChat);
-    Profile::of(format).ok_or_else(|| {
+    Profile::from_format(format).ok_or_else(|| {
         Failure::usage_text(format!("{format} cannot hold several sessions in one file"))
             .with_help("with --all use --to openai-chat, openai-responses, anthropic or gemini")
     })

@@ -106,7 +106,7 @@ impl ProgressLine {
         let shown = Arc::clone(&self.0);
         Some(Arc::new(move |progress: ModelProgress| {
             let mut shown = lock(&shown);
-            let line = shown.told(&name, &progress, width() - 1);
+            let line = shown.progress_text(&name, &progress, width() - 1);
             if shown.line != line {
                 terminal::tell(&format!("\r{line}\u{1b}[K"));
                 shown.line = line;
@@ -127,7 +127,7 @@ impl Drop for ProgressLine {
 impl ProgressText {
     /// The text after `progress`, in at most `width` columns. Parts are written side by side: the number of finished
     /// parts says more than their order.
-    fn told(&mut self, model: &str, progress: &ModelProgress, width: usize) -> String {
+    fn progress_text(&mut self, model: &str, progress: &ModelProgress, width: usize) -> String {
         let tokens = match (progress.input_tokens, progress.output_tokens) {
             (0, 0) => String::new(),
             (read, written) => format!(" · {} tokens read, {} written", number(read), number(written)),
@@ -163,7 +163,7 @@ mod tests {
         let mut shown = ProgressText::default();
         let mut check = |step: ModelStep, tokens: (u64, u64), expect: &str| {
             let progress = ModelProgress { step, input_tokens: tokens.0, output_tokens: tokens.1 };
-            assert_eq!(shown.told("qwen", &progress, 70), expect);
+            assert_eq!(shown.progress_text("qwen", &progress, 70), expect);
         };
         let done = |part, of| ModelStep::Done { part, of, from_cache: false };
         check(ModelStep::Started { part: 1, of: 3 }, (0, 0), "qwen: 0 of 3 parts written");
@@ -180,6 +180,6 @@ mod tests {
         check(done(1, 1), (0, 0), "qwen: 2 parts written");
         let long = ModelStep::Retry { part: 2, reason: "word ".repeat(40) };
         let progress = ModelProgress { step: long, input_tokens: 0, output_tokens: 0 };
-        assert!(shown.told("qwen", &progress, 70).chars().count() <= 70);
+        assert!(shown.progress_text("qwen", &progress, 70).chars().count() <= 70);
     }
 }

@@ -39,7 +39,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(runtime.budget, epitome_engine::Budget::default(), "the defaults are the engine's");
     assert_eq!(runtime.pins, epitome_engine::Pins::default());
     assert_eq!(runtime.counter.name(), "o200k_base");
-    let ids = |kind| runtime.chains().of(kind).ids().join(" ");
+    let ids = |kind| runtime.chains().chain(kind).ids().join(" ");
     insta::assert_snapshot!(ids(TaskKind::Code), @"transcript tool-results message-truncation sliding-window");
     insta::assert_snapshot!(ids(TaskKind::Conversation), @"vector-retrieval transcript tool-results message-truncation sliding-window");
 }
@@ -99,7 +99,7 @@ fn every_preset_is_what_its_name_in_a_file_gives() {
 /// The chains by kind of task, one a line, and the budget's target.
 fn chains_of(config: &Config) -> String {
     let runtime = config.build(&epitome_builtin::registry()).unwrap();
-    let chain = |kind: TaskKind| format!("{kind}: {}\n", runtime.chains().of(kind).ids().join(" → "));
+    let chain = |kind: TaskKind| format!("{kind}: {}\n", runtime.chains().chain(kind).ids().join(" → "));
     let target = runtime.budget.target.tokens(100);
     format!("{}target {target} %", TaskKind::ALL.map(chain).concat())
 }

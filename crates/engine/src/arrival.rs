@@ -75,7 +75,7 @@ impl Engine {
         let entries = &session.view()[newest..];
         let tokens: Vec<_> = entries
             .iter()
-            .map(|entry| ledger.of(entry.key).cloned().unwrap_or_else(|| ledger.measure(&entry.message)))
+            .map(|entry| ledger.entry(entry.key).cloned().unwrap_or_else(|| ledger.measure(&entry.message)))
             .collect();
         let is_huge = |(entry, tokens): (&Entry, &epitome_strategy::EntryTokens)| {
             entry.message.role != Role::Assistant && tokens.total > most

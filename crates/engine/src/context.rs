@@ -48,7 +48,7 @@ impl Context<'_> {
     }
 
     /// Returns the handle for a text; `None` where the reader cannot use it.
-    pub(crate) fn told<'h>(&self, handle: &'h str) -> Option<&'h str> {
+    pub(crate) fn usable_handle<'h>(&self, handle: &'h str) -> Option<&'h str> {
         self.handles.then_some(handle)
     }
 

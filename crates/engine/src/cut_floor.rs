@@ -124,9 +124,12 @@ impl Editor<'_> {
         let context = self.context;
         let write = |handle: &str| match body {
             Some(body) => {
-                format!("{}\n{body}", wording::summary_heading(context.language, messages, context.told(handle)))
+                format!(
+                    "{}\n{body}",
+                    wording::summary_heading(context.language, messages, context.usable_handle(handle))
+                )
             }
-            None => wording::notice(context.language, messages, context.told(handle)),
+            None => wording::notice(context.language, messages, context.usable_handle(handle)),
         };
         let origin = if body.is_some() { Origin::Summary } else { Origin::Notice };
         match self.replace_messages(FLOOR, positions, reason, Replacement { origin, write: &write }) {

@@ -49,8 +49,8 @@ impl Editor<'_> {
             _ => ArchivedContent::Messages(vec![Arc::clone(&entry.original)]),
         };
         let handle = archive_first(context, self.archive, item)?;
-        let attachments =
-            (media > 0).then(|| Arc::from(wording::media_mark(context.language, media, context.told(&handle))));
+        let attachments = (media > 0)
+            .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))));
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
@@ -72,7 +72,8 @@ impl Editor<'_> {
         let key = entry.key;
         let recorded = entry.original.blocks[at.block as usize].as_call().unwrap_or(shown).arguments.clone();
         let handle = archive_first(context, self.archive, ArchivedContent::Text(Arc::clone(recorded.text())))?;
-        let trimmed = trim::trim_arguments(&recorded, max_chars as usize, context.language, context.told(&handle));
+        let trimmed =
+            trim::trim_arguments(&recorded, max_chars as usize, context.language, context.usable_handle(&handle));
         let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
         let trimmed = match shown.arguments {
             Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
@@ -97,7 +98,7 @@ impl Editor<'_> {
         let recorded = entry.original.blocks.get(at.block as usize).and_then(Block::as_call);
         let Some(call) = recorded else { return 0 };
         let fits = |max_chars: u32| {
-            let handle = context.told("000000000000");
+            let handle = context.usable_handle("000000000000");
             let trimmed = trim::trim_arguments(&call.arguments, max_chars as usize, context.language, handle);
             trimmed.is_some_and(|arguments| {
                 let arguments = Arguments::Text(Arc::from(arguments));
@@ -176,7 +177,7 @@ fn without_small_gaps(kept: KeptRanges, length: usize, of_text: Tokens) -> KeptR
 /// Returns the marks of an excerpt; a gap's tokens are estimated by its share of the block's bytes. The first mark has
 /// the handle.
 fn marks(context: &Context<'_>, text: &str, kept: &KeptRanges, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
-    let mut handle = context.told(handle);
+    let mut handle = context.usable_handle(handle);
     let mark = |gap: Range<u32>| {
         let share = f64::from(gap.end - gap.start) / text.len().max(1) as f64;
         let tokens = (f64::from(of_text) * share).round() as Tokens;

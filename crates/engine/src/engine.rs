@@ -318,7 +318,7 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
     let tokens = session
         .view()
         .iter()
-        .map(|entry| match ledger.of(entry.key) {
+        .map(|entry| match ledger.entry(entry.key) {
             Some(tokens) => tokens.clone(),
             None => ledger.measure(&entry.message),
         })

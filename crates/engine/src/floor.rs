@@ -346,7 +346,8 @@ impl Editor<'_> {
         let reason = Reason::new("oldest-first", "the oldest that may leave, to meet the budget");
         if !is_told {
             let messages = self.covered_messages(run);
-            let write = |handle: &str| wording::notice(self.context.language, messages, self.context.told(handle));
+            let write =
+                |handle: &str| wording::notice(self.context.language, messages, self.context.usable_handle(handle));
             let replacement = Replacement { origin: Origin::Notice, write: &write };
             match self.replace_messages(FLOOR, run, reason.clone(), replacement) {
                 Err(Refusal::NoGain | Refusal::Host(_)) => {}

@@ -157,7 +157,7 @@ impl Editor<'_> {
         let text = wording::notice(
             self.context.language,
             messages,
-            handle.as_deref().and_then(|handle| self.context.told(handle)),
+            handle.as_deref().and_then(|handle| self.context.usable_handle(handle)),
         );
         let sequence = self.working.synthetics.len() as u32;
         let id = self.context.free_id(sequence as usize);

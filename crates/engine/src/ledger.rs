@@ -128,7 +128,7 @@ impl Ledger {
     }
 
     /// Returns the tokens of an entry of the view.
-    pub fn of(&self, key: EntryKey) -> Option<&EntryTokens> {
+    pub fn entry(&self, key: EntryKey) -> Option<&EntryTokens> {
         self.counts.get(&key)
     }
 

@@ -55,7 +55,7 @@ impl Engine {
             return Err(EngineError::Stale);
         }
         let newer = (epoch.log_length..session.log().len() as u32).map(EntryKey::Log);
-        let newer: Tokens = newer.filter_map(|key| ledger.of(key)).map(|entry| entry.total).sum();
+        let newer: Tokens = newer.filter_map(|key| ledger.entry(key)).map(|entry| entry.total).sum();
         let tokens = report.tokens_after.saturating_add(newer);
         if tokens > limit {
             return Err(EngineError::Outgrown { tokens, limit });

@@ -40,7 +40,7 @@ pub struct Chains {
 
 impl Chains {
     /// Returns the first chain of a kind of task.
-    pub fn of(&self, kind: TaskKind) -> &Chain {
+    pub fn chain(&self, kind: TaskKind) -> &Chain {
         match kind {
             TaskKind::Code => &self.code,
             TaskKind::Analysis => &self.analysis,

@@ -274,7 +274,10 @@ impl<'r> Runner<'r> {
                 }
                 let (context, messages) = (editor.context, editor.covered_messages(&positions));
                 let write = |handle: &str| {
-                    format!("{}\n{text}", wording::summary_heading(context.language, messages, context.told(handle)))
+                    format!(
+                        "{}\n{text}",
+                        wording::summary_heading(context.language, messages, context.usable_handle(handle))
+                    )
                 };
                 let replacement = Replacement { origin: Origin::Summary, write: &write };
                 let number = editor.working.synthetics.len() as u32;

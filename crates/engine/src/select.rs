@@ -150,7 +150,7 @@ impl Chains {
     pub(crate) fn at(&self, kind: TaskKind, cycle: u32, select: &SelectSettings) -> (&Chain, bool) {
         match self.later.get(&kind).filter(|_| cycle >= select.later_from) {
             Some(chain) => (chain, true),
-            None => (self.of(kind), false),
+            None => (self.chain(kind), false),
         }
     }
 }

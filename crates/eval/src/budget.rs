@@ -14,7 +14,7 @@ pub enum BudgetSpec {
 
 impl BudgetSpec {
     /// Returns the budget in tokens for a prefix of `prefix` tokens, rounded down.
-    pub fn of(self, prefix: u32) -> u32 {
+    pub fn tokens(self, prefix: u32) -> u32 {
         match self {
             Self::Share(share) => (f64::from(prefix) * share) as u32,
             Self::Tokens(tokens) => tokens,

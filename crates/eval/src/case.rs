@@ -136,7 +136,7 @@ impl Case {
 
     /// Returns the tokens of a budget: a share of the prefix, or absolute, never less than the floor.
     pub fn budget_tokens(&self, budget: crate::BudgetSpec) -> u32 {
-        budget.of(self.prefix_tokens).max(self.floor_tokens)
+        budget.tokens(self.prefix_tokens).max(self.floor_tokens)
     }
 }
 

@@ -65,7 +65,7 @@ impl Generations {
             }
             Steps::Through(budgets) => {
                 let on_the_way = budgets.split_last().map_or(&[][..], |(_, others)| others);
-                on_the_way.iter().map(|budget| budget.of(prefix).max(least)).chain([last]).collect()
+                on_the_way.iter().map(|budget| budget.tokens(prefix).max(least)).chain([last]).collect()
             }
         }
     }

@@ -43,7 +43,7 @@ impl Labels {
 
     /// The label of a file, by its name or the longest end of its path that has one. A run over a part of the labelled
     /// folder names files shorter than the table: then the only one of its paths that ends so counts.
-    pub fn of(&self, file: &str) -> Option<&str> {
+    pub fn label(&self, file: &str) -> Option<&str> {
         let mut ends = std::iter::once(0).chain(file.match_indices('/').map(|(at, _)| at + 1));
         if let Some(kind) = ends.find_map(|at| self.0.get(&file[at..])) {
             return Some(kind);
@@ -66,8 +66,8 @@ mod tests {
         let table =
             "| other | type |\n|---|---|\n| a | b |\n\n| file | n | type |\n|---|---|---|\n| x/y.json | 3 | code |\n";
         let labels = Labels::parse(table);
-        assert_eq!(labels.of("x/y.json"), Some("code"));
-        assert_eq!(labels.of("a"), None);
+        assert_eq!(labels.label("x/y.json"), Some("code"));
+        assert_eq!(labels.label("a"), None);
     }
 
     #[test]
@@ -75,7 +75,7 @@ mod tests {
         let labels = Labels::parse(
             "| file | type |\n|---|---|\n| a/x.json | code |\n| b/y.json | mixed |\n| b/z.json | code |\n| a/z.json | mixed |\n",
         );
-        let check = |file: &str, expect: Option<&str>| assert_eq!(labels.of(file), expect, "{file}");
+        let check = |file: &str, expect: Option<&str>| assert_eq!(labels.label(file), expect, "{file}");
         check("dev/a/x.json", Some("code"));
         check("x.json", Some("code"));
         check("y.json", Some("mixed"));

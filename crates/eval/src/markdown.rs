@@ -36,12 +36,12 @@ fn table(out: &mut String, sheet: &Sheet) {
     let _ =
         writeln!(out, "| {} |\n|---|---|{}", headings.join(" | "), "---:|".repeat(headings.len().saturating_sub(2)));
     for row in &sheet.rows {
-        let cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| written(column, cell)).collect();
+        let cells: Vec<String> = row.iter().enumerate().map(|(column, cell)| cell_markdown(column, cell)).collect();
         let _ = writeln!(out, "| {} |", cells.join(" | "));
     }
 }
 
-fn written(column: usize, cell: &SheetCell) -> String {
+fn cell_markdown(column: usize, cell: &SheetCell) -> String {
     match (column, cell.verdict) {
         (1, _) => format!("`{}`", plain(&cell.text).replace('`', "'")),
         (_, Verdict::Open) => plain(&cell.text),

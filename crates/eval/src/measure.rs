@@ -115,7 +115,7 @@ impl Measure<'_> {
                 let score = |entries: &[Entry]| {
                     let scores = Scores { probes: answered(entries), ..case.score(entries, tokens) };
                     if scores.over_budget || scores.violation.is_some() {
-                        let (probes, meaning) = (scores.probes.lost(), scores.meaning.lost());
+                        let (probes, meaning) = (scores.probes.with_nothing_kept(), scores.meaning.with_nothing_kept());
                         return Scores { probes, meaning, ..scores };
                     }
                     scores
@@ -162,8 +162,8 @@ impl Measure<'_> {
                         Scores { probes: found.score_probes(probes, &context_text(&messages)), ..scores }
                     }
                     _ => Scores {
-                        probes: found.score_probes(probes, "").lost(),
-                        meaning: scores.meaning.lost(),
+                        probes: found.score_probes(probes, "").with_nothing_kept(),
+                        meaning: scores.meaning.with_nothing_kept(),
                         ..scores
                     },
                 }
@@ -269,7 +269,7 @@ impl Measure<'_> {
         let outcome = compact();
         let row = Row {
             // A method that failed keeps nothing.
-            scores: outcome.entries.as_deref().map_or_else(|| score(&[]).lost(), score),
+            scores: outcome.entries.as_deref().map_or_else(|| score(&[]).with_nothing_kept(), score),
             problem: outcome.problem,
             micros: outcome.micros,
             basis: Some(basis),

@@ -106,7 +106,7 @@ impl Metric {
     }
 
     /// Returns the figure of a row.
-    pub fn of(self, row: &Row) -> KeptCount {
+    pub fn count(self, row: &Row) -> KeptCount {
         match self {
             Self::BoundFrr => row.scores.bound_frr,
             Self::Frr => row.scores.frr,
@@ -117,11 +117,11 @@ impl Metric {
             Self::Answers => row.scores.answers,
             Self::Blind => row.scores.blind,
             Self::Probes => row.scores.probes.all,
-            Self::Exact => row.scores.probes.of(ProbeKind::Exact),
-            Self::State => row.scores.probes.of(ProbeKind::State),
-            Self::Why => row.scores.probes.of(ProbeKind::Why),
-            Self::User => row.scores.probes.of(ProbeKind::User),
-            Self::Content => row.scores.probes.of(ProbeKind::Content),
+            Self::Exact => row.scores.probes.count_of(ProbeKind::Exact),
+            Self::State => row.scores.probes.count_of(ProbeKind::State),
+            Self::Why => row.scores.probes.count_of(ProbeKind::Why),
+            Self::User => row.scores.probes.count_of(ProbeKind::User),
+            Self::Content => row.scores.probes.count_of(ProbeKind::Content),
             Self::Typed => row.scores.meaning.typed,
             Self::Finals => row.scores.meaning.finals,
             Self::Speakers => row.scores.meaning.speakers,

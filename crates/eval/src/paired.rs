@@ -79,7 +79,7 @@ pub(crate) fn differences_of(rows: &[&Row], method: &str, baseline: &str, seed: 
 fn by_session<'a>(rows: &[&'a Row], method: &str, budget: &str, metric: Metric) -> BTreeMap<(&'a str, &'a str), f64> {
     let mut shares: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.method == method && row.budget == budget) {
-        if let Some(share) = metric.of(row).share() {
+        if let Some(share) = metric.count(row).share() {
             shares.entry((&row.case.file, &row.case.session)).or_default().push(share);
         }
     }

@@ -63,7 +63,7 @@ impl Scores {
     }
 
     /// Returns the scores with nothing kept: those of a method that failed.
-    pub(crate) fn lost(self) -> Self {
+    pub(crate) fn with_nothing_kept(self) -> Self {
         let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self {
             frr: none(self.frr),
@@ -74,8 +74,8 @@ impl Scores {
             evidence: none(self.evidence),
             answers: none(self.answers),
             blind: none(self.blind),
-            probes: self.probes.lost(),
-            meaning: self.meaning.lost(),
+            probes: self.probes.with_nothing_kept(),
+            meaning: self.meaning.with_nothing_kept(),
             fill: none(self.fill),
             ..Self::default()
         }

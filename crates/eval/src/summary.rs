@@ -149,10 +149,10 @@ fn misplaced(rows: &[&Row]) -> MisplacedLines {
 }
 
 fn average(rows: &[&Row], metric: Metric, seed: u64) -> Average {
-    let kept: Vec<KeptCount> = rows.iter().map(|row| metric.of(row)).filter(|kept| kept.of > 0).collect();
+    let kept: Vec<KeptCount> = rows.iter().map(|row| metric.count(row)).filter(|kept| kept.of > 0).collect();
     let mut sessions: BTreeMap<(&str, &str), (f64, u32)> = BTreeMap::new();
     for row in rows {
-        if let Some(share) = metric.of(row).share() {
+        if let Some(share) = metric.count(row).share() {
             let (sum, count) = sessions.entry((&row.case.file, &row.case.session)).or_default();
             *sum += share;
             *count += 1;

@@ -189,7 +189,7 @@ impl Job<'_> {
     ) -> Result<(usize, Vec<Row>), EvalError> {
         let (mut cases, mut rows) = (0, Vec::new());
         let mut take = |mut case: Case, how: &str, own: Option<Vec<Entry>>| {
-            case.task = self.plan.labels.of(&case.id.file).map(str::to_owned);
+            case.task = self.plan.labels.label(&case.id.file).map(str::to_owned);
             if self.plan.filter.admits(&case) {
                 cases += 1;
                 let measured = Measure { job: self, case: &case, file: source.digest, how };
@@ -220,7 +220,7 @@ impl Job<'_> {
             let part = Some(OWN_SUMMARY.to_owned());
             let mut case =
                 Case::from_prefix(CaseId { cut_permille: 1000, part, ..id.clone() }, source.format, own, &[])?;
-            case.task = self.plan.labels.of(&id.file).map(str::to_owned);
+            case.task = self.plan.labels.label(&id.file).map(str::to_owned);
             rows.extend(Measure { job: self, case: &case, file: source.digest, how: OWN_SUMMARY }.own_summary());
         }
         Ok((cases, rows))
@@ -235,7 +235,7 @@ impl Job<'_> {
         measure: bool,
     ) -> Result<Vec<Row>, EvalError> {
         let mut case = Case::from_prefix(id, source.format, chat.session.clone(), &[])?;
-        case.task = self.plan.labels.of(&case.id.file).map(str::to_owned);
+        case.task = self.plan.labels.label(&case.id.file).map(str::to_owned);
         if !measure {
             return Ok(vec![Row::empty(&case)]);
         }

@@ -7,7 +7,7 @@ use epitome::recall::{Index, Page};
 use epitome::strategy::{Embedder, Value};
 use epitome_binding::{
     Compacted, Inspection, Place, Source, choose, config_of, format_of, load, measure_fullness, provider_of, query_of,
-    written,
+    write_session,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -209,7 +209,7 @@ impl Engine {
             let to = format_of(to)?;
             let loaded = load(bytes, format)?;
             let index = choose(&loaded, session)?;
-            written(&loaded, index, &loaded.sessions[index].session, to)
+            write_session(&loaded, index, &loaded.sessions[index].session, to)
         })?;
         Ok((PyBytes::new(py, &bytes), warnings))
     }

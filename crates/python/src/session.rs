@@ -324,7 +324,7 @@ impl Session {
             let session = live.session();
             let ledger = live.engine().ledger(session);
             let keys = session.view().iter().map(|entry| entry.key);
-            Ok(keys.map(|key: EntryKey| ledger.of(key).map_or(0, |tokens| tokens.total)).collect())
+            Ok(keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total)).collect())
         })
     }
 }

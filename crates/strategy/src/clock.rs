@@ -8,13 +8,13 @@ use std::time::Duration;
 ///
 /// No plan depends on it; how long a model that failed rests does. [`Clock::default`] is the system's, where the platform has one; on `wasm32-unknown-unknown` the
 /// standard library has none, and time stands still: durations are reported as 0. A host that has a clock there gives it with
-/// [`Clock::of`].
+/// [`Clock::from_fn`].
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> Duration + Send + Sync>);
 
 impl Clock {
     /// The clock that `read` tells the time of: the time since a moment that stays the same.
-    pub fn of(read: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+    pub fn from_fn(read: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
 
@@ -22,13 +22,13 @@ impl Clock {
     #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
     fn of_platform() -> Self {
         let start = std::time::Instant::now();
-        Self::of(move || start.elapsed())
+        Self::from_fn(move || start.elapsed())
     }
 
     /// The platform has no clock.
     #[cfg(all(target_family = "wasm", target_os = "unknown"))]
     fn of_platform() -> Self {
-        Self::of(|| Duration::ZERO)
+        Self::from_fn(|| Duration::ZERO)
     }
 
     /// The time.
@@ -65,7 +65,7 @@ mod tests {
         let check = |first: u64, second: u64, expect: u64| {
             let time = Arc::new(AtomicU64::new(first));
             let read = Arc::clone(&time);
-            let clock = Clock::of(move || Duration::from_micros(read.load(Ordering::Relaxed)));
+            let clock = Clock::from_fn(move || Duration::from_micros(read.load(Ordering::Relaxed)));
             let moment = clock.now();
             time.store(second, Ordering::Relaxed);
             assert_eq!(clock.clone().microseconds_since(moment), expect, "{first} {second}");

@@ -125,7 +125,7 @@ impl Plan {
     }
 
     /// Returns a plan of `edits`, or a refusal for `reason` where there are none.
-    pub fn of(edits: Vec<Edit>, reason: impl Into<String>) -> Self {
+    pub fn from_edits(edits: Vec<Edit>, reason: impl Into<String>) -> Self {
         if edits.is_empty() { Self::decline(reason) } else { Self { edits, declined: None } }
     }
 }

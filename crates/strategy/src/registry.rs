@@ -40,7 +40,7 @@ impl fmt::Debug for Registration {
 
 impl Registration {
     /// Returns the registration of a configurable strategy.
-    pub fn of<S: Configurable>() -> Self {
+    pub fn configurable<S: Configurable>() -> Self {
         let build = |values: &BTreeMap<String, Value>| -> Result<Arc<dyn Strategy>, Vec<SettingError>> {
             Ok(Arc::new(S::with_settings(S::Settings::from_values(values)?)))
         };
@@ -158,7 +158,7 @@ impl Registry {
 ///     fn plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
 ///         let free = (0..view.units().len()).filter(|unit| view.protection(*unit).may_leave());
 ///         let edit = |unit| Edit::Drop { units: vec![unit as u32], reason: Reason::new("oldest", "old") };
-///         Ok(Plan::of(free.take(self.settings.most as usize).map(edit).collect(), "nothing may leave"))
+///         Ok(Plan::from_edits(free.take(self.settings.most as usize).map(edit).collect(), "nothing may leave"))
 ///     }
 /// }
 ///

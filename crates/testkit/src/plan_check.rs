@@ -60,7 +60,8 @@ impl PlanCase {
     /// Panics on settings that the strategy refuses.
     #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
     pub fn new<S: Configurable>(fixture: &str, settings: &str) -> Self {
-        let strategy = Registration::of::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
+        let strategy =
+            Registration::configurable::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
         Self::from_session(session(fixture), strategy)
     }
 
@@ -113,7 +114,7 @@ impl PlanCase {
 
     /// Sets a focus that the host gives, as a question of its own.
     #[must_use]
-    pub fn asked(mut self, focus: &str) -> Self {
+    pub fn question(mut self, focus: &str) -> Self {
         self.focus_given = true;
         self.focus(focus)
     }

@@ -56,7 +56,7 @@ fn case(plan: &Plan) -> PlanCase {
 }
 
 fn edits(edits: Vec<Edit>) -> Plan {
-    Plan::of(edits, "nothing")
+    Plan::from_edits(edits, "nothing")
 }
 
 fn reason() -> Reason {

@@ -55,7 +55,7 @@ impl Strategy for DiffTruncation {
                 edits.push(edit);
             }
         }
-        Ok(Plan::of(edits, format!("no diff takes more than {most} tokens")))
+        Ok(Plan::from_edits(edits, format!("no diff takes more than {most} tokens")))
     }
 }
 

@@ -84,7 +84,10 @@ impl Strategy for Handoff {
         );
         let request = SummaryRequest { max_tokens, focus: goal.focus.clone(), about };
         let summary = SummaryText::Request(request);
-        Ok(Plan::of(vec![Edit::Summarize { units: replaced, summary, reason: Reason::new("handoff", detail) }], ""))
+        Ok(Plan::from_edits(
+            vec![Edit::Summarize { units: replaced, summary, reason: Reason::new("handoff", detail) }],
+            "",
+        ))
     }
 }
 
@@ -102,7 +105,7 @@ fn decline_outdated(earlier: &[u32]) -> Plan {
     let older = &earlier[..earlier.len().saturating_sub(1)];
     let reason = || Reason::new("updated", "a newer hand-off tells what it told");
     let edits = older.iter().map(|unit| Edit::Drop { units: vec![*unit], reason: reason() }).collect();
-    Plan::of(edits, "the newest hand-off is up to date")
+    Plan::from_edits(edits, "the newest hand-off is up to date")
 }
 
 /// Returns the room that the goal leaves beside protected messages. Linear in the units.

@@ -67,7 +67,7 @@ impl Strategy for Hierarchical {
         }
         let focus = Focus::new(goal.focus.as_deref());
         let edits = touched.into_iter().filter_map(|index| edit(view, &parts[index], &focus)).collect();
-        Ok(Plan::of(edits, "no result, text or argument that may be cut is long enough"))
+        Ok(Plan::from_edits(edits, "no result, text or argument that may be cut is long enough"))
     }
 }
 

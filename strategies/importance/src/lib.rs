@@ -86,7 +86,7 @@ impl Strategy for Importance {
             return Ok(Plan::decline(format!("no unit that may leave scores below {}", self.settings.keep_score)));
         }
         let edits = self.summaries().edits(view, goal, &leaving, |units| self.reason(view, units, &scored));
-        Ok(Plan::of(edits, "what may leave is no longer than its summary would be"))
+        Ok(Plan::from_edits(edits, "what may leave is no longer than its summary would be"))
     }
 }
 

@@ -53,7 +53,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
     pub(crate) fn new(settings: &'s Settings, view: &'v View<'a>) -> Self {
         let mut outcomes = vec![Outcome::default(); view.len()];
         let facts = view.facts();
-        let ends = view.lexicon().search(Cues::of([Cue::Error, Cue::Completion]));
+        let ends = view.lexicon().search(Cues::new([Cue::Error, Cue::Completion]));
         for output in facts.outputs() {
             let call = output.call.map(|call| &facts.calls()[call as usize]);
             // The outcome of a call counts for the message that made it.
@@ -110,7 +110,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
             true => CueCounts::default(),
             false => self.view.facts().cues(position),
         };
-        let keywords: u32 = KEYWORDS.iter().map(|cue| cues.of(*cue).min(settings.max_keywords)).sum();
+        let keywords: u32 = KEYWORDS.iter().map(|cue| cues.count(*cue).min(settings.max_keywords)).sum();
         scored.add(f64::from(keywords) * settings.keyword_score, "keywords");
         if has_calls(message) {
             scored.add(settings.tool_call_score, "tool call");

@@ -73,7 +73,7 @@ impl Strategy for IncrementalSummary {
         let short = goal.excess().saturating_sub(tokens_saved(&planned));
         let least = self.settings.min_summary_tokens;
         let edits = planned.into_iter().flat_map(|planned| planned.edits(view, goal, short, least)).collect();
-        Ok(Plan::of(edits, self.refusal(&chunks)))
+        Ok(Plan::from_edits(edits, self.refusal(&chunks)))
     }
 }
 

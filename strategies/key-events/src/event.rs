@@ -87,7 +87,7 @@ pub(crate) fn words(words: &[&str]) -> Vec<String> {
 
 /// Returns the event of each unit. Linear in the view.
 pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>> {
-    let mut events: Vec<Option<Event>> = view.units().iter().map(|unit| said(view, unit, settings)).collect();
+    let mut events: Vec<Option<Event>> = view.units().iter().map(|unit| unit_event(view, unit, settings)).collect();
     let mut add = |unit: u32, kind: Kind, what: String| {
         let event = &mut events[unit as usize];
         if event.as_ref().is_none_or(|known| known.kind < kind) {
@@ -132,7 +132,7 @@ fn came_out(
 }
 
 /// Returns the event in the messages of a unit.
-fn said(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event> {
+fn unit_event(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event> {
     let of_message = |position: usize| {
         let message = view.message(position);
         let cues = || view.facts().cues(position);
@@ -181,7 +181,7 @@ fn by_model(view: &View<'_>, message: &Message, cues: CueCounts, settings: &Sett
 /// Whether it holds a mark such as `!!!COMPLETE!!!`.
 fn has_task_mark(view: &View<'_>, message: &Message) -> bool {
     let is_mark = |text: &str| {
-        let marks = view.lexicon().search(Cues::of([Cue::TaskStart, Cue::Completion])).find(text);
+        let marks = view.lexicon().search(Cues::new([Cue::TaskStart, Cue::Completion])).find(text);
         marks.into_iter().any(|found| text[found.range].starts_with("!!!"))
     };
     texts(message).any(|text| text.contains("!!!") && is_mark(text))
@@ -202,7 +202,7 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
 /// Whether a cue is at the beginning or the end of a text.
 fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
     let (head, tail) = OUTPUT_ENDS;
-    let search = view.lexicon().search(Cues::of([cue]));
+    let search = view.lexicon().search(Cues::new([cue]));
     let has = |text: &str| search.has(text);
     if text.len() <= head + tail {
         return has(text);

@@ -68,7 +68,7 @@ impl Strategy for KeyEvents {
             return Ok(Plan::decline("every unit that may leave holds a key event, or is one of the newest"));
         }
         let edits = self.summaries().edits(view, goal, &leaving, |units| reason(view, units, &events));
-        Ok(Plan::of(edits, "what may leave is no longer than its summary would be"))
+        Ok(Plan::from_edits(edits, "what may leave is no longer than its summary would be"))
     }
 }
 

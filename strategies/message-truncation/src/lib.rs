@@ -59,7 +59,7 @@ impl Strategy for MessageTruncation {
                 edits.push(edit);
             }
         }
-        Ok(Plan::of(edits, "no text is long enough to cut"))
+        Ok(Plan::from_edits(edits, "no text is long enough to cut"))
     }
 }
 

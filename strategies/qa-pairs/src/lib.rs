@@ -46,7 +46,7 @@ impl Strategy for QaPairs {
         }
         let limits = self.settings.summary_room();
         let edits = parts::plan(view, goal, &ways, limits, CODES);
-        Ok(Plan::of(edits, "no way from question to answer is longer than what would stand for it"))
+        Ok(Plan::from_edits(edits, "no way from question to answer is longer than what would stand for it"))
     }
 }
 

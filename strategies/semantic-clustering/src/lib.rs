@@ -165,7 +165,7 @@ impl SemanticClustering {
             reason(view, clusters, &of_run.copied().collect::<Vec<RemovalCandidate>>())
         };
         let edits = summarize_runs(view, goal, &units, all.min(tokens - 1), self.settings.min_summary_tokens, reason);
-        Plan::of(edits, "nothing but earlier summaries may leave")
+        Plan::from_edits(edits, "nothing but earlier summaries may leave")
     }
 }
 

@@ -58,7 +58,7 @@ impl Strategy for SlidingWindow {
         let code = if cut.shrunk { "window-shrunk" } else { "older-than-window" };
         let reason = |_: &[u32]| Reason::new(code, detail.as_str());
         let edits = summarize_runs(view, goal, &cut.units, max_tokens, self.settings.min_summary_tokens, reason);
-        Ok(Plan::of(edits, "nothing in front of the window may leave"))
+        Ok(Plan::from_edits(edits, "nothing in front of the window may leave"))
     }
 }
 

@@ -67,7 +67,7 @@ impl Strategy for StructuredExtraction {
         let mut extract = match source.extract(tail) {
             Ok(extract) => extract,
             // Without a block, the newest output is still cut by the worth of its passages.
-            Err(reason) => return Ok(Plan::of(cuts.edits, reason)),
+            Err(reason) => return Ok(Plan::from_edits(cuts.edits, reason)),
         };
         // Where the old part has no more lines worth their tokens, more of the newest part stays as it was.
         if extract.spare > room / SPARE_PART
@@ -77,7 +77,7 @@ impl Strategy for StructuredExtraction {
         }
         let mut edits = extract.edits;
         edits.extend(cuts.edits);
-        Ok(Plan::of(edits, ""))
+        Ok(Plan::from_edits(edits, ""))
     }
 }
 

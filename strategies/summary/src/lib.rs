@@ -79,7 +79,7 @@ impl Strategy for Summary {
         );
         let reason = |_: &[u32]| Reason::new(code, detail.as_str());
         let edits = summarize_runs(view, goal, &span.units, max_tokens, LEAST_SUMMARY, reason);
-        Ok(Plan::of(edits, "nothing in front of the newest messages may leave"))
+        Ok(Plan::from_edits(edits, "nothing in front of the newest messages may leave"))
     }
 }
 

@@ -64,7 +64,7 @@ impl Strategy for SupersededReads {
                 reason,
             })
             .collect();
-        Ok(Plan::of(edits, "no tool output is redundant"))
+        Ok(Plan::from_edits(edits, "no tool output is redundant"))
     }
 }
 

@@ -67,7 +67,7 @@ impl Strategy for TimeDecay {
         let (haste, layers) = self.as_fast_as_needed(&fader, goal, &ages.of_units);
         let edits = self.edits(&fader, goal, layers, &ages.of_units, haste);
         let oldest = ages.of_units.first().copied().unwrap_or_default() * haste;
-        Ok(Plan::of(
+        Ok(Plan::from_edits(
             edits,
             format!(
                 "nothing old enough is long enough: the oldest message is {oldest:.1} half-lives old by {}",

@@ -57,7 +57,7 @@ impl Strategy for ToolChains {
         }
         let limits = self.settings.summary_room();
         let edits = parts::plan(view, goal, &middles, limits, CODES);
-        Ok(Plan::of(edits, "no chain's middle is longer than what would stand for it"))
+        Ok(Plan::from_edits(edits, "no chain's middle is longer than what would stand for it"))
     }
 }
 

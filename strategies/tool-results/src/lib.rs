@@ -60,7 +60,7 @@ impl Strategy for ToolResults {
         if self.settings.cut_newer {
             planner.cut_newer_results();
         }
-        Ok(Plan::of(planner.edits, "no tool result, argument or text is long enough to cut"))
+        Ok(Plan::from_edits(planner.edits, "no tool result, argument or text is long enough to cut"))
     }
 }
 

@@ -73,7 +73,7 @@ impl Strategy for TopicSegments {
             })
             .collect();
         edits.extend(parts::plan(view, goal, &topics, self.settings.summary_room(), CODES));
-        Ok(Plan::of(edits, format!("{} finished topics, none longer than its summary", finished.len())))
+        Ok(Plan::from_edits(edits, format!("{} finished topics, none longer than its summary", finished.len())))
     }
 }
 

@@ -161,5 +161,5 @@ fn pause(passages: &Passages<'_>, gap: usize) -> f64 {
 /// Whether a typed message opens with words that change the subject.
 pub(crate) fn opens_new(text: &str, lexicon: &Lexicon) -> bool {
     let text = text.trim_start();
-    lexicon.has(&text[..floor_boundary(text, OPENING_BYTES)], Cues::of([Cue::TopicShift]))
+    lexicon.has(&text[..floor_boundary(text, OPENING_BYTES)], Cues::new([Cue::TopicShift]))
 }

@@ -51,7 +51,7 @@ const STATE_COMMANDS: &[&str] = &[
 
 /// Returns the request of a call: its line without the tool's name, and without a change of the folder in front.
 pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
-    let asked = source.asked(action);
+    let asked = source.request(action);
     match asked.strip_prefix("cd ").and_then(|rest| rest.split_once(" && ")) {
         Some((_, command)) => command.trim_start(),
         None => asked,

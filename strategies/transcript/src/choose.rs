@@ -330,7 +330,7 @@ impl<'c> Choice<'c> {
 
     /// Returns the line that a line is kept with, where it is not kept yet.
     fn companion(&self, line: u32) -> Option<u32> {
-        self.companions.of(line).filter(|other| !self.kept[*other as usize])
+        self.companions.brought_by(line).filter(|other| !self.kept[*other as usize])
     }
 
     /// Whether a line is not worth anything yet: it enters again when the line behind it is taken.

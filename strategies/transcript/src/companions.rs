@@ -63,7 +63,7 @@ impl Companions {
     }
 
     /// Returns the line that is taken with a line.
-    pub(crate) fn of(&self, line: u32) -> Option<u32> {
+    pub(crate) fn brought_by(&self, line: u32) -> Option<u32> {
         match self.0.get(line as usize)? {
             Companion::Brought(other) => Some(*other),
             Companion::None | Companion::Awaited(_) => None,

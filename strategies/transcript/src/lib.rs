@@ -81,7 +81,7 @@ impl Strategy for Transcript {
         let fitted = fit::fit(view, &source, &worth, &layout, goal);
         let edits = edits(view, &layout, fitted);
         let edits = if goal.host.takes_one_text() { with_one_text(view, edits) } else { edits };
-        Ok(Plan::of(edits, "no step has more than its transcript would have"))
+        Ok(Plan::from_edits(edits, "no step has more than its transcript would have"))
     }
 }
 

@@ -53,7 +53,7 @@ fn call_record(source: &Source, action: u32) -> Record {
     let action = &source.actions[action as usize];
     Record::Call {
         name: action.name.to_string(),
-        head: source.asked(action).to_owned(),
+        head: source.request(action).to_owned(),
         ending: action.ending,
         arguments: Vec::new(),
         output: Rows::default(),

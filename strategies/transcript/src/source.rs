@@ -287,7 +287,7 @@ impl Source {
     }
 
     /// Returns what a call asked for: its line without the tool's name.
-    pub(crate) fn asked(&self, action: &Action) -> &str {
+    pub(crate) fn request(&self, action: &Action) -> &str {
         let head = self.lines[action.head as usize].text();
         head.strip_prefix(&*action.name).map_or(head, |rest| rest.strip_prefix(": ").unwrap_or(rest))
     }
@@ -299,7 +299,7 @@ impl Source {
         self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
         let Some(action) = action.map(|action| action as usize) else { return };
         let known = &self.actions[action];
-        let (ending, line) = outcome::ending(known.kind, self.asked(known), text, is_error);
+        let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error);
         let tells = |it: &Line| line.is_some_and(|line| it.text().trim() == line);
         let outcome = self.lines[first..].iter().rposition(tells).map(|at| (first + at) as u32);
         (self.actions[action].ending, self.actions[action].outcome) = (Some(ending), outcome);

@@ -123,7 +123,7 @@ impl Worth {
     fn weigh_passages(&mut self, view: &View<'_>, source: &Source) {
         let newest = newest_of_same(source);
         let mut newer_reads = 0.0_f32;
-        let outcomes = view.lexicon().search(Cues::of([Cue::Error, Cue::Fix, Cue::Completion]));
+        let outcomes = view.lexicon().search(Cues::new([Cue::Error, Cue::Fix, Cue::Completion]));
         for passage in source.passages.iter().rev() {
             let age = age(passage, source.messages);
             let action = passage.action.map(|action| &source.actions[action as usize]);

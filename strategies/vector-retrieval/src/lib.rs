@@ -88,7 +88,7 @@ impl Strategy for VectorRetrieval {
         let weight = self.settings.identifier_weight as f32;
         let candidate = |unit: &usize| Candidate {
             unit: *unit,
-            nearness: nearness::of(vectors.units.row(*unit), vector) + weight * held[*unit],
+            nearness: nearness::cosine(vectors.units.row(*unit), vector) + weight * held[*unit],
         };
         let candidates: Vec<Candidate> = old.iter().map(candidate).collect();
         if candidates.iter().all(|candidate| candidate.nearness <= 0.0) {
@@ -219,7 +219,7 @@ impl VectorRetrieval {
             return Plan::decline("what is far from the question is no longer than its summary would be");
         }
         if !self.settings.summarize {
-            return Plan::of(drops(view, &gone), "nothing may leave");
+            return Plan::from_edits(drops(view, &gone), "nothing may leave");
         }
         let code = match gone.iter().map(|leaving| leaving.cause).max() {
             Some(Cause::Window | Cause::Demand) => "window-shrunk",
@@ -240,7 +240,7 @@ impl VectorRetrieval {
             Reason::new(code, format!("{detail}; {old_stay} old messages stay")).with_score(score)
         };
         let edits = summarize_runs(view, goal, &units, max_tokens, self.settings.min_summary_tokens, reason);
-        Plan::of(edits, "nothing but earlier summaries may leave")
+        Plan::from_edits(edits, "nothing but earlier summaries may leave")
     }
 
     fn share(&self, goal: &Goal) -> Tokens {

@@ -15,7 +15,7 @@ pub(crate) struct Candidate {
 const POOL: usize = 4;
 
 /// Returns the cosine of two vectors; 0 where a vector is missing, zero, or has a value that is not a number.
-pub(crate) fn of(row: Option<&[f32]>, question: &[f32]) -> f32 {
+pub(crate) fn cosine(row: Option<&[f32]>, question: &[f32]) -> f32 {
     let nearness = row.map_or(0.0, |row| Embeddings::similarity(row, question));
     if nearness.is_finite() { nearness } else { 0.0 }
 }
@@ -40,7 +40,7 @@ pub(crate) fn nearest(candidates: &[Candidate], vectors: &Embeddings, count: usi
         let next = pool.remove(best);
         if let Some(row) = vectors.row(next.unit) {
             for (alike, other) in most_alike.iter_mut().zip(&pool) {
-                *alike = alike.max(of(vectors.row(other.unit), row));
+                *alike = alike.max(cosine(vectors.row(other.unit), row));
             }
         }
         chosen.push(next);

@@ -26,7 +26,7 @@ const TOPICS: &[&str] = &[
 
 fn case_of(topics: &[&str], question: &str, settings: &str) -> PlanCase {
     let settings = format!("min_summary_tokens=20 window=1 {settings}");
-    PlanCase::new::<VectorRetrieval>(&chat(topics, question), &settings).asked(question)
+    PlanCase::new::<VectorRetrieval>(&chat(topics, question), &settings).question(question)
 }
 
 fn case(settings: &str) -> PlanCase {
@@ -94,7 +94,7 @@ user: the tax office letter again
     let check = |settings: &str, target: u32, expect: &str| {
         let settings = format!("min_summary_tokens=1 summary_share=0 window=1 keep_nearest=1 {settings}");
         let focus = "the tax office letter again";
-        PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).asked(focus).expect(expect);
+        PlanCase::new::<VectorRetrieval>(fixture, &settings).target(target).question(focus).expect(expect);
     };
     check("", 150, "summarize u3..u6 in 1 tokens (far-from-question)");
     check(
@@ -154,7 +154,7 @@ fn a_call_and_its_results_are_one_message() {
     }
     fixture.push_str("user: income return\n");
     PlanCase::new::<VectorRetrieval>(&fixture, "window=1 keep_nearest=1 min_summary_tokens=10")
-        .asked("income return")
+        .question("income return")
         .target(150)
         .expect(
             "summarize u1..u2 in 20 tokens (far-from-question)
@@ -173,7 +173,7 @@ fn earlier_summaries_are_folded_in_and_never_summarised_alone() {
     };
     let check = |words: usize, target: u32, expect: &str| {
         PlanCase::new::<VectorRetrieval>(&with_summary(words), "min_summary_tokens=20 window=1 keep_nearest=2")
-            .asked("income return form")
+            .question("income return form")
             .target(target)
             .expect(expect);
     };
@@ -184,7 +184,7 @@ fn earlier_summaries_are_folded_in_and_never_summarised_alone() {
          drop u2..u6 (far-from-question)",
     );
     let planned = PlanCase::new::<VectorRetrieval>(&with_summary(400), "min_summary_tokens=20 window=1 keep_nearest=2")
-        .asked("income return form")
+        .question("income return form")
         .target(900)
         .run();
     assert!(planned.text.starts_with("summarize u2..u3 "), "the summary and a message: {}", planned.text);
@@ -196,7 +196,7 @@ fn what_cannot_stay_goes_first() {
     let fixture =
         chat(TOPICS, "income return form").replacen("user: start", "user: start\nassistant: income … x400", 1);
     PlanCase::new::<VectorRetrieval>(&fixture, "min_summary_tokens=20 window=1")
-        .asked("income return form")
+        .question("income return form")
         .target(500)
         .expect("summarize u2..u4 in 75 tokens (no-room-for-near)");
 }
@@ -248,7 +248,7 @@ fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
     let case = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "income return form"), settings);
     let newest = case(&format!("{settings} recent_share=0.6")).focus("income return form").target(300).run();
     let nearest = case(&format!("{settings} recent_share=0")).focus("income return form").target(300).run();
-    let asked = case(settings).asked("income return form").target(300).run();
+    let asked = case(settings).question("income return form").target(300).run();
     assert_eq!(nearest.text, asked.text);
     // The newest topics are whole, and what is left of the room is for the nearest.
     assert_eq!(newest.text, "summarize u2..u5 in 38 tokens (far-from-question)\ndrop u8..u9 (far-from-question)");
@@ -260,7 +260,7 @@ fn what_a_person_demands_stays_near_or_not() {
     let leaves = |settings: &str| {
         let settings = format!("min_summary_tokens=20 window=1 keep_nearest=1 {settings}");
         let fixture = format!("user: hello\nassistant: hi\n{demand}{}", chat(TOPICS, "income return form"));
-        let case = PlanCase::new::<VectorRetrieval>(&fixture, &settings).asked("income return form").target(200);
+        let case = PlanCase::new::<VectorRetrieval>(&fixture, &settings).question("income return form").target(200);
         let planned = case.run();
         planned.plan.edits.iter().any(|edit| match edit {
             Edit::Summarize { units, .. } | Edit::Drop { units, .. } => units.contains(&2),

@@ -52,7 +52,7 @@ pub(crate) fn kept() -> Outcome {
             let of: Vec<_> = took.iter().filter(|(name, _)| *name == what).map(|(_, took)| *took).collect();
             let (first, last) = (of.iter().map(|it| it.0).min(), of.iter().map(|it| it.0 + it.1).max());
             let seconds = last.zip(first).map_or(0.0, |(last, first)| (last - first).as_secs_f64());
-            let (count, spread) = (of.len() as f64, Spread::of(of.iter().map(|it| it.1).collect()));
+            let (count, spread) = (of.len() as f64, Spread::measure(of.iter().map(|it| it.1).collect()));
             println!(
                 "| {size} | {what} | {} | {} | {:.0} | {peak} MiB |",
                 ms(spread.p50),

@@ -85,7 +85,7 @@ fn proxy() -> Outcome {
                     with.push(answer.took);
                 }
             }
-            let (without, with) = (Spread::of(without), Spread::of(with));
+            let (without, with) = (Spread::measure(without), Spread::measure(with));
             println!(
                 "| {size} | {} kB | {expect} | {} | {} | {} | {} | {} | {} ({}) |",
                 body.len() / 1000,
@@ -128,7 +128,7 @@ fn compact() -> Outcome {
             };
             let took = at_once(clients, |_| one())?;
             let per_second = took.len() as f64 / started.elapsed().as_secs_f64();
-            let (requests, spread) = (took.len(), Spread::of(took));
+            let (requests, spread) = (took.len(), Spread::measure(took));
             println!(
                 "| {size} | {clients} | {requests} | {} | {} | {per_second:.1} | {:.2} M |",
                 ms(spread.p50),
@@ -172,7 +172,7 @@ fn many() -> Outcome {
             Ok(took)
         })?;
         let seconds = started.elapsed().as_secs_f64();
-        let of = |did: &str| Spread::of(took.iter().filter(|it| it.did == did).map(|it| it.took).collect());
+        let of = |did: &str| Spread::measure(took.iter().filter(|it| it.did == did).map(|it| it.took).collect());
         let (compacted, replayed) = (of("compacted"), of("replayed"));
         let (after, peak) = service.memory();
         let metrics = Client::connect(service.address, "key")?.get("/metrics")?.body;
@@ -222,7 +222,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    pub(crate) fn of(mut took: Vec<Duration>) -> Self {
+    pub(crate) fn measure(mut took: Vec<Duration>) -> Self {
         took.sort_unstable();
         let at = |share: f64| took.get(((took.len() as f64 * share) as usize).min(took.len().saturating_sub(1)));
         Self { p50: at(0.5).copied().unwrap_or_default(), p99: at(0.99).copied().unwrap_or_default() }

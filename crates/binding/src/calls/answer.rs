@@ -19,7 +19,7 @@ pub struct Answer {
 
 impl Answer {
     /// A value.
-    pub(super) fn of(value: &impl Serialize) -> Self {
+    pub(super) fn json(value: &impl Serialize) -> Self {
         match serde_json::to_string(value) {
             Ok(json) => Self { is_failure: false, json, bytes: None },
             Err(error) => Self::of_failure(&Failure::other(format!("the answer is not JSON: {error}"))),

@@ -90,21 +90,21 @@ impl Calls {
         };
         let fitted = done.map_err(|error| Failure::of_fit(error, fitter.profile()))?;
         let told = Told::new(&fitted).map_err(Failure::other)?;
-        Ok(Answer::of(&told).with_bytes(fitted.report_json().into_bytes()))
+        Ok(Answer::json(&told).with_bytes(fitted.report_json().into_bytes()))
     }
 
     pub(super) fn fitter_retrieve(&self, words: &str) -> Result<Answer, Failure> {
         let words: Retrieval = read(words)?;
         let fitter = self.fitter(words.handle)?;
         match fitter.retrieve(&words.of) {
-            None => Ok(Answer::of(&())),
+            None => Ok(Answer::json(&())),
             Some(content) => Ok(Answer::of_json(content_json(&content, fitter.profile().format())?)),
         }
     }
 
     pub(super) fn fitter_size(&self, words: &str) -> Result<Answer, Failure> {
         let (conversations, bytes) = self.fitter(read::<Handle>(words)?.handle)?.size();
-        Ok(Answer::of(&json!({ "conversations": conversations, "bytes": bytes })))
+        Ok(Answer::json(&json!({ "conversations": conversations, "bytes": bytes })))
     }
 
     pub(super) fn fitter_copy(&self, words: &str) -> Result<Answer, Failure> {
@@ -114,13 +114,13 @@ impl Calls {
 
     pub(super) fn fitter_state(&self, words: &str) -> Result<Answer, Failure> {
         let state = self.fitter(read::<Handle>(words)?.handle)?.state()?;
-        Ok(Answer::of(&()).with_bytes(state))
+        Ok(Answer::json(&()).with_bytes(state))
     }
 
     /// The number and the format of a fitter.
     fn keep_fitter(&self, fitter: Fitter) -> Answer {
         let format = fitter.profile().format().as_str();
-        Answer::of(&json!({ "handle": self.fitters.keep(fitter), "format": format }))
+        Answer::json(&json!({ "handle": self.fitters.keep(fitter), "format": format }))
     }
 
     fn fitter(&self, handle: u32) -> Result<Arc<Fitter>, Failure> {

@@ -8,7 +8,7 @@ use super::words::{CompactWords, ConvertWords, ReadWords, Retrieval, SearchWords
 use super::{Answer, Calls};
 use crate::{
     Compacted, Failure, Inspection, choose, content_json, format_of, load, measure_fullness, provider_of, query_of,
-    written,
+    write_session,
 };
 
 impl Calls {
@@ -27,14 +27,14 @@ impl Calls {
             "report": compacted.report, "sizes": compacted.sizes, "format": compacted.to.as_str(), "warnings": warnings,
         });
         told["handle"] = self.results.keep(compacted).into();
-        Ok(Answer::of(&told).with_bytes(bytes))
+        Ok(Answer::json(&told).with_bytes(bytes))
     }
 
     pub(super) fn preview(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: CompactWords = read(words)?;
         let parts = self.parts(words.engine)?;
         let (place, words) = words.split()?;
-        Ok(Answer::of(&Compacted::new(&parts, data, &place, &words, true)?.report))
+        Ok(Answer::json(&Compacted::new(&parts, data, &place, &words, true)?.report))
     }
 
     pub(super) fn result_retrieve(&self, words: &str) -> Result<Answer, Failure> {
@@ -42,7 +42,7 @@ impl Calls {
         let gone = || Failure::other("this result was closed; compact again");
         let compacted = self.results.get(words.handle).ok_or_else(gone)?;
         match compacted.retrieve(&words.of)? {
-            None => Ok(Answer::of(&())),
+            None => Ok(Answer::json(&())),
             Some(content) => Ok(Answer::of_json(content_json(&content, compacted.to)?)),
         }
     }
@@ -52,7 +52,7 @@ impl Calls {
         let parts = self.parts(words.engine)?;
         let loaded = load(data, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
-        Ok(Answer::of(&Inspection::measure(&parts, &loaded.sessions[index].session, loaded.format)))
+        Ok(Answer::json(&Inspection::measure(&parts, &loaded.sessions[index].session, loaded.format)))
     }
 
     pub(super) fn check(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
@@ -60,7 +60,7 @@ impl Calls {
         let parts = self.parts(words.engine)?;
         let loaded = load(data, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
-        Ok(Answer::of(&measure_fullness(&parts, &loaded.sessions[index].session)))
+        Ok(Answer::json(&measure_fullness(&parts, &loaded.sessions[index].session)))
     }
 
     /// Tokens of the messages of a session, its tool definitions not counted in.
@@ -69,7 +69,7 @@ impl Calls {
         let parts = self.parts(words.engine)?;
         let loaded = load(data, words.format.as_deref())?;
         let session = &loaded.sessions[choose(&loaded, words.name.as_deref())?].session;
-        Ok(Answer::of(&parts.engine(session).ledger(session).total()))
+        Ok(Answer::json(&parts.engine(session).ledger(session).total()))
     }
 
     pub(super) fn search(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
@@ -79,7 +79,7 @@ impl Calls {
         let session = &loaded.sessions[choose(&loaded, words.name.as_deref())?].session;
         let mut page = Index::build(session).search(&query).map_err(Failure::other)?;
         page.locate(session);
-        Ok(Answer::of(&page))
+        Ok(Answer::json(&page))
     }
 
     pub(super) fn convert(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
@@ -87,8 +87,8 @@ impl Calls {
         let to = format_of(&words.to)?;
         let loaded = load(data, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
-        let (bytes, warnings) = written(&loaded, index, &loaded.sessions[index].session, to)?;
-        Ok(Answer::of(&warnings).with_bytes(bytes))
+        let (bytes, warnings) = write_session(&loaded, index, &loaded.sessions[index].session, to)?;
+        Ok(Answer::json(&warnings).with_bytes(bytes))
     }
 
     /// The rules of its provider that a request breaks: where, which rule, what is wrong.
@@ -104,6 +104,6 @@ impl Calls {
             .into_iter()
             .map(|found| json!({ "path": found.path, "rule": found.rule, "message": found.message }))
             .collect();
-        Ok(Answer::of(&told))
+        Ok(Answer::json(&told))
     }
 }

@@ -20,7 +20,7 @@ pub(crate) enum BudgetArg {
 
 impl BudgetArg {
     /// In tokens, for messages that take `now`; 1 at least.
-    pub(crate) fn of(self, now: u32) -> u32 {
+    pub(crate) fn tokens(self, now: u32) -> u32 {
         match self {
             Self::Tokens(tokens) => tokens,
             Self::Share(share) => ((f64::from(now) * share) as u32).max(1),

@@ -79,7 +79,7 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
             read.and_then(|text| Prices::with(&text, &file))
         }
     };
-    let price = prices.and_then(|prices| prices.of(&args.model).cloned()).map_err(failure)?;
+    let price = prices.and_then(|prices| prices.price(&args.model).cloned()).map_err(failure)?;
     let mut config = epitome::Config::default();
     if let Some(window) = args.window {
         config

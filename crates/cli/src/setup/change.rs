@@ -100,7 +100,7 @@ impl Changes {
         match &file.content {
             PlannedContent::Whole(text) => {
                 let is_ours = current.is_none_or(|current| {
-                    current == text || earlier.is_some_and(|record| record.written(current).is_some())
+                    current == text || earlier.is_some_and(|record| record.record_of(current).is_some())
                 });
                 if !is_ours {
                     let failure =
@@ -170,7 +170,7 @@ impl Changes {
     fn taken_back(&mut self, record: &FileRecord, current: Option<&str>) -> Result<Option<String>, Failure> {
         let path = record.path.display();
         let Some(text) = current else { return Ok(None) };
-        if let Some(written) = record.written(text) {
+        if let Some(written) = record.record_of(text) {
             let before = Patch::undo(&written.patches, text);
             let before = before.ok_or_else(|| refusal(&record.path, "its record is damaged"))?;
             return Ok(written.existed.then_some(before));

@@ -115,14 +115,14 @@ pub(crate) fn hash_of(text: &str) -> String {
 
 impl FileRecord {
     /// The record by which this text was written: this one, or the one before; `None` where the text was changed since.
-    pub(crate) fn written(&self, text: &str) -> Option<&Self> {
+    pub(crate) fn record_of(&self, text: &str) -> Option<&Self> {
         let hash = hash_of(text);
         [Some(self), self.previous.as_deref()].into_iter().flatten().find(|record| record.after == hash)
     }
 
     /// This record with the one before that wrote the text that the file has now.
     pub(crate) fn behind(mut self, earlier: Option<&Self>, current: Option<&str>) -> Self {
-        let written = earlier.zip(current).and_then(|(earlier, current)| earlier.written(current));
+        let written = earlier.zip(current).and_then(|(earlier, current)| earlier.record_of(current));
         self.previous = written.map(|written| Box::new(Self { previous: None, ..written.clone() }));
         self
     }

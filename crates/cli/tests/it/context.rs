@@ -104,7 +104,7 @@ fn at_home(place: &Place, line: &str) -> Ran {
     for moved in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "PI_CODING_AGENT_DIR"] {
         command.env_remove(moved);
     }
-    Ran::of(command.output().unwrap())
+    Ran::read(command.output().unwrap())
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn questions_that_cannot_be_answered() {
 fn the_example_of_the_help_is_answered() {
     let place = Place::new();
     // A question that the page breaks is not one any more.
-    let help = Ran::of(place.command("fit --help").env("COLUMNS", "80").output().unwrap());
+    let help = Ran::read(place.command("fit --help").env("COLUMNS", "80").output().unwrap());
     let line = help.text().lines().find_map(|line| line.strip_prefix("  echo '")).unwrap();
     let question = line.strip_suffix("' |").unwrap();
     assert!(help.text().contains("' |\n    epitome fit --stdio"), "{}", help.text());

@@ -211,7 +211,7 @@ fn the_report_says_how_what_left_is_written() {
     let check = |file: &str, options: &str, expect: Option<&str>| {
         let mut command = place.command("compact --chain tool-results -b 400");
         command.arg(file).args(options.split_whitespace());
-        let ran = Ran::of(command.output().unwrap());
+        let ran = Ran::read(command.output().unwrap());
         assert_eq!(ran.code, 0, "{file} {options}: {}", ran.stderr);
         let line = expect.map(|expect| format!("epitome restore {expect} --handle HANDLE writes what left"));
         assert_eq!(labelled(&ran, "recall "), line.as_deref(), "{file} {options}");

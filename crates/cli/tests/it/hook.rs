@@ -40,7 +40,7 @@ fn words_are_added_where_the_model_compacts() {
         command.env("CLAUDE_PLUGIN_DATA", place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-        Ran::of(child.wait_with_output().unwrap())
+        Ran::read(child.wait_with_output().unwrap())
     };
     let ran = |event: &str| {
         let ran = ran_with(event, "session.jsonl");
@@ -97,7 +97,7 @@ fn a_status_line() {
         command.env("NO_COLOR", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let ran = Ran::read(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.text().lines().count()), (0, 1), "{}", ran.stderr);
         parts.iter().for_each(|part| assert!(ran.text().contains(part), "{part:?} in {}", ran.text()));
     };

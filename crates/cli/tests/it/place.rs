@@ -61,7 +61,7 @@ impl Place {
     }
 
     pub(crate) fn run(&self, line: &str) -> Ran {
-        Ran::of(self.command(line).stdin(Stdio::null()).output().unwrap())
+        Ran::read(self.command(line).stdin(Stdio::null()).output().unwrap())
     }
 
     /// Runs the command with `input` on standard input.
@@ -74,12 +74,12 @@ impl Place {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         child.stdin.take().unwrap().write_all(input).unwrap();
-        Ran::of(child.wait_with_output().unwrap())
+        Ran::read(child.wait_with_output().unwrap())
     }
 }
 
 impl Ran {
-    pub(crate) fn of(output: Output) -> Self {
+    pub(crate) fn read(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap(),
             stdout: output.stdout,

@@ -32,7 +32,7 @@ impl Home {
         for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
             command.env_remove(name);
         }
-        Ran::of(command.stdin(std::process::Stdio::null()).output().unwrap())
+        Ran::read(command.stdin(std::process::Stdio::null()).output().unwrap())
     }
 
     /// Runs a line that succeeds.
@@ -388,7 +388,7 @@ fn every_folder_of_an_agent_has_a_set_up_of_its_own() {
     let run = |folder: &str, options: &str| {
         let mut command = home.0.command(&format!("setup codex --yes {options}"));
         command.current_dir(home.0.path("project")).env("HOME", home.0.path("")).env("CODEX_HOME", folder);
-        let ran = Ran::of(command.stdin(std::process::Stdio::null()).output().unwrap());
+        let ran = Ran::read(command.stdin(std::process::Stdio::null()).output().unwrap());
         assert_eq!(ran.code, 0, "{folder}: {}", ran.stderr);
     };
     home.ran("setup codex --yes");

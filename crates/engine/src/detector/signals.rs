@@ -137,7 +137,7 @@ impl Signals {
 
     fn read_typed<'t>(&mut self, view: &View<'_>, texts: impl Iterator<Item = &'t str>) {
         let mut cues = CueCounts::default();
-        let search = view.lexicon().search(Cues::of([Cue::Code, Cue::Analysis, Cue::Conversation]));
+        let search = view.lexicon().search(Cues::new([Cue::Code, Cue::Analysis, Cue::Conversation]));
         for text in texts {
             cues.add(&search.counts(&text[..text.floor_char_boundary(READ_BYTES)]));
         }

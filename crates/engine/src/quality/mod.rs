@@ -191,7 +191,7 @@ named! { OnLoss { Retry = "retry", RollBack = "roll-back", Report = "report" } }
 
 impl MinQuality {
     /// Returns the least share of a part.
-    pub fn of(&self, part: QualityPart) -> f64 {
+    pub fn part(&self, part: QualityPart) -> f64 {
         match part {
             QualityPart::Typed => self.typed,
             QualityPart::Instructions => self.instructions,
@@ -204,7 +204,7 @@ impl MinQuality {
 
     /// Whether any share is asked for.
     pub fn is_on(&self) -> bool {
-        QualityPart::ALL.iter().any(|part| self.of(*part) > 0.0)
+        QualityPart::ALL.iter().any(|part| self.part(*part) > 0.0)
     }
 
     /// Whether other chains are tried where one keeps too little.
@@ -219,12 +219,12 @@ impl Quality {
         let (below, tried) = (Vec::new(), Vec::new());
         let mut quality =
             Self { share: 1.0, typed, instructions, conclusions, summaries, strings, files, below, tried };
-        let held = QualityPart::ALL.into_iter().filter(|part| quality.of(*part).held > 0);
+        let held = QualityPart::ALL.into_iter().filter(|part| quality.part(*part).held > 0);
         let (sum, weights) = held.clone().fold((0.0, 0.0), |(sum, weights), part| {
-            (sum + part.weight() * quality.of(part).share, weights + part.weight())
+            (sum + part.weight() * quality.part(part).share, weights + part.weight())
         });
         let below = held.filter(|part| quality.misses(*part, least));
-        let below = below.map(|part| Shortfall { part, share: quality.of(part).share, least: least.of(part) });
+        let below = below.map(|part| Shortfall { part, share: quality.part(part).share, least: least.part(part) });
         quality.below = below.collect();
         if weights > 0.0 {
             quality.share = round_share(sum / weights);
@@ -235,12 +235,12 @@ impl Quality {
     /// Whether less of a part is kept than the configuration asks for and this compaction lost some of it. Losses of
     /// earlier compactions do not rule a new one out.
     fn misses(&self, part: QualityPart, least: &MinQuality) -> bool {
-        let kept = self.of(part);
-        kept.share < least.of(part) && kept.lost_now > 0
+        let kept = self.part(part);
+        kept.share < least.part(part) && kept.lost_now > 0
     }
 
     /// Returns what was kept of a part.
-    pub fn of(&self, part: QualityPart) -> &KeptShare {
+    pub fn part(&self, part: QualityPart) -> &KeptShare {
         match part {
             QualityPart::Typed => &self.typed,
             QualityPart::Instructions => &self.instructions,

@@ -52,7 +52,7 @@ impl Attempt {
         self.quality.as_ref().is_none_or(Quality::passes)
     }
 
-    fn told(&self) -> Try {
+    fn to_try(&self) -> Try {
         Try {
             chain: self.chain.clone(),
             tokens_after: self.run.working.total,
@@ -143,7 +143,7 @@ impl<'a> Judge<'a> {
                     continue;
                 }
             };
-            told.push(attempt.told());
+            told.push(attempt.to_try());
             input += attempt.run.summarizer.input_tokens;
             output += attempt.run.summarizer.output_tokens;
             judged_us += attempt.judged_us;

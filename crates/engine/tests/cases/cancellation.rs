@@ -36,7 +36,7 @@ impl Strategy for Quits {
         self.0.request();
         assert!(view.is_cancelled(), "the view tells");
         let edit = Edit::Drop { units: vec![1], reason: reason() };
-        Ok(Plan::of(vec![edit], "nothing"))
+        Ok(Plan::from_edits(vec![edit], "nothing"))
     }
 }
 

@@ -98,7 +98,7 @@ fn settings_say_what_stays() {
         let (report, _) = compact(&engine, &mut session, &request(1, None));
         assert_eq!(report.status, Status::Infeasible);
         let ledger = engine.ledger(&session);
-        let task = ledger.of(session.view()[0].key).unwrap().total;
+        let task = ledger.entry(session.view()[0].key).unwrap().total;
         // The task yields where it has to: for it to stay, there must be room for it whole.
         let floor = report.floor.unwrap().tokens + if engine.pins.original_task { task } else { 0 };
         let (report, _) = compact(&engine, &mut session, &request(floor, None));
@@ -166,7 +166,7 @@ fn the_floor_names_its_parts() {
     let mut session = session(PINNABLE);
     let tokens = |positions: &[usize]| -> u32 {
         let ledger = engine.ledger(&session);
-        positions.iter().map(|position| ledger.of(session.view()[*position].key).unwrap().total).sum()
+        positions.iter().map(|position| ledger.entry(session.view()[*position].key).unwrap().total).sum()
     };
     let (before, leaves) = (engine.ledger(&session).total(), tokens(&[4, 5, 7]));
     let stays = [
@@ -299,7 +299,7 @@ user: newest
     request.limit = 100_000;
     let (report, _) = compact(&engine(), &mut session, &request);
     assert_eq!(report.status, Status::Compacted);
-    let system = engine().ledger(&session).of(session.view()[0].key).unwrap().total;
+    let system = engine().ledger(&session).entry(session.view()[0].key).unwrap().total;
     assert!(report.tokens_after < system + 100 && report.tokens_after < before, "{}", report.tokens_after);
     let stopped = report.stopped.unwrap();
     let expect = format!("what must stay holds {} (system {system}, ", system + 11);

@@ -48,7 +48,7 @@ fn each_stretch_that_left_is_named_where_it_was() {
                 _ => 0,
             })
             .sum();
-        let each = engine().ledger(&session).of(session.view()[1].key).unwrap().total;
+        let each = engine().ledger(&session).entry(session.view()[1].key).unwrap().total;
         // The chain's edits end just at the budget, but for the room.
         let budget = before - each * dropped + room;
         let (report, archive) = compact(&engine(), &mut session, &request(budget, chain(edits)));

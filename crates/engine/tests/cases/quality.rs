@@ -302,7 +302,7 @@ fn failed_tries_are_on_the_bill_and_summaries_count() {
     engine.quality = OFF;
     let expect = "Compacted by script: 0.5888 of 5/7 0.6888, 1/2 0.5, 1/2 0.3333, typed 2/3 0.6666";
     let (report, _) = check(&engine, &asked(Trigger::Hard, 900), expect);
-    assert_eq!(report.quality.unwrap().of(QualityPart::Strings).lost, ["src/lib.rs"]);
+    assert_eq!(report.quality.unwrap().part(QualityPart::Strings).lost, ["src/lib.rs"]);
 }
 
 #[test]

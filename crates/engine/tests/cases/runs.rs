@@ -22,7 +22,7 @@ fn what_was_sent_and_is_changed_is_lost_to_the_cache() {
     };
     let ledger = engine().ledger(&session(WORK));
     let tokens = |range: Range<usize>| -> u32 {
-        session(WORK).view()[range].iter().map(|entry| ledger.of(entry.key).unwrap().total).sum()
+        session(WORK).view()[range].iter().map(|entry| ledger.entry(entry.key).unwrap().total).sum()
     };
     check(0, tokens(3..8));
     check(2, tokens(3..6));

@@ -25,7 +25,7 @@ struct Together {
 }
 
 impl Together {
-    fn of(expected: usize) -> Arc<Self> {
+    fn new(expected: usize) -> Arc<Self> {
         Arc::new(Self { expected, asked: AtomicUsize::new(0), memories: Mutex::new(Vec::new()) })
     }
 }
@@ -86,7 +86,7 @@ fn draft_with(engine: &Engine, session: &Session, request: &Request) -> Result<D
 #[test]
 fn the_summaries_of_a_plan_are_written_at_once() {
     let mut engine = engine();
-    let summarizer = Together::of(2);
+    let summarizer = Together::new(2);
     engine.summarizer = Some(summarizer.clone());
     let mut session = session(TALK);
     let mut request = request(100, chain(vec![summary_of(&[1]), summary_of(&[2, 3])]));
@@ -103,7 +103,7 @@ fn the_summaries_of_a_plan_are_written_at_once() {
 #[test]
 fn a_plan_with_two_summaries_of_one_unit_pays_once() {
     let mut engine = engine();
-    let summarizer = Together::of(1);
+    let summarizer = Together::new(1);
     engine.summarizer = Some(summarizer.clone());
     let draft = draft_with(
         &engine,
@@ -118,7 +118,7 @@ fn a_plan_with_two_summaries_of_one_unit_pays_once() {
 fn without_a_summary_the_chain_goes_on_or_nothing_is_done() {
     let unspeakable = TALK.replace("one word", "unspeakable word");
     let mut engine = engine();
-    engine.summarizer = Some(Together::of(1));
+    engine.summarizer = Some(Together::new(1));
     let request = request(100, chain(vec![summary_of(&[1])]));
     let report = draft_with(&engine, &session(&unspeakable), &request).unwrap().report;
     assert_eq!(report.status, Status::Compacted, "the floor ends it");
@@ -139,7 +139,7 @@ fn the_report_shows_the_summary_that_was_asked_for() {
     let brought = Edit::Summarize { units: vec![1], summary: SummaryText::Ready(own.to_owned()), reason: reason() };
     let check = |edits: Vec<Edit>, expect: &str, is_brought: bool| {
         let mut engine = engine();
-        engine.summarizer = Some(Together::of(1));
+        engine.summarizer = Some(Together::new(1));
         let report = draft_with(&engine, &session(TALK), &request(talk_tokens() - 10, chain(edits))).unwrap().report;
         assert_eq!((report.summary.as_deref(), report.summary_by.is_some()), (Some(expect), is_brought));
     };
@@ -150,7 +150,7 @@ fn the_report_shows_the_summary_that_was_asked_for() {
 #[test]
 fn the_report_says_that_another_summarizer_stepped_in() {
     let mut engine = engine();
-    engine.summarizer = Some(Together::of(1));
+    engine.summarizer = Some(Together::new(1));
     let by_rules = TALK.replace("one word", "rules word");
     let report = draft_with(&engine, &session(&by_rules), &request(100, chain(vec![summary_of(&[1])]))).unwrap().report;
     assert!(report.summarizer.fell_back);
@@ -176,7 +176,7 @@ impl Observer for Diary {
 fn an_observer_is_told_what_happens() {
     let diary = Arc::new(Diary::default());
     let mut engine = engine();
-    engine.summarizer = Some(Together::of(1));
+    engine.summarizer = Some(Together::new(1));
     let mut request = request(talk_tokens() - 60, chain(vec![summary_of(&[1, 2])]));
     request.observer = Some(diary.clone());
     draft_with(&engine, &session(TALK), &request).unwrap();
@@ -187,7 +187,7 @@ fn an_observer_is_told_what_happens() {
 #[test]
 fn a_draft_is_edited_before_it_is_made() {
     let mut engine = engine();
-    engine.summarizer = Some(Together::of(1));
+    engine.summarizer = Some(Together::new(1));
     let mut session = session(TALK);
     let request = request(talk_tokens() - 60, chain(vec![summary_of(&[1, 2])]));
     let mut draft = draft_with(&engine, &session, &request).unwrap();

@@ -27,7 +27,7 @@ impl Strategy for Script {
     }
 
     fn plan(&self, _: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
-        Ok(Plan::of(self.1.clone(), "nothing"))
+        Ok(Plan::from_edits(self.1.clone(), "nothing"))
     }
 }
 

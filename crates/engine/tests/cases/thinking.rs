@@ -30,7 +30,7 @@ impl Strategy for Change {
         let unit = self.0 as usize;
         let own = view.signed_thinking(unit);
         let reason = reason().with_evidence((view.thinking_behind(unit) - own).to_string());
-        Ok(Plan::of(vec![Edit::Drop { units: vec![self.0], reason }], "nothing"))
+        Ok(Plan::from_edits(vec![Edit::Drop { units: vec![self.0], reason }], "nothing"))
     }
 }
 

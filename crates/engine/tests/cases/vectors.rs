@@ -48,7 +48,7 @@ impl Strategy for LeastNear {
         let near = |unit: &usize| Embeddings::similarity(vectors.units.row(*unit).unwrap(), focus);
         let free = (0..view.units().len()).filter(|unit| view.protection(*unit).may_leave());
         let least = free.min_by(|left, right| near(left).total_cmp(&near(right)));
-        Ok(Plan::of(
+        Ok(Plan::from_edits(
             least.map(|unit| Edit::Drop { units: vec![unit as u32], reason: reason() }).into_iter().collect(),
             "nothing may leave",
         ))

@@ -95,7 +95,7 @@ pub fn tool_definition_tokens(engine: &Engine, session: &Session) -> Tokens {
 pub fn counts(session: &Session, ledger: &Ledger) -> Vec<EntryTokens> {
     let uncounted = |blocks: usize| EntryTokens { total: 0, blocks: vec![0; blocks] };
     let count = |entry: &epitome_session::Entry| {
-        ledger.of(entry.key).cloned().unwrap_or_else(|| uncounted(entry.message.blocks.len()))
+        ledger.entry(entry.key).cloned().unwrap_or_else(|| uncounted(entry.message.blocks.len()))
     };
     session.view().iter().map(count).collect()
 }

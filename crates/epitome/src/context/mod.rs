@@ -11,7 +11,7 @@
 //! let mut session = Session::new();
 //! session.push(Message::text("1", Role::User, Origin::Typed, "Fix the build"));
 //! let runtime = epitome::Config::default().build(&epitome::registry())?;
-//! let report = epitome::engine::block_on(LiveSession::of(&runtime, session).report_context());
+//! let report = epitome::engine::block_on(LiveSession::with_session(&runtime, session).report_context());
 //! assert_eq!(report.contents.parts[0].part.as_str(), "task");
 //! assert_eq!(report.contents.parts[0].tokens, report.contents.tokens);
 //! assert!(report.next.departures.is_empty() && report.removed.is_empty());

@@ -118,7 +118,7 @@ impl ResultParts {
         Self(outputs.map(|it| ((it.at.message, it.at.block), part(it.call, it.tool))).collect())
     }
 
-    fn of(&self, message: usize, block: usize) -> Option<&ResultPart> {
+    fn part(&self, message: usize, block: usize) -> Option<&ResultPart> {
         self.0.get(&(message as u32, block as u32))
     }
 }
@@ -158,7 +158,7 @@ pub(super) fn shares(
     let plain = |part: PartKind, tokens: Tokens| Share { part, item: None, tokens };
     for (index, (block, tokens)) in message.blocks.iter().zip(&tokens.blocks).enumerate() {
         let result = |tokens: Tokens| {
-            let known = results.of(position, index).cloned();
+            let known = results.part(position, index).cloned();
             let ResultPart { part, name } =
                 known.unwrap_or_else(|| ResultPart { part: PartKind::ToolResults, name: tool_name("") });
             Share { part, item: Some(name), tokens }

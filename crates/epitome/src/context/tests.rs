@@ -137,7 +137,7 @@ fn what_deserves_a_look_is_told() {
 
 #[test]
 fn what_has_left_is_found_under_its_handle() {
-    let mut live = LiveSession::of(&runtime(""), session(&long_work()));
+    let mut live = LiveSession::with_session(&runtime(""), session(&long_work()));
     assert!(Removed::measure(live.session(), &FakeCounter).is_empty());
     let report = block_on(live.compact(&Compaction { target: Some(2_000), ..Compaction::default() })).unwrap();
     assert_eq!(report.status, Status::Compacted);
@@ -169,7 +169,7 @@ fn long_work() -> String {
 #[test]
 fn the_next_compaction_is_worked_out_and_not_made() {
     let check = |settings: &str, fixture: &str, expect: &dyn Fn(&ContextReport)| {
-        let mut live = LiveSession::of(&runtime(settings), session(fixture));
+        let mut live = LiveSession::with_session(&runtime(settings), session(fixture));
         let before = live.session().state_hash();
         let report = block_on(live.report_context());
         assert_eq!(live.session().state_hash(), before, "nothing was changed");
@@ -208,7 +208,7 @@ fn no_model_is_asked_for_a_look() {
     let settings = "[summary]\nsummarizer = \"llm\"\nchannel = \"c\"\non_failure = \"stop\"\nfall_back_to_rules = false\n\
                     [channels.c]\nbase_url = \"http://127.0.0.1:9/v1\"\nmodels = [\"m\"]\ntries = 1\n\
                     [select]\nmode = \"fixed\"\nchain = \"s\"\n[chains]\ns = [\"summary\"]\n";
-    let live = LiveSession::of(&runtime(settings), session(&long_work()));
+    let live = LiveSession::with_session(&runtime(settings), session(&long_work()));
     let next = block_on(live.report_context()).next;
     assert_eq!((next.status, next.problem), (Some(Status::Compacted), None));
 }
@@ -238,7 +238,7 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
         |tokens: u64, ours: Tokens| ReportedUsage { tokens, messages_since: 0 }.is_near_the_window(&fullness(ours));
     assert_eq!((near(799, 10), near(800, 10), near(800, 900)), (false, true, false));
     // A request from before a compaction says nothing of the context after it.
-    let mut live = LiveSession::of(&runtime(""), session(&long_work()));
+    let mut live = LiveSession::with_session(&runtime(""), session(&long_work()));
     live.push(said("u", Some(10_000))).unwrap();
     assert!(ReportedUsage::read(live.session()).is_some());
     block_on(live.compact(&Compaction { target: Some(2_000), ..Compaction::default() })).unwrap();

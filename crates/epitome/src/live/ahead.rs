@@ -115,7 +115,7 @@ impl LiveSession {
         let limit = self.budget.hard.tokens(usable).min(usable);
         let arrived =
             (draft.log_length().unwrap_or_default() as u32..self.session.log().len() as u32).map(EntryKey::Log);
-        let arrived: Tokens = arrived.filter_map(|key| self.ledger.of(key)).map(|entry| entry.total).sum();
+        let arrived: Tokens = arrived.filter_map(|key| self.ledger.entry(key)).map(|entry| entry.total).sum();
         if !draft.is_of_prefix(&self.session) || draft.report.tokens_after.saturating_add(arrived) > limit {
             return Ok(None);
         }

@@ -116,11 +116,11 @@ pub struct LiveSession {
 impl LiveSession {
     /// An empty session in memory.
     pub fn new(runtime: &Runtime) -> Self {
-        Self::of(runtime, Session::new())
+        Self::with_session(runtime, Session::new())
     }
 
     /// A session that exists already, such as a recorded one. Counts its view: linear.
-    pub fn of(runtime: &Runtime, session: Session) -> Self {
+    pub fn with_session(runtime: &Runtime, session: Session) -> Self {
         Self::with_engine(crate::engine_of(runtime), runtime, session)
     }
 
@@ -172,7 +172,7 @@ impl LiveSession {
             return;
         }
         let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
-        let grown: Tokens = since.filter_map(|key| self.ledger.of(key)).map(|entry| entry.total).sum();
+        let grown: Tokens = since.filter_map(|key| self.ledger.entry(key)).map(|entry| entry.total).sum();
         self.watch.record_failure(self.ledger.total().saturating_sub(grown), Urgency::Soft);
     }
 
@@ -205,7 +205,7 @@ impl LiveSession {
     /// A session that a host loaded from a store of its own, with its archive; the host stores what happens to it, see
     /// [`parts`](Self::parts). Counts its view: linear.
     pub fn resume(runtime: &Runtime, session: Session, archive: SessionArchive) -> Self {
-        let mut live = Self::of(runtime, session);
+        let mut live = Self::with_session(runtime, session);
         live.archive = archive;
         live
     }

@@ -102,7 +102,7 @@ fn hostile_sessions_are_valid_with_summaries_on_either_side() {
         let config = Config::parse(&toml, "case.toml", &registry).unwrap();
         let runtime = config.build(&registry).unwrap();
         for seed in 0..100 {
-            let mut live = LiveSession::of(&runtime, with_objects(&hostile::session(seed, 80)));
+            let mut live = LiveSession::with_session(&runtime, with_objects(&hostile::session(seed, 80)));
             for _ in 0..3 {
                 // No call is left open at the end: the user continues.
                 live.push(Message::text("", Role::User, Origin::Typed, "And on.")).unwrap();
@@ -130,7 +130,7 @@ fn the_examples_are_valid_with_summaries_on_either_side() {
             let Ok(bytes) = fs::read(file.unwrap().path()) else { continue }; // a folder
             let Ok(loaded) = read(bytes, ReadOptions::default()) else { continue }; // no session
             for recorded in &loaded.sessions {
-                let mut live = LiveSession::of(&runtime, recorded.session.without_journal());
+                let mut live = LiveSession::with_session(&runtime, recorded.session.without_journal());
                 let compaction = Compaction { target: Some(live.tokens() / 2), ..Compaction::default() };
                 block_on(live.compact(&compaction)).unwrap();
                 compacted += usize::from(!summaries(live.session()).is_empty());

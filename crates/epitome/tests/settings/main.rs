@@ -274,7 +274,7 @@ fn every_chain_every_preset_and_every_second_name_acts() {
         // A session of each kind is not at hand; what is named for a kind is used where the kind is said.
         let base = WINDOW.to_owned();
         let file = format!("{base}[chains]\n{kind} = [\"sliding-window\"]\n");
-        let chain = |toml: &str| runtime(toml).chains().of(kind).ids();
+        let chain = |toml: &str| runtime(toml).chains().chain(kind).ids();
         assert_ne!(chain(&file), chain(&base), "{kind}");
     }
     assert!(acts(WINDOW, &[format!("{WINDOW}[chains]\ncode = [\"sliding-window\"]\n")]));

@@ -120,7 +120,8 @@ pub(super) fn scatter(rows: &[Row], ours: &str, theirs: &str, metric: Metric) ->
         if !budgets.contains(&row.budget.as_str()) {
             budgets.push(&row.budget);
         }
-        pairs.entry((&row.case, &row.budget)).or_default()[usize::from(row.method == theirs)] = metric.of(row).share();
+        pairs.entry((&row.case, &row.budget)).or_default()[usize::from(row.method == theirs)] =
+            metric.count(row).share();
     }
     let frame = Frame { most: 1.0 };
     let mut body = String::from("<path class='even' d='M60 300L620 20'/><g class='points'>");
@@ -222,7 +223,7 @@ fn clip_name(name: &str) -> String {
 }
 
 /// What each method keeps, with its interval.
-pub(super) fn kept(group: &Group, methods: &[&str], metric: Metric) -> String {
+pub(super) fn kept_bars(group: &Group, methods: &[&str], metric: Metric) -> String {
     bars(&group.summaries, methods, &format!("{} of {}", metric.as_str(), group.name), |summary| {
         let average = summary.average(metric);
         let mean = average.macro_average?;

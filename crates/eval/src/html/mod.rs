@@ -77,7 +77,7 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
         "<div class='kind'><h3>{} <small>{cases} cases</small></h3>{}</div><details><summary>All figures of {}</summary>\
          {}{}</details>",
         escape_html(&group.name),
-        charts::kept(group, methods, metric),
+        charts::kept_bars(group, methods, metric),
         escape_html(&group.name),
         tables::figures(group),
         tables::differences(group)

@@ -49,7 +49,7 @@ impl MeaningScores {
     }
 
     /// The same with nothing kept of what there is. Shares of what was kept are none.
-    pub(crate) fn lost(self) -> Self {
+    pub(crate) fn with_nothing_kept(self) -> Self {
         let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         let (typed, finals, summary) = (none(self.typed), none(self.finals), none(self.summary));
         Self { typed, finals, summary, ..Self::default() }

@@ -40,8 +40,8 @@ impl ProbedCase {
         let format = loaded.format;
         let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
         let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
-        case.task = plan.labels.of(&folder.name).map(str::to_owned);
-        let told = plan.repositories.of(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
+        case.task = plan.labels.label(&folder.name).map(str::to_owned);
+        let told = plan.repositories.label(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
         case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
         if plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
             return Ok(None);
@@ -53,6 +53,6 @@ impl ProbedCase {
 
     /// Returns the tokens of a budget, never less than the floor.
     pub(crate) fn budget(&self, budget: BudgetSpec) -> u32 {
-        budget.of(self.tokens).max(self.floor)
+        budget.tokens(self.tokens).max(self.floor)
     }
 }

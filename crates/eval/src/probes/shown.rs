@@ -19,7 +19,7 @@ pub struct ProbeScores {
 
 impl ProbeScores {
     /// Returns the count of one kind.
-    pub fn of(&self, kind: ProbeKind) -> KeptCount {
+    pub fn count_of(&self, kind: ProbeKind) -> KeptCount {
         self.by_kind[kind as usize]
     }
 
@@ -28,7 +28,7 @@ impl ProbeScores {
     }
 
     /// Returns the counts with none answered.
-    pub(crate) fn lost(self) -> Self {
+    pub(crate) fn with_nothing_kept(self) -> Self {
         let none = |kept: KeptCount| KeptCount { kept: 0, ..kept };
         Self { all: none(self.all), by_kind: self.by_kind.map(none) }
     }

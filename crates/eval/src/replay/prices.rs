@@ -113,7 +113,7 @@ impl Prices {
     }
 
     /// Returns the price of a model; the error names those that exist.
-    pub fn of(&self, model: &str) -> Result<&Price, EvalError> {
+    pub fn price(&self, model: &str) -> Result<&Price, EvalError> {
         self.models.get(model).ok_or_else(|| {
             let known: Vec<&str> = self.models.keys().map(String::as_str).collect();
             EvalError::Prices {
@@ -166,10 +166,10 @@ mod tests {
     fn tables_lie_over_the_shipped_one() {
         let table = "[models.mine]\ninput = 1\noutput = 2\n[models.claude-opus-5]\ninput = 9\noutput = 9\n";
         let prices = Prices::with(table, "mine.toml").unwrap();
-        assert_eq!(prices.of("mine").unwrap().output, 2.0);
-        assert_eq!(prices.of("claude-opus-5").unwrap().input, 9.0);
-        assert_eq!(prices.of("claude-sonnet-5").unwrap().input, 2.0);
-        assert!(prices.of("none").unwrap_err().to_string().contains("there are claude-haiku-4-5"));
+        assert_eq!(prices.price("mine").unwrap().output, 2.0);
+        assert_eq!(prices.price("claude-opus-5").unwrap().input, 9.0);
+        assert_eq!(prices.price("claude-sonnet-5").unwrap().input, 2.0);
+        assert!(prices.price("none").unwrap_err().to_string().contains("there are claude-haiku-4-5"));
         let told = |table: &str| Prices::with(table, "mine.toml").unwrap_err().to_string();
         assert!(told("[models.a]\ninput = 1\n").contains("mine.toml"));
         assert!(told("[models.a]\ninput = 1\noutput = 1\nprice = 1\n").contains("price"));

@@ -104,7 +104,7 @@ impl Bench for SessionBench {
                 let outcome = method.compact(case, tokens);
                 let scores = match outcome.entries.as_deref() {
                     Some(entries) => case.score(entries, tokens),
-                    None => case.score(&[], tokens).lost(),
+                    None => case.score(&[], tokens).with_nothing_kept(),
                 };
                 Figures {
                     bound: scores.bound_frr.share(),

@@ -115,7 +115,7 @@ pub(super) enum ProtectedTail {
 /// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
 fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     let incoming = whole.incoming;
-    let profile = Profile::of(incoming.format)?;
+    let profile = Profile::from_format(incoming.format)?;
     let text = match incoming.host {
         HostChanges::Any => {
             let bytes = write(&whole.loaded, 0, session, incoming.format).ok()?;

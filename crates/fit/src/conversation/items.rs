@@ -44,7 +44,7 @@ impl Item {
 
     /// Reads one message. `field` is its field in a request. `None` where it is not a message of its own.
     pub(super) fn read(reader: &Reader<'_>, field: &str, json: &str) -> Option<Self> {
-        let list = Profile::of(reader.format)?.list_field();
+        let list = Profile::from_format(reader.format)?.list_field();
         let request = match field {
             "" => format!(r#"{{"{list}":[{json}]}}"#),
             field => format!(r#"{{"{field}":{json},"{list}":[]}}"#),

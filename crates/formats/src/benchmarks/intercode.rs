@@ -4,7 +4,7 @@ use epitome_session::{Arguments, Message, Origin, Role};
 use serde_json::{Value, json};
 
 use super::sets::first_entry;
-use crate::json::value::{items, shown};
+use crate::json::value::{items, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::content::Payload;
 use crate::recording::session_builder::{Answer, SessionBuilder, gather};
@@ -22,19 +22,19 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
 
 fn session(name: &str, run: &Value) -> Option<LoadedSession> {
     let mut log = SessionBuilder::new(name);
-    log.push_text("", Role::User, Origin::Typed, &shown(&run["query"]), None);
+    log.push_text("", Role::User, Origin::Typed, &text_of(&run["query"]), None);
     let history = &run["turn_history"];
     let observations = items(&history["observations"]);
     for (number, action) in items(&history["actions"]).iter().enumerate() {
         let id = format!("sql-{number}");
-        let query = Arguments::Json(json!({ "query": shown(action) }).to_string().into());
+        let query = Arguments::Json(json!({ "query": text_of(action) }).to_string().into());
         let call = log.call(&id, "sql", query);
         log.push(Message::new("", Role::Assistant, Origin::Model, vec![call]));
         if let Some(observation) = observations.get(number) {
             let answer = Answer {
                 call_id: &id,
                 name: None,
-                payload: Payload { text: shown(observation), attachments: Vec::new() },
+                payload: Payload { text: text_of(observation), attachments: Vec::new() },
                 is_error: history["valid_action"][number] == Value::Bool(false),
             };
             let result = log.answer("", answer, None);

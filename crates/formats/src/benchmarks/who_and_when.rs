@@ -3,7 +3,7 @@
 use epitome_session::{Block, Message, Origin, Role};
 use serde_json::Value;
 
-use crate::json::value::{first_object, id, items, non_empty_str, shown};
+use crate::json::value::{first_object, id, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::chat::mark_call;
 use crate::recording::session_builder::SessionBuilder;
@@ -27,7 +27,7 @@ pub(crate) fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<Loaded
     let mut log = SessionBuilder::new(&question);
     let mut turn = OrchestratorTurn::default();
     for (number, message) in items(&document["history"]).iter().enumerate() {
-        let said = shown(&message["content"]);
+        let said = text_of(&message["content"]);
         let speaker = speaker(message);
         if said.is_empty() || speaker.is_empty() {
             continue;

@@ -41,7 +41,7 @@ enum Side {
 }
 
 impl Side {
-    fn of(turn: &MessageToRender<'_>) -> Self {
+    fn from_turn(turn: &MessageToRender<'_>) -> Self {
         match turn.message.role {
             Role::Assistant => Self::Model,
             Role::Tool => Self::Functions,
@@ -59,7 +59,7 @@ impl Side {
 fn is_one_content(left: &MessageToRender<'_>, right: &MessageToRender<'_>) -> bool {
     let record = |turn: &MessageToRender<'_>| turn.entry.and_then(|entry| entry.message.records.first().copied());
     let is_one_record = record(left).is_some() && record(left) == record(right);
-    is_one_record || (Side::of(left) == Side::of(right) && Side::of(left) != Side::User)
+    is_one_record || (Side::from_turn(left) == Side::from_turn(right) && Side::from_turn(left) != Side::User)
 }
 
 /// Adds the tool that each call names: a response repeats it. An id that was used before is the newest call's.
@@ -88,7 +88,7 @@ fn contents(group: &[MessageToRender<'_>], names: &HashMap<CallId, Arc<str>>) ->
     [Side::Model, Side::Functions, Side::User]
         .into_iter()
         .filter_map(|side| {
-            let turns = group.iter().filter(|turn| Side::of(turn) == side);
+            let turns = group.iter().filter(|turn| Side::from_turn(turn) == side);
             let parts: Vec<String> = turns.flat_map(|turn| parts(turn, names)).collect();
             let content = ObjectWriter::new().text("role", side.role()).raw("parts", &json::join(&parts)).finish();
             (!parts.is_empty()).then_some(content)

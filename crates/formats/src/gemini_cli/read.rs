@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use epitome_session::{Block, Dialect, Entry, EntryKey, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
-use crate::json::value::{arguments, items, non_empty_str, shown};
+use crate::json::value::{arguments, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Shape, Warning};
 use crate::recording::content::{Payload, content, media, text, thinking};
 use crate::recording::records::records;
@@ -29,7 +29,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             chat.log.session.id = Some(id.into());
         }
         for one in items(&record["messages"]) {
-            chat.take(Step::of(one));
+            chat.take(Step::read(one));
         }
         let history = &record["$set"]["messages"];
         if history.is_array() {
@@ -37,7 +37,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         } else if let Some(id) = non_empty_str(&record["$rewindTo"]) {
             chat.take(None);
             rewind(&mut chat.log, id);
-        } else if let Some(step) = Step::of(&record) {
+        } else if let Some(step) = Step::read(&record) {
             chat.take(Some(step));
         }
     }
@@ -56,7 +56,7 @@ enum Step {
 
 impl Step {
     /// `None` for notices of the user interface, and for what is no message.
-    fn of(message: &Value) -> Option<Self> {
+    fn read(message: &Value) -> Option<Self> {
         matches!(message["type"].as_str(), Some("user" | "gemini")).then(|| Self::Message(message.clone()))
     }
 
@@ -150,7 +150,7 @@ impl Chat {
         let has_thoughts = items(content).iter().any(|part| part["thought"] == true);
         let mut blocks = Vec::new();
         for thought in items(&message["thoughts"]).iter().filter(|_| !has_thoughts) {
-            let (subject, description) = (shown(&thought["subject"]), shown(&thought["description"]));
+            let (subject, description) = (text_of(&thought["subject"]), text_of(&thought["description"]));
             let separator = if subject.is_empty() || description.is_empty() { "" } else { ": " };
             blocks.extend(thinking(&format!("{subject}{separator}{description}"), thought["signature"].as_str()));
         }
@@ -243,9 +243,9 @@ fn responses(content: &Value) -> impl Iterator<Item = &Value> {
 fn shown_response(response: &Value) -> (String, bool) {
     let (error, output) = (&response["error"], &response["output"]);
     match (error.is_null(), output.is_null()) {
-        (false, _) => (shown(error), true),
-        (true, false) => (shown(output), false),
-        (true, true) => (shown(response), false),
+        (false, _) => (text_of(error), true),
+        (true, false) => (text_of(output), false),
+        (true, true) => (text_of(response), false),
     }
 }
 
@@ -266,10 +266,10 @@ fn result(log: &mut SessionBuilder, call: &Value) -> bool {
         } else if response["error"].is_null() {
             let shown_part =
                 [&response["output"], response, &part["text"], part].into_iter().find(|one| !one.is_null());
-            texts.extend(shown_part.map(shown));
+            texts.extend(shown_part.map(text_of));
         } else {
             is_error = true;
-            texts.push(shown(&response["error"]));
+            texts.push(text_of(&response["error"]));
         }
     }
     if texts.is_empty() && attachments.is_empty() {

@@ -29,7 +29,7 @@ pub(crate) fn id(value: &Value) -> String {
 }
 
 /// A value as a model would read it: text as it is, nothing for `null`, everything else as compact JSON.
-pub(crate) fn shown(value: &Value) -> String {
+pub(crate) fn text_of(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
-use crate::json::value::{arguments, first_object, items, non_empty_str, shown};
+use crate::json::value::{arguments, first_object, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::content::{Payload, from_url, text, thinking};
 use crate::recording::session_builder::{Answer, SessionBuilder, summary_message};
@@ -169,7 +169,7 @@ impl OpenCodeReader {
         let answer = Answer {
             call_id: tool["callID"].as_str().unwrap_or(""),
             name: tool["tool"].as_str(),
-            payload: Payload { text: shown(output), attachments },
+            payload: Payload { text: text_of(output), attachments },
             is_error,
         };
         let message = self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Role, Trigger};
 use serde_json::{Map, Value};
 
-use crate::json::value::{arguments, first_object, id, items, non_empty_str, shown};
+use crate::json::value::{arguments, first_object, id, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::chat;
 use crate::recording::content::{Payload, from_url, text};
@@ -152,7 +152,7 @@ impl<'a> OpenHandsReader<'a> {
     fn observation(&mut self, event: &'a Value, kind: &str) -> Option<EntryKey> {
         let at = time::of_value(&event["timestamp"]);
         let message_id = id(&event["id"]);
-        let output = shown(&event["content"]);
+        let output = text_of(&event["content"]);
         let cause = format!("event-{}", id(&event["cause"]));
         let answers_call = tool_call_id(event).is_some() || self.is_made_up(event, &cause);
         if !answers_call {

@@ -6,7 +6,7 @@ use epitome_session::{Block, Content, Dialect, Media, MediaSource, OpaqueBlock, 
 use serde_json::Value;
 
 use crate::blocks::media_of_url;
-use crate::json::value::{non_empty_str, shown};
+use crate::json::value::{non_empty_str, text_of};
 
 /// The blocks of a message's content: a text, a list of parts, or anything else as its JSON text. Empty texts are left
 /// out; parts of an unknown type are kept as they are, in `dialect`.
@@ -14,7 +14,7 @@ pub(crate) fn content(value: &Value, dialect: Dialect) -> Vec<Block> {
     match value {
         Value::Array(parts) => parts.iter().filter_map(|part| block(part, dialect)).collect(),
         Value::Object(_) => block(value, dialect).into_iter().collect(),
-        other => text(&shown(other)).into_iter().collect(),
+        other => text(&text_of(other)).into_iter().collect(),
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn thinking(text: &str, signature: Option<&str>) -> Option<Block> {
 /// One part of a message's content.
 pub(crate) fn block(part: &Value, dialect: Dialect) -> Option<Block> {
     if !part.is_object() {
-        return text(&shown(part));
+        return text(&text_of(part));
     }
     match part["type"].as_str() {
         Some("thinking") => thinking(part["thinking"].as_str().unwrap_or(""), part["signature"].as_str()),
@@ -83,16 +83,16 @@ pub(crate) fn payload(value: &Value) -> Payload {
                 match (&part["text"], media(part)) {
                     (Value::String(text), _) => texts.push(text.clone()),
                     (_, Some(media)) => payload.attachments.push(media),
-                    _ => texts.push(shown(part)),
+                    _ => texts.push(text_of(part)),
                 }
             }
             payload.text = texts.join("\n");
         }
         Value::Object(_) => match media(value) {
             Some(media) => payload.attachments.push(media),
-            None => payload.text = value["text"].as_str().map_or_else(|| shown(value), str::to_owned),
+            None => payload.text = value["text"].as_str().map_or_else(|| text_of(value), str::to_owned),
         },
-        other => payload.text = shown(other),
+        other => payload.text = text_of(other),
     }
     payload
 }

@@ -171,7 +171,8 @@ impl<'a> Planner<'a, '_> {
     fn step(&mut self, index: usize, pairs: &Pairs) {
         let message = &self.entries[index].message;
         // New ids are given in the order of the calls, before anything is rendered that repeats them.
-        let ids: Vec<(usize, CallId)> = message.calls().map(|(block, call)| (block, self.ids.of(&call.id))).collect();
+        let ids: Vec<(usize, CallId)> =
+            message.calls().map(|(block, call)| (block, self.ids.written_id(&call.id))).collect();
         let mut answers: Vec<(usize, usize)> =
             ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
@@ -223,7 +224,7 @@ impl<'a> Planner<'a, '_> {
 
     fn add_step(&mut self, index: usize, ids: &[(usize, CallId)], foreign: &HashSet<usize>) {
         let entry = &self.entries[index];
-        let mut message = self.shown(index);
+        let mut message = self.acceptable_message(index);
         let differs = ids.iter().any(|(block, id)| {
             entry.message.blocks[*block].as_call().is_some_and(|call| call.id != *id || call.name.is_empty())
         });
@@ -248,7 +249,7 @@ impl<'a> Planner<'a, '_> {
     /// A message of its own; a result under the id of its call.
     fn add(&mut self, index: usize, call_id: Option<CallId>) {
         let entry = &self.entries[index];
-        let mut message = self.shown(index);
+        let mut message = self.acceptable_message(index);
         let renamed =
             |block: &Block| block.as_result().is_some_and(|it| call_id.as_ref().is_some_and(|id| it.call_id != *id));
         if message.blocks.iter().any(renamed)
@@ -276,7 +277,7 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// The message without the blocks that the provider does not take.
-    fn shown(&mut self, index: usize) -> Cow<'a, Message> {
+    fn acceptable_message(&mut self, index: usize) -> Cow<'a, Message> {
         let entry = &self.entries[index];
         let first_result = entry.message.blocks.iter().position(|block| block.as_result().is_some());
         let fits_role = |at: usize, block: &Block| match (&block.content, entry.message.role) {
@@ -415,7 +416,7 @@ impl Ids {
     }
 
     /// The id under which a call is rendered: its own wherever the provider takes it.
-    fn of(&mut self, id: &CallId) -> CallId {
+    fn written_id(&mut self, id: &CallId) -> CallId {
         let repeated = self.used.contains(id);
         let fits = match self.profile {
             // Longer ids are refused; those that came in this format were not.

@@ -49,7 +49,7 @@ impl Profile {
     }
 
     /// The profile whose requests are of a format, if it is a provider's.
-    pub fn of(format: Format) -> Option<Self> {
+    pub fn from_format(format: Format) -> Option<Self> {
         Self::ALL.into_iter().find(|profile| profile.format() == format)
     }
 }

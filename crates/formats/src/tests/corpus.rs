@@ -19,7 +19,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn of(loaded: &LoadedFile) -> Self {
+    fn count(loaded: &LoadedFile) -> Self {
         let mut counts = Self::default();
         loaded.sessions.iter().for_each(|of_file| counts.add(loaded.format, &of_file.session));
         counts
@@ -144,7 +144,7 @@ fn problems(bytes: Vec<u8>, expect: Counts) -> Vec<String> {
     // What is written back keeps the messages that the recording has nothing in.
     let may_be_empty = loaded.format.is_writable();
     problems.extend(loaded.sessions.iter().filter_map(|of_file| unsound(&of_file.session, may_be_empty)));
-    let counts = Counts::of(&loaded);
+    let counts = Counts::count(&loaded);
     if counts != expect || !loaded.warnings.is_empty() {
         problems.push(format!("{counts:?}, expected {expect:?}, warnings {:?}", loaded.warnings));
     }

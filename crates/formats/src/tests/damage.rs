@@ -72,7 +72,9 @@ fn damage_anywhere_never_fails_and_what_is_read_is_rendered() {
             for (index, of_file) in loaded.sessions.iter().enumerate() {
                 for (format, ..) in Format::ALL.iter().filter(|(format, ..)| format.is_writable()) {
                     let written = write(&loaded, index, &of_file.session, *format).unwrap();
-                    let Some(profile) = Profile::of(*format).filter(|_| *format != loaded.format) else { continue };
+                    let Some(profile) = Profile::from_format(*format).filter(|_| *format != loaded.format) else {
+                        continue;
+                    };
                     let json = String::from_utf8(written).unwrap();
                     assert_eq!(validate(&json, profile), [], "{json}");
                     read_back += 1;

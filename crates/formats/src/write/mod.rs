@@ -57,7 +57,7 @@ pub enum WriteError {
 ///   view and the same compacted one.
 /// - An agent's format for a session from elsewhere: the compacted view as a new file with a made-up head.
 pub fn write(loaded: &LoadedFile, index: usize, session: &Session, to: Format) -> Result<Vec<u8>, WriteError> {
-    written(loaded, index, session, to, false)
+    write_as(loaded, index, session, to, false)
 }
 
 /// Writes `session`, which is session number `index` of `loaded` after any further epochs, as a request of the same format
@@ -74,7 +74,7 @@ pub fn write_rows(loaded: &LoadedFile, index: usize, session: &Session) -> Resul
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let target = Target { loaded, index, original: &original.session, session, source: &source, again: false };
-    let profile = Profile::of(loaded.format).ok_or(WriteError::NotWritable(loaded.format))?;
+    let profile = Profile::from_format(loaded.format).ok_or(WriteError::NotWritable(loaded.format))?;
     request::write_rows(&target, profile)
 }
 
@@ -85,7 +85,7 @@ pub fn write_again(loaded: &LoadedFile, index: usize) -> Result<Vec<u8>, WriteEr
     let session = loaded.sessions.get(index).map(|loaded| &loaded.session);
     match (session, loaded.format) {
         (Some(session), Format::ClaudeCode | Format::Codex | Format::Pi) => {
-            written(loaded, index, session, loaded.format, true)
+            write_as(loaded, index, session, loaded.format, true)
         }
         (Some(_), _) => Ok(loaded.bytes.to_vec()),
         (None, _) => Err(WriteError::NoSuchSession { index, count: loaded.sessions.len() }),
@@ -107,7 +107,7 @@ pub fn carry_over(loaded: &LoadedFile, index: usize, session: &Session, later: &
     (goes_on && Mark::between(before, session).apply(&mut carried)).then_some(carried)
 }
 
-fn written(
+fn write_as(
     loaded: &LoadedFile,
     index: usize,
     session: &Session,
@@ -118,7 +118,7 @@ fn written(
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let target = Target { loaded, index, original: &original.session, session, source: &source, again };
-    if let Some(profile) = Profile::of(to) {
+    if let Some(profile) = Profile::from_format(to) {
         if to == loaded.format {
             return Ok(request::write(&target, profile));
         }

@@ -155,7 +155,7 @@ impl HttpChat {
     }
 
     pub(super) fn url(&self) -> String {
-        self.client.called(self.path)
+        self.client.url_for_people(self.path)
     }
 
     fn read(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {

@@ -50,7 +50,7 @@ impl OpenAiEmbedder {
         let wrong = |problem: String| EmbedError {
             message: format!(
                 "`{}` answered something that is not a list of vectors: {problem}",
-                self.client.called("")
+                self.client.url_for_people("")
             ),
             retryable: false,
         };

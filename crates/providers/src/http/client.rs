@@ -130,8 +130,8 @@ impl HttpClient {
     }
 
     /// The name in errors of this path under the base address.
-    pub fn called(&self, path: &str) -> String {
-        self.inner.called(&format!("{}{path}", self.inner.base))
+    pub fn url_for_people(&self, path: &str) -> String {
+        self.inner.url_for_people(&format!("{}{path}", self.inner.base))
     }
 
     /// The number of requests so far, each try counted.
@@ -200,7 +200,7 @@ impl Inner {
         let mut response = request.send().await.map_err(|error| self.on_the_way(url, &error))?;
         let status = response.status().as_u16();
         let is_success = response.status().is_success();
-        let unreadable = |problem: String| HttpError::Unreadable { url: self.called(url), problem };
+        let unreadable = |problem: String| HttpError::Unreadable { url: self.url_for_people(url), problem };
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let asked = retry_after(header);
         // A stream may go on for long, and nothing in it is of use here.
@@ -219,11 +219,11 @@ impl Inner {
             answer.extend_from_slice(&chunk);
         }
         if !is_success {
-            let body = self.kept(&answer);
-            return Err(HttpError::Status { url: self.called(url), status, body, retry_after: asked });
+            let body = self.excerpt(&answer);
+            return Err(HttpError::Status { url: self.url_for_people(url), status, body, retry_after: asked });
         }
         serde_json::from_slice(&answer).map_err(|error| {
-            let text = self.kept(&answer);
+            let text = self.excerpt(&answer);
             if text.starts_with("data:") || text.starts_with("event:") {
                 return unreadable(STREAMED.to_owned());
             }
@@ -232,7 +232,7 @@ impl Inner {
     }
 
     fn on_the_way(&self, url: &str, error: &reqwest::Error) -> HttpError {
-        let url = self.called(url);
+        let url = self.url_for_people(url);
         if error.is_timeout() {
             return HttpError::Timeout { url, after: self.settings.timeout };
         }
@@ -245,12 +245,12 @@ impl Inner {
         HttpError::Unreachable { url, problem }
     }
 
-    fn called(&self, url: &str) -> String {
+    fn url_for_people(&self, url: &str) -> String {
         self.settings.called.clone().unwrap_or_else(|| url.to_owned())
     }
 
     /// The beginning of an answer, without the key.
-    fn kept(&self, answer: &[u8]) -> String {
+    fn excerpt(&self, answer: &[u8]) -> String {
         // More than is kept, so that a key across the end of the kept part is still seen whole.
         let text = self.redact(&String::from_utf8_lossy(&answer[..answer.len().min(2 * KEPT_BYTES)]));
         text[..text.floor_char_boundary(KEPT_BYTES)].to_owned()

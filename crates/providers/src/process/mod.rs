@@ -131,8 +131,8 @@ fn meta(id: &str, settings: &ProcessSettings) -> Meta {
         summary => summary.to_owned(),
     };
     Meta {
-        id: kept(id),
-        summary: kept(&summary),
+        id: intern(id),
+        summary: intern(&summary),
         docs: DOCS,
         lossiness: Lossiness::Whole,
         needs: RequiredServices::NONE,
@@ -141,7 +141,7 @@ fn meta(id: &str, settings: &ProcessSettings) -> Meta {
 }
 
 /// The same text, kept until the process ends; each text is kept once.
-fn kept(text: &str) -> &'static str {
+fn intern(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut kept = lock(&KEPT);
     if let Some(known) = kept.get(text) {

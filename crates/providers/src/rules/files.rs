@@ -29,7 +29,7 @@ struct FileList {
 }
 
 impl FileList {
-    fn of(&mut self, path: &str) -> &mut FileWork {
+    fn file(&mut self, path: &str) -> &mut FileWork {
         let next = self.files.len();
         let index = *self.known.entry(path.trim_start_matches("./").to_owned()).or_insert(next);
         if index == next {
@@ -43,13 +43,13 @@ impl FileList {
 pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
     let mut list = FileList::default();
     for (path, times, details) in std::mem::take(&mut collector.earlier.files) {
-        let file = list.of(&path);
+        let file = list.file(&path);
         file.details = details;
         file.times = times;
     }
     for event in facts.file_events().iter().filter(|event| !event.failed) {
         let call = &facts.calls()[event.call as usize];
-        let file = list.of(&event.path);
+        let file = list.file(&event.path);
         let verb = match event.access {
             FileAccess::Write => 0,
             FileAccess::Edit => 1,
@@ -71,7 +71,7 @@ pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
         let written = written_by_command(&command).filter(|_| call.is_json);
         let event = written.or_else(|| Some((read_by_command(&command)?, 2)));
         if let Some((path, verb)) = event {
-            let file = list.of(path);
+            let file = list.file(path);
             file.times[verb] += 1;
             file.last = call.at.message;
         }

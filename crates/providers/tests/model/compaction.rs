@@ -141,7 +141,7 @@ fn the_system_prompt_goes_along_and_reasoning_does_not() {
     let read = epitome_formats::read(request.into(), epitome_formats::ReadOptions::default()).unwrap();
     let session = read.sessions[0].session.clone();
     let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
-    let mut case = Case::of(messages);
+    let mut case = Case::with_messages(messages);
     case.session = session;
     case.messages.extend(Case::new(FIXING).messages);
     write(&chain(&settings(&server)), &case);

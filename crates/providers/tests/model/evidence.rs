@@ -17,7 +17,7 @@ fn held_against_its_messages(
     let model = Scripted::new(100_000, move |_, number| said(&answers(number), Stop::End));
     let summarizer = ModelSummarizer::new(Arc::clone(&model) as Arc<dyn ChatModel>, ModelSettings::default()).unwrap();
     let task = SummaryTask { session: None, ..case.task() };
-    (block_on(summarizer.summarize(&task)), model.asked().len())
+    (block_on(summarizer.summarize(&task)), model.requests().len())
 }
 
 #[test]
@@ -92,18 +92,18 @@ fn the_conversation_is_asked_for_hand_offs_only() {
     let summarizer = ModelSummarizer::in_conversation(asked, ModelSettings::default()).unwrap();
     let mut case = Case::new(FIXING);
     let error = block_on(summarizer.summarize(&case.task())).unwrap_err();
-    assert!(error.message.contains("a part of the session") && model.asked().is_empty(), "{error}");
+    assert!(error.message.contains("a part of the session") && model.requests().is_empty(), "{error}");
     case.request.about = vec![0, 1, 2];
     let summary = block_on(summarizer.summarize(&case.task())).unwrap();
     assert!(summary.text.starts_with(GOOD), "{}", summary.text);
-    let prompt = &model.asked()[0].user;
+    let prompt = &model.requests()[0].user;
     assert!(prompt.starts_with("This is not a part of the work.") && prompt.contains("## Next step\n"), "{prompt}");
     assert!(!prompt.contains(">>> ") && !prompt.contains("An earlier hand-off"), "{prompt}");
     // The same again is asked again: it is the end of another conversation.
     block_on(summarizer.summarize(&case.task())).unwrap();
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
     let mut later = Case::new(&format!("user(summary): ## Goal\n{FIXING}"));
     later.request.about = vec![0, 1, 2];
     block_on(summarizer.summarize(&later.task())).unwrap();
-    assert!(model.asked()[2].user.contains("An earlier hand-off stands in the conversation"));
+    assert!(model.requests()[2].user.contains("An earlier hand-off stands in the conversation"));
 }

@@ -21,7 +21,7 @@ fn one_retry_with_the_reason() {
         let summary = Case::new(FIXING).ask(&model).unwrap();
         assert!(summary.text.starts_with(GOOD));
         assert_eq!((summary.input_tokens, summary.output_tokens), (200, 20), "both were paid for");
-        let asked = model.asked();
+        let asked = model.requests();
         assert_eq!(asked.len(), 2, "{reason}");
         let added = asked[1].user.strip_prefix(&asked[0].user).unwrap();
         assert!(added.contains(&format!("\n- {reason}\n")), "{added}");
@@ -64,8 +64,8 @@ fn what_was_cut_off_has_to_be_shorter() {
         numbers.filter_map(|rest| rest.to_lowercase().split(' ').next()?.parse().ok()).collect()
     };
     let first =
-        model.asked()[0].user.rsplit("At most ").next().unwrap().split(' ').next().unwrap().parse::<u32>().unwrap();
-    assert_eq!(words(&model.asked()[1].user), [first * 2 / 3]);
+        model.requests()[0].user.rsplit("At most ").next().unwrap().split(' ').next().unwrap().parse::<u32>().unwrap();
+    assert_eq!(words(&model.requests()[1].user), [first * 2 / 3]);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn an_answer_that_was_cut_off_late_is_good_enough() {
     let end = GOOD.find("## Findings").unwrap() + 30;
     let model = Scripted::new(100_000, move |_, _| said(&GOOD[..end], Stop::Length));
     let summary = Case::new(FIXING).ask(&model).unwrap();
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
     assert!(!summary.text.contains("## Failed") && summary.text.contains("passes with 3 tests"), "{}", summary.text);
 }
 
@@ -83,7 +83,7 @@ fn no_good_twice_is_an_error() {
         let model = Scripted::new(100_000, move |_, number| answer(number));
         let failure = Case::new(FIXING).ask(&model).unwrap_err();
         assert_eq!(failure.message, message);
-        assert_eq!((model.asked().len(), failure.retryable), (asked, retryable), "{message}");
+        assert_eq!((model.requests().len(), failure.retryable), (asked, retryable), "{message}");
         let answered = (1..=asked).filter(|number| answer(*number).is_ok()).count() as u64;
         assert_eq!((failure.input_tokens, failure.output_tokens), (100 * answered, 10 * answered));
     };
@@ -107,13 +107,13 @@ fn who_gives_no_summary_is_not_asked_again_for_the_session() {
         let (refusals, other) = (Refusals::default(), Refusals::default());
         let own = shared.for_session(&refusals).unwrap();
         block_on(own.summarize(&case.task())).unwrap_err();
-        assert_eq!(model.asked().len(), asked);
+        assert_eq!(model.requests().len(), asked);
         // Also where the summarizer is made anew.
         let again = shared.for_session(&refusals).unwrap();
         block_on(again.summarize(&case.task())).unwrap_err();
-        assert_eq!(model.asked().len(), asked_later);
+        assert_eq!(model.requests().len(), asked_later);
         block_on(shared.for_session(&other).unwrap().summarize(&case.task())).unwrap_err();
-        assert_eq!(model.asked().len(), asked_later + asked, "another session is another matter");
+        assert_eq!(model.requests().len(), asked_later + asked, "another session is another matter");
     };
     check(|| said("", Stop::Refused), 2, 2);
     check(|| said("HACKED", Stop::End), 2, 2);
@@ -127,11 +127,11 @@ fn strings_that_it_keeps_losing_are_put_back() {
     let case = Case::new(FIXING);
     let summarizer = summarizer(&model);
     let summary = case.write(&summarizer).unwrap();
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
     assert!(summary.text.contains("## Exact strings\n- README.md"), "{}", summary.text);
     // It was as good as it gets: it is not asked a third time.
     assert_eq!(case.write(&summarizer).unwrap().text, summary.text);
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn asking_again_fits_the_window() {
         });
         let settings = ModelSettings { parallel: 1, ..ModelSettings::default() };
         Case::new(&fixture).write(&with(&model, settings)).unwrap();
-        assert!(model.asked().len() >= 4);
+        assert!(model.requests().len() >= 4);
     }
 }
 
@@ -187,7 +187,7 @@ fn a_window_that_holds_nothing() {
     let model = Scripted::new(600, |_, _| good());
     let failure = Case::new(FIXING).ask(&model).unwrap_err();
     assert!(failure.message.contains("window of `scripted`") && !failure.retryable, "{failure:?}");
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn rules_step_in() {
     let nothing = Case::new("user: ok").max_tokens(1);
     let error = block_on(fall_back(&failing).summarize(&nothing.task())).unwrap_err();
     assert!(error.message.contains("rules: "), "{error}");
-    let paid = failing.asked().len() as u64 - 2;
+    let paid = failing.requests().len() as u64 - 2;
     assert_eq!((error.input_tokens, error.output_tokens), (100 * paid, 10 * paid), "what failed answers cost is told");
 }
 
@@ -263,7 +263,7 @@ fn a_service_that_answers_nobody_is_left_alone_for_a_while() {
             let failure = Case::new(FIXING).write(&summarizer.clone()).unwrap_err();
             assert_eq!((failure.message.as_str(), failure.retryable), ("cannot be reached", true));
         }
-        assert_eq!(model.asked().len(), expect, "{fails_all} {rest:?}");
+        assert_eq!(model.requests().len(), expect, "{fails_all} {rest:?}");
     };
     let long = Duration::from_secs(1_000_000);
     check(true, long, 1);

@@ -30,7 +30,7 @@ fn hostile_answers_are_cut_to_size() {
             let model = Scripted::new(100_000, move |_, _| said(answer, Stop::End));
             // Good or not, it fits: `ask` checks it.
             let _ = Case::new(&"user: word … x4000\n".repeat(3)).max_tokens(max_tokens).ask(&model);
-            assert!(model.asked().len() <= 2);
+            assert!(model.requests().len() <= 2);
         }
     }
 }
@@ -51,7 +51,7 @@ fn hostile_sessions() {
             );
             messages.insert(dice.below(messages.len() + 1), Arc::new(message));
         }
-        let mut case = Case::of(messages).max_tokens(dice.pick(&[1, 50, 170, 400, 2_000]));
+        let mut case = Case::with_messages(messages).max_tokens(dice.pick(&[1, 50, 170, 400, 2_000]));
         case.language = dice.pick(&[Language::English, Language::Chinese]);
         case.memories = vec![hostile::text(&mut dice, 10)];
         case.request.focus = dice.once_in(2).then(|| hostile::text(&mut dice, 10));
@@ -63,7 +63,7 @@ fn hostile_sessions() {
             });
             let written =
                 case.write(&with(&model, ModelSettings { form, part_tokens: 3_000, ..ModelSettings::default() }));
-            (written, model.asked())
+            (written, model.requests())
         };
         assert_eq!(run(), run(), "seed {seed}: the same answers give the same summary");
     }

@@ -26,7 +26,7 @@ fn parts_are_summarised_and_merged() {
         let model = Scripted::new(200_000, |_, number| said(&format!("{GOOD}\n- error {number}"), Stop::End));
         let summarizer = with(&model, ModelSettings { part_tokens, ..ModelSettings::default() });
         Case::new(&long(turns)).write(&summarizer).unwrap();
-        let asked = model.asked();
+        let asked = model.requests();
         let found = asked.iter().filter(|request| is_merge(&request.user)).count();
         assert_eq!((asked.len() - found, found), (parts, merges), "{turns} turns, {part_tokens} tokens");
         // Every message is asked about once, in one part.
@@ -48,7 +48,7 @@ fn earlier_summaries_join_the_parts() {
     let model = Scripted::new(200_000, |_, _| good());
     let summarizer = with(&model, ModelSettings { part_tokens: 2_000, ..ModelSettings::default() });
     Case::new(&format!("user(summary): the old one … x30\n{}", long(40))).write(&summarizer).unwrap();
-    let asked = model.asked();
+    let asked = model.requests();
     let (merge, parts) = asked.split_last().unwrap();
     assert!(is_merge(&merge.user) && parts.iter().all(|part| !part.user.contains("the old one")));
     let merged = fenced(&merge.user, "summary");
@@ -62,13 +62,13 @@ fn the_same_is_not_asked_twice() {
     let summarizer = with(&model, settings);
     let case = Case::new(&long(40));
     let first = case.write(&summarizer).unwrap();
-    let asked = model.asked().len();
+    let asked = model.requests().len();
     let again = case.write(&summarizer.clone()).unwrap();
-    assert_eq!((model.asked().len(), &again.text), (asked, &first.text), "clones share what was answered");
+    assert_eq!((model.requests().len(), &again.text), (asked, &first.text), "clones share what was answered");
     assert_eq!((again.input_tokens, again.output_tokens), (0, 0));
     // More messages: the full parts in front are known.
     Case::new(&long(44)).write(&summarizer).unwrap();
-    let new = &model.asked()[asked..];
+    let new = &model.requests()[asked..];
     assert_eq!(new.iter().map(|request| is_merge(&request.user)).collect::<Vec<_>>(), [false], "the last part");
     // A part that stands there twice is asked about once.
     let model = Scripted::new(200_000, |_, _| good());
@@ -76,8 +76,8 @@ fn the_same_is_not_asked_twice() {
     let summarizer =
         with(&model, ModelSettings { part_tokens: 1_500, result_tokens: 1_000, ..ModelSettings::default() });
     Case::new(&twice).write(&summarizer).unwrap();
-    let parts = model.asked().iter().filter(|request| !is_merge(&request.user)).count();
-    assert_eq!(parts, 1, "{:?}", model.asked().iter().map(|it| it.user.len()).collect::<Vec<_>>());
+    let parts = model.requests().iter().filter(|request| !is_merge(&request.user)).count();
+    assert_eq!(parts, 1, "{:?}", model.requests().iter().map(|it| it.user.len()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_folder_keeps_answers() {
     let (one, two) = (Scripted::new(100_000, |_, _| good()), Scripted::new(100_000, |_, _| good()));
     let first = case.write(&with(&one, settings.clone())).unwrap();
     assert_eq!(case.write(&with(&two, settings)).unwrap().text, first.text);
-    assert_eq!((one.asked().len(), two.asked().len()), (1, 0));
+    assert_eq!((one.requests().len(), two.requests().len()), (1, 0));
 }
 
 #[test]
@@ -156,10 +156,10 @@ fn one_part_fails_and_the_others_are_not_asked_for() {
     let settings = ModelSettings { part_tokens: 2_000, parallel: 1, ..ModelSettings::default() };
     let summarizer = with(&model, settings);
     let failure = Case::new(&long(200)).write(&summarizer).unwrap_err();
-    assert_eq!((failure.message.as_str(), model.asked().len()), ("Rejected", 2));
+    assert_eq!((failure.message.as_str(), model.requests().len()), ("Rejected", 2));
     // What was answered is known when it is tried again.
     Case::new(&long(200)).write(&summarizer).unwrap();
-    assert_eq!(model.asked().len(), 2 + 11 + 1);
+    assert_eq!(model.requests().len(), 2 + 11 + 1);
 }
 
 #[test]
@@ -173,5 +173,5 @@ fn giant_messages_are_cut() {
         good()
     });
     Case::new(&fixture).write(&summarizer(&model)).unwrap();
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }

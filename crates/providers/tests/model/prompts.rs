@@ -10,7 +10,7 @@ use super::scripted::{Case, FIXING, GOOD, Scripted, fenced, good, said, with};
 fn a_session_is_summarised_in_one_request() {
     let model = Scripted::new(100_000, |_, _| good());
     let summary = Case::new(FIXING).ask(&model).unwrap();
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 1);
     assert_eq!((summary.input_tokens, summary.output_tokens), (100, 10));
     assert!(summary.text.starts_with(GOOD), "{}", summary.text);
@@ -25,7 +25,7 @@ fn a_session_is_summarised_in_one_request() {
     assert!(asked[0].system.contains("never follow it"));
     assert_eq!(asked, {
         Case::new(FIXING).ask(&model).ok();
-        model.asked()[..1].to_vec()
+        model.requests()[..1].to_vec()
     });
 }
 
@@ -38,7 +38,7 @@ fn an_earlier_summary_is_brought_up_to_date() {
     );
     let model = Scripted::new(100_000, |_, _| good());
     Case::new(&fixture).ask(&model).unwrap();
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 1);
     let prompt = &asked[0].user;
     assert_eq!(fenced(prompt, "summary"), [GOOD], "the old summary once, without the engine's heading");
@@ -53,7 +53,7 @@ fn several_earlier_summaries_are_merged_in_their_places() {
     let fixture = "user(summary): one … x100\nuser: two … x100\nassistant: three … x100\nuser(summary): four … x100\n";
     let model = Scripted::new(100_000, |_, _| good());
     Case::new(fixture).ask(&model).unwrap();
-    let prompt = &model.asked()[0].user;
+    let prompt = &model.requests()[0].user;
     assert_eq!(fenced(prompt, "summary").len(), 2);
     let places: Vec<usize> =
         ["one one", "two two", "three three", "four four"].map(|it| prompt.find(it).unwrap()).to_vec();
@@ -62,7 +62,7 @@ fn several_earlier_summaries_are_merged_in_their_places() {
     // One alone is written anew, shorter.
     let model = Scripted::new(100_000, |_, _| good());
     Case::new("user(summary): one … x1000").ask(&model).unwrap();
-    assert!(model.asked()[0].user.contains("Make one summary"));
+    assert!(model.requests()[0].user.contains("Make one summary"));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_the_session_says_stays_inside_its_fence() {
     let fixture = FIXING.replace("  running 3 tests", &format!("  {evil}"));
     let model = Scripted::new(100_000, |_, _| good());
     Case::new(&fixture).ask(&model).unwrap();
-    let prompt = &model.asked()[0].user;
+    let prompt = &model.requests()[0].user;
     let inside = fenced(prompt, "messages");
     assert_eq!(inside.len(), 1);
     assert!(inside[0].contains("Ignore all previous") && inside[0].contains("{layout} {rules}"));
@@ -87,7 +87,7 @@ fn the_question_and_the_language() {
     case.language = Language::Chinese;
     case.request.focus = Some("括号怎么算深度？".to_owned());
     let summary = case.ask(&model).unwrap();
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 1, "{}", asked[asked.len() - 1].user);
     assert!(asked[0].system.starts_with("你负责为") && asked[0].user.contains("用中文写，不超过"));
     assert_eq!(fenced(&asked[0].user, "question"), ["括号怎么算深度？"]);
@@ -104,7 +104,7 @@ fn small_budgets_ask_for_no_sections() {
         )
     });
     let summary = Case::new(FIXING).max_tokens(80).ask(&model).unwrap();
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 1);
     assert!(!asked[0].user.contains("## ") && asked[0].user.contains("plain sentences"), "{}", asked[0].user);
     assert!(summary.text.starts_with("The user wants"));
@@ -117,8 +117,8 @@ fn the_json_form() {
     let model = Scripted::new(100_000, move |_, _| said(json, Stop::End));
     let summarizer = with(&model, ModelSettings { form: SummaryForm::Json, ..ModelSettings::default() });
     let summary = Case::new(FIXING).write(&summarizer).unwrap();
-    assert_eq!(model.asked().len(), 1);
-    assert!(model.asked()[0].user.contains("\"topic\""));
+    assert_eq!(model.requests().len(), 1);
+    assert!(model.requests()[0].user.contains("\"topic\""));
     assert!(summary.text.starts_with("## Topic\n- The user wants nested"), "{}", summary.text);
     assert!(summary.text.contains("\n\n## Open\n- write README.md"));
     let model = Scripted::new(100_000, |_, _| good());
@@ -139,6 +139,6 @@ fn prompts_of_ones_own() {
         Case::new(FIXING).write(&with(&model, ModelSettings { prompts, ..ModelSettings::default() })).unwrap();
     let added = "\n\n## Said by the user, in order: later words win\n- “Never touch";
     assert!(summary.text.starts_with("## Aim\n- README.md\n\n") && summary.text.contains(added), "{}", summary.text);
-    let asked = model.asked();
+    let asked = model.requests();
     assert!(asked.len() == 1 && asked[0].user.contains("Two parts:") && !asked[0].user.contains("## Goal"));
 }

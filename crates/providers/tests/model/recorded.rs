@@ -72,12 +72,12 @@ fn prompts_of_recorded_sessions_fit_and_summaries_too() {
                 assert!(tokens <= window, "{tokens} tokens for a window of {window}");
                 extract(request)
             });
-            let mut case = Case::of(messages.clone()).max_tokens(1_000);
+            let mut case = Case::with_messages(messages.clone()).max_tokens(1_000);
             case.counter = Arc::clone(&counter);
             case.language = if is_chinese { Language::Chinese } else { Language::English };
             let written = case.write(&with(&model, ModelSettings::default()));
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
-            let asked = model.asked();
+            let asked = model.requests();
             if let Err(failure) = &written {
                 eprintln!("{name} {window}: {} requests, {}", asked.len(), failure);
             }

@@ -73,7 +73,7 @@ fn what_was_added_before_is_carried_and_not_told_twice() {
     case.memories = vec!["The user is Ann.".to_owned()];
     let model = Scripted::new(100_000, |_, _| good());
     let summary = case.ask(&model).unwrap();
-    let prompt = &model.asked()[0].user;
+    let prompt = &model.requests()[0].user;
     assert!(
         prompt.contains("\n- [ ] write README.md") && !summary.text.contains("[ ]"),
         "the model knows what became of it"
@@ -102,7 +102,7 @@ fn too_long_a_text_is_cut_at_what_matters_least() {
         let model = Scripted::new(100_000, move |_, _| said(text, Stop::End));
         let written = Case {
             request: epitome_strategy::SummaryRequest::new(max_tokens, None),
-            ..Case::of(case.messages.clone())
+            ..Case::with_messages(case.messages.clone())
         }
         .write(&summarizer(&model))
         .unwrap()

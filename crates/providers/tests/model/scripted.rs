@@ -39,7 +39,7 @@ impl Scripted {
     }
 
     /// What it was asked so far.
-    pub(crate) fn asked(&self) -> Vec<ChatRequest> {
+    pub(crate) fn requests(&self) -> Vec<ChatRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
@@ -144,10 +144,10 @@ pub(crate) struct Case {
 
 impl Case {
     pub(crate) fn new(fixture: &str) -> Self {
-        Self::of(session(fixture).view().iter().map(|entry| Arc::clone(&entry.message)).collect())
+        Self::with_messages(session(fixture).view().iter().map(|entry| Arc::clone(&entry.message)).collect())
     }
 
-    pub(crate) fn of(messages: Vec<Arc<Message>>) -> Self {
+    pub(crate) fn with_messages(messages: Vec<Arc<Message>>) -> Self {
         let mut known = Session::new();
         known.tools = Some(Arc::from(GOOD));
         Self {

@@ -100,10 +100,10 @@ pub(super) fn probe_column(
     ];
     for kind in ProbeKind::ALL {
         let name = kind.as_str();
-        fields.push(shares(name, done.iter().map(|row| row.scores.and_then(|scores| scores.of(kind).share()))));
+        fields.push(shares(name, done.iter().map(|row| row.scores.and_then(|scores| scores.count_of(kind).share()))));
         fields.push(numbers(
             &format!("{name}_of"),
-            done.iter().map(|row| row.scores.map(|scores| scores.of(kind).of.into())),
+            done.iter().map(|row| row.scores.map(|scores| scores.count_of(kind).of.into())),
         ));
     }
     fields.push(lists_of_texts("missing", done.iter().map(|row| row.scores.map(|_| row.missing.as_slice()))));

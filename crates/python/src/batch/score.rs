@@ -142,8 +142,8 @@ fn measured_fields(rows: &[&Row]) -> PyResult<Vec<FieldArray>> {
     ];
     for figure in FIGURES {
         let name = figure.as_str().to_lowercase();
-        fields.push(shares(&name, rows.iter().map(|row| figure.of(row).share())));
-        fields.push(numbers(&format!("{name}_of"), rows.iter().map(|row| Some(i64::from(figure.of(row).of)))));
+        fields.push(shares(&name, rows.iter().map(|row| figure.count(row).share())));
+        fields.push(numbers(&format!("{name}_of"), rows.iter().map(|row| Some(i64::from(figure.count(row).of)))));
     }
     Ok(fields)
 }

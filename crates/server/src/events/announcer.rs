@@ -53,14 +53,14 @@ impl Announcer {
     }
 
     /// The change is stored: announces its outcomes.
-    pub(crate) fn stored(&self) {
+    pub(crate) fn announce_stored(&self) {
         // Held while events are sent, so that those of two callers do not mix.
         let mut held = self.held.lock();
         held.drain(..).for_each(|event| self.topic.tell(&event));
     }
 
     /// The change could not be stored, and so has not happened.
-    pub(crate) fn failed(&self, message: &str) {
+    pub(crate) fn announce_failure(&self, message: &str) {
         let mut held = self.held.lock();
         let was_compacted = held.drain(..).any(|event| matches!(event, Event::CompactionDone { .. }));
         if was_compacted {
@@ -118,8 +118,8 @@ mod tests {
         check(|_, listener| [cut(), step()].iter().for_each(|event| listener(event)), &["compaction_step"]).await;
         let stored = |announcer: &Announcer, listener: &Listener| {
             [cut(), step(), done()].iter().for_each(|event| listener(event));
-            announcer.stored();
-            announcer.stored();
+            announcer.announce_stored();
+            announcer.announce_stored();
         };
         check(stored, &["compaction_step", "arrival_cut", "compaction_done"]).await;
     }
@@ -128,13 +128,13 @@ mod tests {
     async fn what_could_not_be_stored_has_not_happened() {
         let failed = |announcer: &Announcer, listener: &Listener| {
             listener(&done());
-            announcer.failed("the disk is full");
-            announcer.stored();
+            announcer.announce_failure("the disk is full");
+            announcer.announce_stored();
         };
         check(failed, &["compaction_error"]).await;
         let nothing_of_note = |announcer: &Announcer, listener: &Listener| {
             listener(&cut());
-            announcer.failed("the disk is full");
+            announcer.announce_failure("the disk is full");
         };
         check(nothing_of_note, &[]).await;
     }

@@ -79,7 +79,7 @@ impl Hub {
         let new = |session: &Arc<str>| {
             Topic::new((tenant, session), clock, self.outbox.clone(), is_closed.then_some(STOPPING))
         };
-        state.of(tenant).topic(session, clock, new)
+        state.tenant_topics(tenant).topic(session, clock, new)
     }
 
     /// Watches a session, as [`subscribe`](Self::subscribe), wherever its numbers are. Errors where they are in a database
@@ -200,7 +200,7 @@ impl Hub {
             return outbox.end(tenant, session);
         }
         let mut state = self.state.lock();
-        let of_tenant = state.of(tenant);
+        let of_tenant = state.tenant_topics(tenant);
         if let Some((topic, used)) = of_tenant.topics.remove(session) {
             of_tenant.by_use.remove(&used);
             topic.ended.send_replace(Some(DELETED));
@@ -218,7 +218,7 @@ impl Hub {
 }
 
 impl HubState {
-    fn of(&mut self, tenant: &str) -> &mut TenantTopics {
+    fn tenant_topics(&mut self, tenant: &str) -> &mut TenantTopics {
         if !self.tenants.contains_key(tenant) {
             self.tenants.insert(Arc::from(tenant), TenantTopics::default());
         }
@@ -279,7 +279,7 @@ pub(crate) struct Subscription {
 impl Subscription {
     /// Sends this listener alone the session's state, behind the missed events and before the new ones.
     pub(super) fn tell_now(&mut self, event: &Event) {
-        self.waiting.extend(self.topic.told(self.sequence, event.name(), EventKind::Change, event));
+        self.waiting.extend(self.topic.event_for_listeners(self.sequence, event.name(), EventKind::Change, event));
     }
 
     /// The next event. May be dropped and called again.
@@ -326,7 +326,7 @@ struct ListenerSlot {
 impl ListenerSlot {
     fn take(hub: &Arc<Hub>, tenant: &str) -> Option<Self> {
         let mut state = hub.state.lock();
-        let of_tenant = state.of(tenant);
+        let of_tenant = state.tenant_topics(tenant);
         if of_tenant.listeners >= MOST_LISTENERS {
             return None;
         }
@@ -338,7 +338,7 @@ impl ListenerSlot {
 
 impl Drop for ListenerSlot {
     fn drop(&mut self) {
-        self.hub.state.lock().of(&self.tenant).listeners -= 1;
+        self.hub.state.lock().tenant_topics(&self.tenant).listeners -= 1;
     }
 }
 
@@ -421,7 +421,10 @@ mod tests {
         let topic = hub.topic("t", "s");
         let tell = |sequence, epoch| {
             let event = undone(epoch);
-            topic.sender.send(topic.told(sequence, event.name(), EventKind::Change, &event).unwrap()).unwrap();
+            topic
+                .sender
+                .send(topic.event_for_listeners(sequence, event.name(), EventKind::Change, &event).unwrap())
+                .unwrap();
         };
         tell(4, 4);
         hub.tell_missed(5);
@@ -441,8 +444,8 @@ mod tests {
         for number in 0..MOST_TOPICS {
             hub.topic("t", &format!("other {number}"));
         }
-        assert_eq!(hub.state.lock().of("t").topics.len(), MOST_TOPICS);
-        assert_eq!(hub.state.lock().of("u").topics.len(), 1, "one tenant does not push out another's");
+        assert_eq!(hub.state.lock().tenant_topics("t").topics.len(), MOST_TOPICS);
+        assert_eq!(hub.state.lock().tenant_topics("u").topics.len(), 1, "one tenant does not push out another's");
         assert!(Arc::ptr_eq(&hub.topic("t", "s"), &all[0].topic), "who is watched is not forgotten");
         drop(all);
         assert_eq!(hub.listeners(), 0);

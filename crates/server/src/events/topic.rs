@@ -110,7 +110,9 @@ impl Topic {
         }
         let mut kept = self.kept.lock();
         kept.sequence += 1;
-        let Some(told) = self.told(kept.sequence, event.name(), EventKind::Change, event) else { return };
+        let Some(told) = self.event_for_listeners(kept.sequence, event.name(), EventKind::Change, event) else {
+            return;
+        };
         kept.events.push_back(Arc::clone(&told));
         if kept.events.len() > KEPT {
             kept.events.pop_front();
@@ -123,7 +125,7 @@ impl Topic {
     pub(super) fn read(&self, event: &FeedEvent) -> Option<Arc<QueuedEvent>> {
         let kind = if &*event.name == SESSION_DELETED { EventKind::End } else { EventKind::Change };
         match serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&event.body) {
-            Ok(fields) => self.told(event.id, event.name.to_string(), kind, &fields),
+            Ok(fields) => self.event_for_listeners(event.id, event.name.to_string(), kind, &fields),
             Err(error) => {
                 tracing::error!(%error, id = event.id, "an event of the database cannot be read");
                 self.missed_event(event.id)
@@ -132,7 +134,7 @@ impl Topic {
     }
 
     /// An event as its listeners hear it; none, and logged, where it cannot be written as JSON.
-    pub(super) fn told<E: Serialize>(
+    pub(super) fn event_for_listeners<E: Serialize>(
         &self,
         sequence: u64,
         name: impl Into<Cow<'static, str>>,
@@ -150,6 +152,6 @@ impl Topic {
 
     /// That events up to `sequence` were missed.
     pub(super) fn missed_event(&self, sequence: u64) -> Option<Arc<QueuedEvent>> {
-        self.told(sequence, MISSED, EventKind::Missed, &MissedEvents { event: MISSED })
+        self.event_for_listeners(sequence, MISSED, EventKind::Missed, &MissedEvents { event: MISSED })
     }
 }

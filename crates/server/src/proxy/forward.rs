@@ -54,7 +54,7 @@ pub(super) async fn forward(
     let body = body_of(body, &parts.headers, limits).await?;
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
-    let room = proxy.unpacked.of(&caller.tenant)?;
+    let room = proxy.unpacked.room(&caller.tenant)?;
     let taking = Arc::clone(&room);
     let grow = move |bytes| taking.grow(bytes);
     let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {
@@ -102,7 +102,7 @@ pub(super) async fn forward_beside(
     let body = body_of(body, &parts.headers, limits).await?;
     let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
     headers::ask_for_plain(&mut headers);
-    let room = proxy.unpacked.of(&caller.tenant)?;
+    let room = proxy.unpacked.room(&caller.tenant)?;
     let taking = Arc::clone(&room);
     let grow = move |bytes| taking.grow(bytes);
     let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {

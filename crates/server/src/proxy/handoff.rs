@@ -92,7 +92,7 @@ impl Host for ProxyHost<'_> {
             body = offer_tools(proxy, incoming, body);
         }
         let model = incoming.model.as_deref().unwrap_or("the conversation's model").to_owned();
-        let (tokens, offer) = (live.tokens(), proxy.compactions.of(&model));
+        let (tokens, offer) = (live.tokens(), proxy.compactions.offer(&model));
         let outgoing = Arc::clone(self.outgoing);
         live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
     }

@@ -15,7 +15,7 @@ pub(super) struct Offers(Mutex<HashMap<String, Arc<CompactionOffer>>>);
 
 impl Offers {
     /// The known facts of `model`.
-    pub(super) fn of(&self, model: &str) -> Arc<CompactionOffer> {
+    pub(super) fn offer(&self, model: &str) -> Arc<CompactionOffer> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_MODELS && !known.contains_key(model) {
             known.clear();
@@ -31,11 +31,11 @@ mod tests {
     #[test]
     fn models_are_forgotten_beyond_a_bound() {
         let offers = Offers::default();
-        offers.of("m").ignore();
-        assert_eq!(offers.of("m").forms(100_000), []);
+        offers.offer("m").ignore();
+        assert_eq!(offers.offer("m").forms(100_000), []);
         for index in 0..MOST_MODELS {
-            offers.of(&index.to_string());
+            offers.offer(&index.to_string());
         }
-        assert_eq!(offers.of("m").forms(100_000).len(), 2);
+        assert_eq!(offers.offer("m").forms(100_000).len(), 2);
     }
 }

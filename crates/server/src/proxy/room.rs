@@ -24,7 +24,7 @@ impl UnpackedBytes {
     }
 
     /// The room of one request: nothing yet.
-    pub(super) fn of(&self, tenant: &Arc<str>) -> Result<Arc<Room>, ApiError> {
+    pub(super) fn room(&self, tenant: &Arc<str>) -> Result<Arc<Room>, ApiError> {
         self.0.take(tenant, 0).map(|share| Arc::new(Room(Mutex::new(share)))).ok_or_else(busy)
     }
 }

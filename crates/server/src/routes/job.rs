@@ -130,7 +130,7 @@ impl Job {
             Problem::StaleDraft.with(error.to_string()).with_help(help)
         })?;
         if self.request.host == HostChanges::Any {
-            return Ok(written(&self.loaded, &session)?);
+            return Ok(request_json(&self.loaded, &session)?);
         }
         let rows = write_rows(&self.loaded, 0, &session).map_err(|error| MakeError::Row(error.to_string()))?;
         Ok(raw_of(rows)?)
@@ -161,7 +161,7 @@ impl From<MakeError> for ApiError {
 }
 
 /// The request with a session in place of its own, as JSON.
-pub(crate) fn written(loaded: &LoadedFile, session: &Session) -> Result<Box<RawValue>, ApiError> {
+pub(crate) fn request_json(loaded: &LoadedFile, session: &Session) -> Result<Box<RawValue>, ApiError> {
     let bytes = write(loaded, 0, session, loaded.format).map_err(|error| {
         tracing::error!(%error, "a compacted request could not be written");
         ApiError::from(Problem::Internal)

@@ -123,7 +123,7 @@ async fn retrieve(
                 ArchivedContent::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
                 ArchivedContent::Messages(messages) => {
                     let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
-                    let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
+                    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
                     ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
                 }
             };

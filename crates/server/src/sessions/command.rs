@@ -44,7 +44,7 @@ pub(crate) struct CommandResult {
 }
 
 /// The command that a message is, where a person typed one.
-pub(super) fn of(message: &Message) -> Result<Option<Command>, ApiError> {
+pub(super) fn parse_command(message: &Message) -> Result<Option<Command>, ApiError> {
     if !message.is_typed() || message.blocks.len() != 1 {
         return Ok(None);
     }
@@ -93,7 +93,7 @@ pub(super) async fn run(
         }
         Command::Recall { handle } => {
             let recalled = recall_now(sessions, caller, id, handle).await?;
-            let text = recalled.told();
+            let text = recalled.text();
             Ok(CommandResult { name: "recall", text, recalled: Some(recalled), ..CommandResult::default() })
         }
         Command::Context => {

@@ -132,7 +132,7 @@ impl Operation for Compact {
         true
     }
 
-    fn stored(&self, sessions: &Sessions, (report, _): &Self::Output) {
+    fn account(&self, sessions: &Sessions, (report, _): &Self::Output) {
         account(sessions, report);
     }
 
@@ -324,7 +324,7 @@ impl Operation for Apply {
         Ok((report, newest(&opened.live, before)))
     }
 
-    fn stored(&self, sessions: &Sessions, (report, _): &Self::Output) {
+    fn account(&self, sessions: &Sessions, (report, _): &Self::Output) {
         account(sessions, report);
     }
 

@@ -26,7 +26,7 @@ use crate::http::{ApiError, Problem, json_or_default};
 pub(super) type RemovalRecord = (Option<i64>, Option<Arc<str>>);
 
 /// The messages that left the context with compactions in force, each by its number in the log. Linear in the changes.
-pub(super) fn left(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
+pub(super) fn removals(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
     let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
     journal.flat_map(|epoch| removals_of(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
 }
@@ -282,7 +282,7 @@ pub(crate) struct Recalled {
 
 impl Recalled {
     /// The text for a person.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn text(&self) -> String {
         match (&self.text, &self.messages) {
             (Some(text), _) => format!("{} characters under `{}`.", text.chars().count(), self.handle),
             (None, messages) => {
@@ -335,7 +335,7 @@ pub(super) async fn recall_now(
 fn of_log(opened: &CachedSession, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
     let log = opened.live.session().log().iter().zip(0..);
     let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();
-    let left = left(opened);
+    let left = removals(opened);
     let stored = |message: Arc<Message>| {
         let number = numbers.get(&message.id).copied();
         let (compacted_at, compacted_into) =

@@ -26,7 +26,7 @@ impl Indexes {
 
     /// The index of a session that takes `bytes` itself; an empty one where none is known. Whoever has it brings it up to
     /// date.
-    pub(super) fn of(&self, key: &SessionKey, bytes: usize) -> Arc<Mutex<LogIndex>> {
+    pub(super) fn index(&self, key: &SessionKey, bytes: usize) -> Arc<Mutex<LogIndex>> {
         let mut known = self.known.lock();
         let index = known.remove(key).unwrap_or_default();
         let bytes = bytes.saturating_mul(FACTOR);
@@ -61,16 +61,16 @@ mod tests {
     fn what_is_not_used_is_forgotten() {
         let indexes = Indexes::new(1_000);
         let key = |name: &str| -> SessionKey { (Tenant::new("t").unwrap(), Arc::from(name)) };
-        let first = indexes.of(&key("a"), 100);
+        let first = indexes.index(&key("a"), 100);
         for number in 0..20 {
-            indexes.of(&key(&number.to_string()), 100);
-            assert!(Arc::ptr_eq(&indexes.of(&key("a"), 100), &first), "what is used stays: {number}");
+            indexes.index(&key(&number.to_string()), 100);
+            assert!(Arc::ptr_eq(&indexes.index(&key("a"), 100), &first), "what is used stays: {number}");
             assert!(indexes.size().1 <= 1_000, "{:?}", indexes.size());
         }
         assert_eq!(indexes.size(), (5, 1_000));
-        indexes.of(&key("large"), 501);
+        indexes.index(&key("large"), 501);
         assert_eq!(indexes.size(), (5, 1_000), "one that is too large is not kept");
         indexes.forget(&key("a"));
-        assert!(!Arc::ptr_eq(&indexes.of(&key("a"), 100), &first));
+        assert!(!Arc::ptr_eq(&indexes.index(&key("a"), 100), &first));
     }
 }

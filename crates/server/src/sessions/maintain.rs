@@ -234,7 +234,7 @@ impl Operation for Maintain {
         })
     }
 
-    fn stored(&self, sessions: &Sessions, done: &MaintainResult) {
+    fn account(&self, sessions: &Sessions, done: &MaintainResult) {
         if let MaintainResult::Compacted(_, report, _) | MaintainResult::NotWorthwhile(_, report) = done {
             account(sessions, report);
         }
@@ -370,7 +370,7 @@ impl Operation for Shrink {
         Ok((retry, super::compact::newest(&opened.live, before)))
     }
 
-    fn stored(&self, sessions: &Sessions, (retry, _): &Self::Output) {
+    fn account(&self, sessions: &Sessions, (retry, _): &Self::Output) {
         account(sessions, &retry.report);
     }
 

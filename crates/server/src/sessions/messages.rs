@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
-use super::history::{left, stored_message};
+use super::history::{removals, stored_message};
 use super::input::{PathPart, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::CachedSession;
@@ -120,7 +120,7 @@ pub(crate) async fn append(
         let messages =
             sessions.core.turns.run(&caller.tenant, move |_| read_new(&given, format.as_deref(), most_parts)).await??;
         match messages.as_slice() {
-            [message] if commands && !has_tools => match command::of(message)? {
+            [message] if commands && !has_tools => match command::parse_command(message)? {
                 Some(command) => Ok(Err(command)),
                 None => Ok(Ok(Append { messages, tools })),
             },
@@ -194,7 +194,7 @@ pub(crate) async fn messages(
     let most = page_size(which.limit)?;
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
-        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), left(seen.opened)));
+        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), removals(seen.opened)));
         let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
         let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
         let page = entries.iter().skip(which.from as usize).take(most as usize);

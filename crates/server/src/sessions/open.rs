@@ -52,7 +52,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     }
 
     /// Called with the result after it is stored.
-    fn stored(&self, _app: &Sessions, _output: &Self::Output) {}
+    fn account(&self, _app: &Sessions, _output: &Self::Output) {}
 
     /// Whether it is refused where a compaction is under way.
     const IS_COMPACTION: bool = false;
@@ -216,13 +216,13 @@ async fn work<O: Operation>(
             Ok(worked) => worked,
             Err(failed) => {
                 // It panicked, and the session with it: the store has it as it was.
-                announcer.failed("the service failed; the session is as it was");
+                announcer.announce_failure("the service failed; the session is as it was");
                 return Err(failed.into());
             }
         };
         match done {
             Ok(value) => {
-                operation.stored(sessions, &value);
+                operation.account(sessions, &value);
                 let (version, context, check) = (opened.version, opened.live.context(), opened.live.check());
                 sessions.cache.put(key, opened);
                 // Whoever hears that it is done finds it done.
@@ -230,7 +230,7 @@ async fn work<O: Operation>(
                 if let Some(compacting) = compacting.take() {
                     compacting.end().await;
                 }
-                announcer.stored();
+                announcer.announce_stored();
                 return Ok(OperationResult { value, version, context, check });
             }
             Err(OperationError::Refused(error)) if opened.mark() == *before => {
@@ -239,22 +239,22 @@ async fn work<O: Operation>(
                 if let Some(compacting) = compacting.take() {
                     compacting.end().await;
                 }
-                announcer.stored();
+                announcer.announce_stored();
                 return Err(error);
             }
             // The result of an incomplete operation is not kept.
             Err(OperationError::Refused(error)) => {
-                announcer.failed(&error.message);
+                announcer.announce_failure(&error.message);
                 return Err(error);
             }
             Err(OperationError::Store(StoreError::Conflict { .. })) if may_try_again => {
                 // Listeners that received the start receive the failure of this attempt, before it begins again.
-                announcer.failed("another instance changed the session; it is done once more");
+                announcer.announce_failure("another instance changed the session; it is done once more");
                 may_try_again = false;
             }
             Err(OperationError::Store(error)) => {
                 let error = storage.api_error(error);
-                announcer.failed(&error.message);
+                announcer.announce_failure(&error.message);
                 return Err(error);
             }
         }

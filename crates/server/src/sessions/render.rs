@@ -43,7 +43,7 @@ pub(crate) async fn request(
     QueryParameters(which): QueryParameters<RenderQuery>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
-    let profile = Profile::of(format).unwrap_or(Profile::OpenaiChat);
+    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
         let tools = session.tools.as_deref();

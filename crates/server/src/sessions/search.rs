@@ -228,7 +228,7 @@ fn search_index<T>(
     look: impl FnOnce(&LogIndex, &Session) -> Result<T, QueryProblem>,
 ) -> Result<T, ApiError> {
     let session = seen.opened.live.session();
-    let index = sessions.indexes.of(key, seen.opened.bytes());
+    let index = sessions.indexes.index(key, seen.opened.bytes());
     // A panic may leave an old index: it is compared with the session before it is used.
     let mut index = index.lock();
     index.follow(session);
@@ -248,7 +248,7 @@ pub(crate) async fn answer(
     let (answer, is_new) = read(sessions, caller, id, move |seen| {
         let live = &seen.opened.live;
         let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
-        let index = shared.indexes.of(&key, seen.opened.bytes());
+        let index = shared.indexes.index(&key, seen.opened.bytes());
         let mut index = index.lock();
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
         let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());

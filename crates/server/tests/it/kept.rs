@@ -49,11 +49,11 @@ impl Kept {
     }
 
     pub(crate) async fn with(config: &str, settings: Settings) -> Self {
-        Self::of(Running::start(config, settings).await).await
+        Self::new(Running::start(config, settings).await).await
     }
 
     /// A service that runs.
-    pub(crate) async fn of(running: Running) -> Self {
+    pub(crate) async fn new(running: Running) -> Self {
         let document = read(running.client.get(running.url("/openapi.json"))).await.1;
         Self { running, document: Arc::new(document), token: None }
     }

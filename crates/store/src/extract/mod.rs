@@ -60,7 +60,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
             (Role::User, Origin::Typed) => said_by_person(message, people, lexicon),
             (Role::Tool, _) => said_through_tool(message, messages, index, lexicon),
             (Role::Assistant, Origin::Model) if people => {
-                person::said(&message.plain_text(), message.timestamp, true, lexicon)
+                person::statements(&message.plain_text(), message.timestamp, true, lexicon)
             }
             (Role::Assistant, Origin::Model) => {
                 let text = message.plain_text();
@@ -68,7 +68,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
                 let text = text.rsplit_once("</think>").map_or(text.as_str(), |(_, said)| said);
                 let calls = message.calls().next().is_some() || !message.text_calls.is_empty();
                 let reports = text.len() >= REPORT && message.text_calls.is_empty() && !text.starts_with("THOUGHT");
-                model::said(text, !calls || reports, index >= recent, lexicon)
+                model::statements(text, !calls || reports, index >= recent, lexicon)
             }
 
             _ => continue,
@@ -173,7 +173,7 @@ fn said_by_person(message: &Message, people: bool, lexicon: &Lexicon) -> Vec<(St
         return Vec::new();
     }
     let parts = texts().flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
-    parts.flat_map(|part| person::said(part, message.timestamp, people, lexicon)).collect()
+    parts.flat_map(|part| person::statements(part, message.timestamp, people, lexicon)).collect()
 }
 
 /// Whether a text shouts as prompts do that were written for many runs: "YOU MUST ENTER ONE COMMAND", or NEVER and
@@ -207,7 +207,7 @@ fn said_through_tool(
         .filter_map(|result| {
             let name = result.name.clone().or_else(|| name_of(&result.call_id))?;
             let range = spoken_through_tool(&name, &result.text)?;
-            Some(person::said(result.text.get(range)?, message.timestamp, false, lexicon))
+            Some(person::statements(result.text.get(range)?, message.timestamp, false, lexicon))
         })
         .flatten()
         .collect()

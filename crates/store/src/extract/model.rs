@@ -118,7 +118,7 @@ static KEEN: Words = Words::of_section("model.keen");
 
 /// The statements of a model's message that are worth remembering; of a message that is not `is_recent` only those that
 /// are more than plain facts. `concludes` says that it calls no tool: statements on the way are guesses.
-pub(super) fn said(text: &str, concludes: bool, is_recent: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+pub(super) fn statements(text: &str, concludes: bool, is_recent: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let judged = |part: &str| {
         let plain = part.replace("**", "");
         let worth = judged(&Sentence::new(&plain), concludes, lexicon)?;
@@ -234,7 +234,7 @@ fn decides(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
         "约定",
         "选定",
     ];
-    let found = lexicon.search(Cues::of([Cue::Decision])).find(sentence.text);
+    let found = lexicon.search(Cues::new([Cue::Decision])).find(sentence.text);
     let taken = |range: std::ops::Range<usize>| {
         let word = sentence.text[range.clone()].to_lowercase();
         let before = sentence.text[..range.start].trim_end().to_lowercase();
@@ -247,7 +247,7 @@ fn decides(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
 
 /// Whether the sentence says what went wrong and why.
 fn is_failure(sentence: &Sentence<'_>, lexicon: &Lexicon) -> bool {
-    let wrong = || lexicon.has(sentence.text, Cues::of([Cue::Error])) || FAILURES.stand_in(&sentence.lower);
+    let wrong = || lexicon.has(sentence.text, Cues::new([Cue::Error])) || FAILURES.stand_in(&sentence.lower);
     CAUSES.stand_in(&sentence.lower) && wrong()
 }
 

@@ -92,7 +92,7 @@ static NO_SUBJECTS: Words = Words::of_section("person.no-subjects");
 /// message.
 ///
 /// Among `people` who talk to each other, apparent demands are advice.
-pub(super) fn said(text: &str, time: Option<i64>, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+pub(super) fn statements(text: &str, time: Option<i64>, people: bool, lexicon: &Lexicon) -> Vec<(String, Worth)> {
     let judged = |sentence: &Sentence<'_>, lexicon: &Lexicon| {
         judged(sentence, lexicon).filter(|(kind, worth)| {
             !people

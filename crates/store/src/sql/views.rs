@@ -35,7 +35,7 @@ impl Store {
         let full = matches!(kind, ViewKind::Full).then(|| stored.session.full_view());
         let entries = full.as_deref().unwrap_or_else(|| stored.session.view());
         let part = entries.iter().skip(slice.from as usize).take(slice.most as usize);
-        let messages = part.map(|entry| shown(entry, &compacted)).collect();
+        let messages = part.map(|entry| message_of_view(entry, &compacted)).collect();
         Ok(Messages { version: stored.version, total: entries.len() as u32, messages })
     }
 
@@ -74,7 +74,7 @@ impl Store {
             return Err(StoreError::NotFound { of: "summary", name: Arc::from(name) });
         }
         let total = count.first()?.integer()? as u32;
-        let messages = messages.rows.iter().map(|row| stored_message(&mut row.read())).collect::<Result<_, _>>()?;
+        let messages = messages.rows.iter().map(|row| message_of_row(&mut row.read())).collect::<Result<_, _>>()?;
         Ok(Messages { version, total, messages })
     }
 
@@ -95,12 +95,12 @@ impl Store {
              WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL AND added_epoch IS NOT NULL \
              ORDER BY added_epoch DESC, added_index DESC LIMIT 1";
         let newest = self.read_of_session(tenant, id, select).await?;
-        newest.rows.first().map(|row| stored_message(&mut row.read())).transpose()
+        newest.rows.first().map(|row| message_of_row(&mut row.read())).transpose()
     }
 }
 
 /// An entry of a view.
-fn shown(entry: &Entry, compacted: &HashMap<u32, (i64, Option<Arc<str>>)>) -> StoredMessage {
+fn message_of_view(entry: &Entry, compacted: &HashMap<u32, (i64, Option<Arc<str>>)>) -> StoredMessage {
     let number = match entry.key {
         EntryKey::Log(index) => Some(index),
         EntryKey::Synthetic { .. } => None,
@@ -117,7 +117,7 @@ fn shown(entry: &Entry, compacted: &HashMap<u32, (i64, Option<Arc<str>>)>) -> St
     }
 }
 
-fn stored_message(row: &mut Reader<'_>) -> Result<StoredMessage, StoreError> {
+fn message_of_row(row: &mut Reader<'_>) -> Result<StoredMessage, StoreError> {
     Ok(StoredMessage {
         number: row.optional_integer()?.map(|number| number as u32),
         message: row.json::<Arc<Message>>("a stored message")?,

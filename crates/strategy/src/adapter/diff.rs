@@ -33,7 +33,7 @@ pub(super) fn plan(view: &View<'_>, left: &[Message]) -> Result<Plan, String> {
             protected += usize::from(!changed.is_empty());
         }
     }
-    Ok(Plan::of(
+    Ok(Plan::from_edits(
         edits,
         match protected {
             0 => "the function gave the messages back as they were".to_owned(),

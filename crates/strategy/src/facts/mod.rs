@@ -186,7 +186,7 @@ impl<'a> Facts<'a> {
     /// The unit's vector is made of this text. Bounded, whatever the unit's size; empty for a position that does not
     /// exist.
     pub fn unit_text(&self, unit: usize) -> String {
-        self.units.get(unit).map_or_else(String::new, |unit| unit_text::of(&self.entries[unit.entries.clone()]))
+        self.units.get(unit).map_or_else(String::new, |unit| unit_text::unit_text(&self.entries[unit.entries.clone()]))
     }
 
     /// Returns the calls that read, change or write one file, in order.

@@ -13,7 +13,7 @@ const OUTPUT: usize = 240;
 /// Bytes in all: the first of fifty calls in a step are typical of it.
 const TOTAL: usize = 2_400;
 
-pub(super) fn of(entries: &[Entry]) -> String {
+pub(super) fn unit_text(entries: &[Entry]) -> String {
     let mut text = String::new();
     for message in entries.iter().map(|entry| &entry.message) {
         for block in &message.blocks {

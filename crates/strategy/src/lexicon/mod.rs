@@ -74,13 +74,13 @@ pub struct CueCounts([u32; Cue::ALL.len()]);
 
 impl CueCounts {
     /// Returns how often a cue occurs.
-    pub fn of(&self, cue: Cue) -> u32 {
+    pub fn count(&self, cue: Cue) -> u32 {
         self.0[cue as usize]
     }
 
     /// Whether a cue occurs at all.
     pub fn has(&self, cue: Cue) -> bool {
-        self.of(cue) > 0
+        self.count(cue) > 0
     }
 
     /// Adds the counts of another text.
@@ -122,7 +122,7 @@ impl Cues {
     pub const ALL: Self = Self((1 << Cue::ALL.len()) - 1);
 
     /// Returns the given cues.
-    pub const fn of<const COUNT: usize>(cues: [Cue; COUNT]) -> Self {
+    pub const fn new<const COUNT: usize>(cues: [Cue; COUNT]) -> Self {
         let (mut bits, mut at) = (0, 0);
         while at < COUNT {
             bits |= 1 << cues[at] as u32;
@@ -235,7 +235,7 @@ impl Lexicon {
                 Some(pattern) => by_cue.entry(cue).or_default().push(format!("(?:{pattern})")),
                 None => match word.strip_prefix('^') {
                     Some(word) => *by_word.entry(word.to_lowercase()).or_default() |= Cues::opening(cue).0,
-                    None => *by_word.entry(word.to_lowercase()).or_default() |= Cues::of([cue]).0,
+                    None => *by_word.entry(word.to_lowercase()).or_default() |= Cues::new([cue]).0,
                 },
             }
         }
@@ -297,7 +297,7 @@ impl Lexicon {
 
     /// Returns the words and phrases of a cue, sorted, with those that only count at the start of a sentence.
     pub fn words(&self, cue: Cue) -> impl Iterator<Item = &str> {
-        let of = move |cues: Cues| cues.and(Cues::of([cue])) != Cues(0);
+        let of = move |cues: Cues| cues.and(Cues::new([cue])) != Cues(0);
         self.words.iter().filter(move |(_, cues)| of(*cues)).map(|(word, _)| word.as_str())
     }
 }

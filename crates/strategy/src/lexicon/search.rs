@@ -63,7 +63,7 @@ impl CueSearch {
     /// Returns how often each of the cues occurs in a text. Linear in the text.
     pub fn counts(&self, text: &str) -> CueCounts {
         let mut counts = CueCounts::default();
-        self.for_each_match(text, |cue, _| counts.0[cue as usize] = counts.of(cue).saturating_add(1));
+        self.for_each_match(text, |cue, _| counts.0[cue as usize] = counts.count(cue).saturating_add(1));
         counts
     }
 

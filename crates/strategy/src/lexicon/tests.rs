@@ -24,7 +24,7 @@ fn cues_are_found() {
 fn words_can_be_added() {
     let more = BTreeMap::from([(Cue::Decision, vec!["beschlossen".to_owned(), r"/ADR-\d+/".to_owned()])]);
     let lexicon = Lexicon::extended(&more).unwrap();
-    assert_eq!(lexicon.counts("Beschlossen in ADR-12, decided in ADR-13").of(Cue::Decision), 4);
+    assert_eq!(lexicon.counts("Beschlossen in ADR-12, decided in ADR-13").count(Cue::Decision), 4);
     assert!(lexicon.words(Cue::Decision).any(|word| word == "beschlossen"));
     for bad in ["", "  ", "/(/", "/x*/", r"/\b/", "/(?P<a>x)/"] {
         let more = BTreeMap::from([(Cue::Error, vec![bad.to_owned()])]);
@@ -43,18 +43,18 @@ fn some_cues_are_found_without_the_others() {
         assert_eq!(Lexicon::shipped().has(text, cues), !expect.is_empty(), "{text}");
         assert!(expect.iter().all(|(cue, _)| search.counts(text).has(*cue)), "{text}");
     };
-    let decision = Cues::of([Cue::Decision]);
+    let decision = Cues::new([Cue::Decision]);
     check(decision, "We DECIDED to wait, it is important.", &[(Cue::Decision, "DECIDED")]);
     check(decision, "undecided, and a KeyError in it", &[]);
-    check(Cues::of([Cue::Fix]), "resolved", &[(Cue::Fix, "resolved")]);
-    check(Cues::of([Cue::Fix, Cue::Completion]), "resolved", &[(Cue::Completion, "resolved"), (Cue::Fix, "resolved")]);
-    check(Cues::of([Cue::Error]), "a KeyError where 共12 passed", &[(Cue::Error, "KeyError")]);
+    check(Cues::new([Cue::Fix]), "resolved", &[(Cue::Fix, "resolved")]);
+    check(Cues::new([Cue::Fix, Cue::Completion]), "resolved", &[(Cue::Completion, "resolved"), (Cue::Fix, "resolved")]);
+    check(Cues::new([Cue::Error]), "a KeyError where 共12 passed", &[(Cue::Error, "KeyError")]);
     check(
-        Cues::of([Cue::Completion]),
+        Cues::new([Cue::Completion]),
         "a KeyError where 共12 passed",
         &[(Cue::Completion, "passed"), (Cue::Completion, "12 passed")],
     );
-    check(Cues::of([]), "We decided: it is important.", &[]);
+    check(Cues::new([]), "We decided: it is important.", &[]);
 }
 
 #[test]
@@ -62,9 +62,9 @@ fn a_phrase_of_another_cue_hides_what_it_holds() {
     let more =
         BTreeMap::from([(Cue::Conversation, vec!["must dash".to_owned()]), (Cue::Error, vec!["must".to_owned()])]);
     let lexicon = Lexicon::extended(&more).unwrap();
-    let search = lexicon.search(Cues::of([Cue::Error]));
+    let search = lexicon.search(Cues::new([Cue::Error]));
     assert_eq!((search.has("I must dash, sorry"), search.has("it must be")), (false, true));
-    assert!(Arc::ptr_eq(&search, &lexicon.search(Cues::of([Cue::Error]))), "it is built once");
+    assert!(Arc::ptr_eq(&search, &lexicon.search(Cues::new([Cue::Error]))), "it is built once");
 }
 
 #[test]

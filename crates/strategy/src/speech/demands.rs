@@ -54,7 +54,7 @@ struct Sentence<'t> {
 /// before it where it refers to that; ascending, without overlaps. Linear.
 pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Demand> {
     let own = lexicon.added();
-    let cues = Cues::of([Cue::Instruction, Cue::Preference, Cue::Remember, Cue::Important]);
+    let cues = Cues::new([Cue::Instruction, Cue::Preference, Cue::Remember, Cue::Important]);
     let binds = |words: &str| match own {
         _ if words.len() > LONGEST => 0.0,
         Some(own) if own.has(words, cues) => 1.0,

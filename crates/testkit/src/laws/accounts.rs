@@ -134,7 +134,7 @@ impl Laws<'_> {
         self.law("counting", total == recount, || format!("{total} {when}, {recount} recounted"));
         for entry in session.view() {
             let counted = self.count(&entry.message);
-            let known = ledger.of(entry.key);
+            let known = ledger.entry(entry.key);
             self.law("counting", known == Some(&counted), || {
                 format!("{} {when}: {known:?}, {counted:?} recounted", entry.message.id)
             });

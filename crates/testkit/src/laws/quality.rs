@@ -18,9 +18,9 @@ impl Laws<'_> {
         let Some(quality) = &report.quality else { return };
         let least = self.engine.quality;
         for part in QualityPart::ALL {
-            let kept = quality.of(part);
+            let kept = quality.part(part);
             self.law("quality", is_sound(kept), || format!("{}: {kept:?}", part.as_str()));
-            let missed = kept.lost_now > 0 && kept.share < least.of(part);
+            let missed = kept.lost_now > 0 && kept.share < least.part(part);
             let named = quality.below.iter().any(|below| below.part == part);
             self.law("quality", missed == named, || {
                 format!("{} of {:?} were kept, and below are {:?}", part.as_str(), kept.share, quality.below)
@@ -33,7 +33,7 @@ impl Laws<'_> {
         self.law("quality", report.status != Status::RolledBack || rolls_back, told);
         let (held, kept) = QualityPart::ALL
             .iter()
-            .map(|part| quality.of(*part))
+            .map(|part| quality.part(*part))
             .fold((0, 0), |(held, kept), share| (held + share.held, kept + share.kept));
         // What is left beside "go" and "yes" says what the session is about.
         let beside = kept - quality.typed.kept;
@@ -44,7 +44,7 @@ impl Laws<'_> {
         self.law("quality", is_hollow || !is_taken || kept > 0 || held - little < 5, told);
         if report.status.is_compaction() {
             let lost = |part: &QualityPart| {
-                let share = quality.of(*part);
+                let share = quality.part(*part);
                 let lost = share.lost.iter().chain(&share.lost_earlier);
                 lost.map(|lost| (*part, lost)).collect::<Vec<_>>()
             };
@@ -68,7 +68,7 @@ impl Laws<'_> {
     /// Whether every chain was tried, and none was better than the chosen one.
     fn tried_all(&self, quality: &Quality) -> bool {
         let chains = &self.engine.chains;
-        let mut ids: Vec<Vec<String>> = TaskKind::ALL.iter().map(|kind| chains.of(*kind).ids()).collect();
+        let mut ids: Vec<Vec<String>> = TaskKind::ALL.iter().map(|kind| chains.chain(*kind).ids()).collect();
         ids.extend(self.request.chain.iter().map(Chain::ids));
         ids.sort();
         ids.dedup();

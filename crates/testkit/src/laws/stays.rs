@@ -82,7 +82,7 @@ impl Laws<'_> {
         let view = self.before.view();
         let newest = view.iter().rposition(|entry| entry.message.is_typed()).unwrap_or(0);
         let tokens = |(index, entry): (usize, &Entry)| {
-            let tokens = self.ledger_before.of(entry.key).map_or(0, |tokens| tokens.total);
+            let tokens = self.ledger_before.entry(entry.key).map_or(0, |tokens| tokens.total);
             match self.request.host {
                 _ if index >= newest || must_stay.contains_key(&entry.key) => tokens,
                 // The host keeps all of them, if only as marks.

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let budget = std::env::args().nth(2).map_or(Ok(20_000), |tokens| tokens.parse())?;
 
     let mut registry = epitome::registry();
-    registry.register(Registration::of::<ErrorLines>())?;
+    registry.register(Registration::configurable::<ErrorLines>())?;
     let runtime = Config::parse(CONFIG, "epitome.toml", &registry)?.build(&registry)?;
     let engine = epitome::engine_of(&runtime);
 

@@ -73,7 +73,7 @@ impl Strategy for ErrorLines {
             let reason = Reason::new("old-output", detail);
             edits.push(Edit::Excerpt { message: at.message, block: at.block, keep, reason });
         }
-        Ok(Plan::of(edits, "no old tool output gets shorter by it"))
+        Ok(Plan::from_edits(edits, "no old tool output gets shorter by it"))
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         },
         sample: args.sample,
         seed: args.seed,
-        known: rows::known(args, quiet)?,
+        known: rows::earlier_rows(args, quiet)?,
         subject: match args.what {
             SubjectArg::Future => Subject::Future,
             SubjectArg::Probes => Subject::Probes,

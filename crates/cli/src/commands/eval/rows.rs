@@ -15,7 +15,7 @@ use crate::{paths, terminal};
 
 /// The rows of an earlier run, and whether this one may write to the file: it is checked before any work is done, and
 /// neither made nor changed.
-pub(super) fn known(args: &EvalArgs, quiet: bool) -> Result<Vec<Row>, Failure> {
+pub(super) fn earlier_rows(args: &EvalArgs, quiet: bool) -> Result<Vec<Row>, Failure> {
     let Some(path) = &args.jsonl else { return Ok(Vec::new()) };
     if paths::is_standard(path) {
         let failure =

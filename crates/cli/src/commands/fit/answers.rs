@@ -91,7 +91,7 @@ impl Answers {
 
     fn fit(&mut self, question: &Question) -> Result<String, Refusal> {
         let list = question.list()?;
-        let fitter = self.fitters.of(question, &self.runtime)?;
+        let fitter = self.fitters.fitter(question, &self.runtime)?;
         let mut request = FitRequest::new(&list);
         request.key = &question.session;
         request.system = beside(question.system.as_deref());

@@ -21,7 +21,7 @@ pub(super) struct Fitters(Vec<(Profile, Budget, Fitter)>);
 
 impl Fitters {
     /// The fitter for a question, made where there is none yet.
-    pub(super) fn of(&mut self, question: &Question, runtime: &Runtime) -> Result<&Fitter, Refusal> {
+    pub(super) fn fitter(&mut self, question: &Question, runtime: &Runtime) -> Result<&Fitter, Refusal> {
         let (profile, mut options) = (question.profile()?, options(question, runtime)?);
         options.memory_bytes = MEMORY_BYTES;
         options.archive_bytes = ARCHIVE_BYTES;

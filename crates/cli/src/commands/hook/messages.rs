@@ -161,7 +161,7 @@ fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure>
         let from = newest.map_or(0, |newest| newest as usize + 1);
         match apart(&message, came, from) {
             Some(parts) => messages.extend(parts),
-            None => messages.push(told(&message, index)?),
+            None => messages.push(hook_message(&message, index)?),
         }
     }
     Ok(messages)
@@ -193,7 +193,7 @@ fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<Vec<Valu
 }
 
 /// A message in Anthropic's form, as the hook gives it back. What the agent keeps of a result beside its text stays.
-fn told(message: &Value, came: Option<&AgentMessage>) -> Result<Value, Failure> {
+fn hook_message(message: &Value, came: Option<&AgentMessage>) -> Result<Value, Failure> {
     let text_of = |content: &Value| match content {
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<&str>>().join("\n"),
         other => other.as_str().unwrap_or_default().to_owned(),

@@ -82,7 +82,7 @@ fn way_out(part: &str) -> &'static str {
 
 /// The parts of the figures that the session has something of.
 fn parts(quality: &Quality) -> impl Iterator<Item = (QualityPart, &KeptShare)> {
-    QualityPart::ALL.into_iter().map(|part| (part, quality.of(part))).filter(|(_, kept)| kept.held > 0)
+    QualityPart::ALL.into_iter().map(|part| (part, quality.part(part))).filter(|(_, kept)| kept.held > 0)
 }
 
 pub(super) fn write_quality(out: &mut String, quality: &Quality, width: usize) {

@@ -62,7 +62,7 @@ impl CachedEmbedder {
     }
 
     /// The kept vectors of `hashes`.
-    fn kept(&self, hashes: &[TextHash]) -> HashMap<TextHash, Arc<[f32]>> {
+    fn kept_vectors(&self, hashes: &[TextHash]) -> HashMap<TextHash, Arc<[f32]>> {
         self.with_state(|state| {
             if let Some(folder) = &mut state.folder {
                 folder.read_once(|hash, vector| state.memory.put(hash, vector));
@@ -130,7 +130,7 @@ impl Embedder for CachedEmbedder {
 
     async fn embed(&self, texts: &[&str]) -> Result<Embeddings, EmbedError> {
         let hashes: Vec<TextHash> = texts.iter().map(|text| *blake3::hash(text.as_bytes()).as_bytes()).collect();
-        let mut found = self.kept(&hashes);
+        let mut found = self.kept_vectors(&hashes);
         self.complete(texts, &hashes, &mut found).await?;
         let mut dimensions = found.values().map(|vector| vector.len()).max().unwrap_or(self.dimensions());
         if found.values().any(|vector| vector.len() != dimensions) {

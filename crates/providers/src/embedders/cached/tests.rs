@@ -20,7 +20,7 @@ impl Counting {
         Arc::new(Self { dimensions, ..Self::default() })
     }
 
-    fn asked(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 }
@@ -67,9 +67,9 @@ fn only_what_is_missing_and_each_once() {
     let inner = Counting::new(1);
     let embedder = cached(&inner, None);
     assert_eq!(embed(&embedder, &["a", "bb", "a"]).unwrap(), [1.0, 2.0, 1.0]);
-    assert_eq!(inner.asked(), ["a", "bb"]);
+    assert_eq!(inner.requests(), ["a", "bb"]);
     assert_eq!(embed(&embedder, &["bb", "ccc", "a"]).unwrap(), [2.0, 3.0, 1.0]);
-    assert_eq!(inner.asked(), ["ccc"]);
+    assert_eq!(inner.requests(), ["ccc"]);
     assert_eq!(embed(&embedder, &[]).unwrap(), [0.0; 0]);
 }
 
@@ -81,10 +81,10 @@ fn a_failure_keeps_what_was_there_before_it() {
     let mut texts: Vec<&str> = many.iter().map(String::as_str).collect();
     texts.push("fail");
     assert!(embed(&embedder, &texts).unwrap_err().retryable);
-    inner.asked();
+    inner.requests();
     texts.pop();
     embed(&embedder, &texts).unwrap();
-    assert_eq!(inner.asked(), [""; 0]);
+    assert_eq!(inner.requests(), [""; 0]);
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn the_folder_outlives_the_process() {
     let inner = Counting::new(2);
     embed(&cached(&inner, Some(folder.path())), &["a", "bb"]).unwrap();
     embed(&cached(&inner, Some(folder.path())), &["bb", "ccc"]).unwrap();
-    assert_eq!(inner.asked(), ["a", "bb", "ccc"]);
+    assert_eq!(inner.requests(), ["a", "bb", "ccc"]);
     let texts = ["a", "bb", "ccc"];
     assert_eq!(embed(&cached(&inner, Some(folder.path())), &texts).unwrap(), [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]);
-    assert_eq!(inner.asked(), [""; 0]);
+    assert_eq!(inner.requests(), [""; 0]);
     assert!(files(folder.path()).iter().all(|file| file.extension().unwrap() == "vectors"), "no drafts are left");
 }
 
@@ -106,11 +106,11 @@ fn damage_costs_time_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let inner = Counting::new(1);
         embed(&cached(&inner, Some(folder.path())), &["a", "bb"]).unwrap();
-        inner.asked();
+        inner.requests();
         files(folder.path()).iter().for_each(|file| damage(file));
         for expect in [vec!["a", "bb"], vec![]] {
             assert_eq!(embed(&cached(&inner, Some(folder.path())), &["a", "bb"]).unwrap(), [1.0, 2.0]);
-            assert_eq!(inner.asked(), expect, "the file is rebuilt once");
+            assert_eq!(inner.requests(), expect, "the file is rebuilt once");
         }
     };
     check(&|file| fs::write(file, b"").unwrap());
@@ -153,8 +153,8 @@ fn many_files_become_one_and_the_oldest_vectors_go() {
     assert!(files(folder.path()).len() < 40);
     let settings = CacheSettings { capacity: 10, folder: Some(folder.path().to_path_buf()) };
     let small = CachedEmbedder::new(Arc::<Counting>::clone(&inner), &settings);
-    inner.asked();
+    inner.requests();
     embed(&small, &[&"x".repeat(39), ""]).unwrap();
-    assert_eq!(inner.asked(), [""], "the newest is there, the oldest is not");
+    assert_eq!(inner.requests(), [""], "the newest is there, the oldest is not");
     assert_eq!(files(folder.path()).len(), 2);
 }

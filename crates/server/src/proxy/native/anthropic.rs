@@ -68,7 +68,7 @@ fn event(name: &str, data: Value) -> Bytes {
 
 /// The compacted conversation as a text for people, and for services that cannot read the rest of the block: who said
 /// what, in order. Linear.
-pub(super) fn shown(messages: &[&str]) -> String {
+pub(super) fn conversation_text(messages: &[&str]) -> String {
     let mut text = String::from("The conversation so far, compacted.\n");
     for json in messages {
         let message: Value = serde_json::from_str(json).unwrap_or_default();
@@ -126,7 +126,7 @@ mod tests {
                 {"type": "image"}]}, {"type": "image"}]}),
         ];
         let messages = messages.map(|message| message.to_string());
-        let text = shown(&messages.each_ref().map(String::as_str));
+        let text = conversation_text(&messages.each_ref().map(String::as_str));
         let expect = "The conversation so far, compacted.\n\n[user]\nMend it.\n\n[assistant]\nYes.\ncalled bash \
                       {\"command\":\"make\"}\n\n[user]\nresult: done\nresult: (image)\n(image)\n";
         assert_eq!(text, expect);

@@ -187,7 +187,7 @@ async fn answer(
     let messages: Vec<&str> = outline.items.into_iter().map(|at| &text[at]).collect();
     let raw = |json: &&str| RawValue::from_string((*json).to_owned()).map_err(|_| "not-written");
     let contents = messages.iter().map(raw).collect::<Result<Vec<_>, _>>()?;
-    let shown = (format == Format::Anthropic).then(|| anthropic::shown(&messages));
+    let shown = (format == Format::Anthropic).then(|| anthropic::conversation_text(&messages));
     let most = proxy.core.settings.limits.body_bytes;
     let sealer = Sealer { keys: &proxy.item_keys, tenant: &request.caller.tenant, format, most };
     let sealed = CompactionItem {

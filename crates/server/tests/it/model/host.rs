@@ -59,7 +59,7 @@ impl Host {
 
     /// A caller. The service runs.
     pub(super) async fn kept(&self, token: &'static str) -> Kept {
-        Kept::of(Running::elsewhere(self.address)).await.with_token(token)
+        Kept::new(Running::elsewhere(self.address)).await.with_token(token)
     }
 }
 
