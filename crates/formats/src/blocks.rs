@@ -85,12 +85,15 @@ pub(crate) fn user_message(blocks: Vec<Block>) -> Message {
     Message::new("", Role::User, origin, blocks)
 }
 
-/// The messages of a user's blocks: one for each text in place of messages that left, for such a text is nobody's words, and
-/// one for each run of others. Forms that have one message for all neighbours of the user's side put these together.
+/// The messages of the user's side in a form that has one message for all neighbours: one for each tool result, and for the
+/// rest, if there is any, one for each text in place of messages that left, for such a text is nobody's words, and one for
+/// each run of others.
 pub(crate) fn user_messages(blocks: Vec<Block>) -> Vec<Message> {
-    let mut messages = Vec::new();
+    let (results, rest): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|block| block.as_result().is_some());
+    let mut messages: Vec<Message> =
+        results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
     let mut run: Vec<Block> = Vec::new();
-    for block in blocks {
+    for block in rest {
         if matches!(&block.content, Content::Text { text } if compacted(text).is_some()) {
             if !run.is_empty() {
                 messages.push(user_message(std::mem::take(&mut run)));

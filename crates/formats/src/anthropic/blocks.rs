@@ -16,17 +16,7 @@ pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
     match role {
         "assistant" => vec![Message::new("", Role::Assistant, Origin::Model, blocks)],
         "system" | "developer" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
-        _ => {
-            let (results, rest): (Vec<Block>, Vec<Block>) =
-                blocks.into_iter().partition(|block| block.as_result().is_some());
-            let is_empty = results.is_empty();
-            let mut messages: Vec<Message> =
-                results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
-            if !rest.is_empty() || is_empty {
-                messages.extend(user_messages(rest));
-            }
-            messages
-        }
+        _ => user_messages(blocks),
     }
 }
 

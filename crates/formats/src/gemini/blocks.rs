@@ -10,30 +10,20 @@ use epitome_session::{
     ToolResult,
 };
 
-use crate::blocks::{user_message, with_raw};
+use crate::blocks::{user_messages, with_raw};
 use crate::json::{self, Object};
 
 /// The fields of a response that hold its text, where it has one of them and nothing else.
 const OUTPUTS: [&str; 4] = ["output", "result", "content", "error"];
 
-/// The session's messages of one content: one for each function's response, and one for the rest if there is any. These
-/// messages have no ids yet.
+/// The session's messages of one content: one for each function's response, and for the rest, if there is any, one for each
+/// text of an earlier compaction and for what stands between these. These messages have no ids yet.
 pub(crate) fn messages(role: &str, parts: &str) -> Vec<Message> {
     let blocks = blocks(parts);
     match role {
         "model" => vec![Message::new("", Role::Assistant, Origin::Model, blocks)],
         "system" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
-        _ => {
-            let (results, rest): (Vec<Block>, Vec<Block>) =
-                blocks.into_iter().partition(|block| block.as_result().is_some());
-            let is_empty = results.is_empty();
-            let mut messages: Vec<Message> =
-                results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
-            if !rest.is_empty() || is_empty {
-                messages.push(user_message(rest));
-            }
-            messages
-        }
+        _ => user_messages(blocks),
     }
 }
 
