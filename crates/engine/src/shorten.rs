@@ -10,18 +10,23 @@ use epitome_strategy::{Tokens, text};
 const LEAST_BEGINNING: usize = 60;
 
 /// Returns the head and the tail of a text of `tokens` tokens that together make about `keep` of them, at ends of lines
-/// where that costs little. The head gets two thirds, because it names the subject.
+/// where that costs little, else beside words. The head gets two thirds, because it names the subject.
 pub(crate) fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
     let bytes = bytes_of(shown, keep, tokens);
-    let head = text::floor_boundary(shown, bytes * 2 / 3);
-    let head = shown[..head].rfind('\n').map(|at| at + 1).filter(|at| at * 4 >= head * 3).unwrap_or(head);
+    let most = text::floor_boundary(shown, bytes * 2 / 3);
+    let line_end = shown[..most].rfind('\n').map(|at| at + 1).filter(|at| at * 4 >= most * 3);
+    let head = line_end.unwrap_or_else(|| text::cut_before(shown, most));
     let tail = text::ceil_boundary(shown, shown.len() - (bytes / 3).min(shown.len()));
     let tail = shown[tail..]
         .find('\n')
         .map(|at| tail + at + 1)
         .filter(|at| (at - tail) * 4 <= shown.len() - tail)
-        .unwrap_or(tail);
-    if head >= tail { vec![] } else { vec![0..head as u32, tail as u32..shown.len() as u32] }
+        .unwrap_or_else(|| text::cut_behind(shown, tail));
+    if head >= tail {
+        return Vec::new();
+    }
+    let ranges = [0..head as u32, tail as u32..shown.len() as u32];
+    ranges.into_iter().filter(|range| !range.is_empty()).collect()
 }
 
 /// Returns the beginning of a summary of `tokens` tokens and those of its sections, each with its heading; with a mark
@@ -104,6 +109,17 @@ mod tests {
             200,
             "## Goal\nFix the parser, and leave the lexer alone.\n\n## Files\n- a.rs: the parser of the whole language, with its tables\n|## Pending\n- Run the tests.\n",
         );
+    }
+
+    #[test]
+    fn the_ends_of_one_long_line_are_cut_beside_words() {
+        let shown = "compile src/parser.rs and ".repeat(20);
+        for keep in (60..shown.len() - 60).step_by(7) {
+            let kept = ends(&shown, keep as Tokens, shown.len() as Tokens);
+            assert_eq!(kept.len(), 2, "{keep}");
+            let cuts = [kept[0].end as usize, kept[1].start as usize];
+            assert!(cuts.iter().all(|at| !text::is_in_name(&shown, *at)), "{keep}: {kept:?}");
+        }
     }
 
     #[test]

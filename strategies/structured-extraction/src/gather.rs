@@ -150,7 +150,7 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
             false => long.push(text.to_owned()),
         });
         let mut joined = short.join(", ");
-        joined.truncate(text::floor_boundary(&joined, SHORT_ARGUMENTS));
+        joined.truncate(text::cut_before(&joined, SHORT_ARGUMENTS));
         self.push(joined, from);
         let longest = LONGEST_LINE;
         for text in long {

@@ -143,15 +143,17 @@ pub(crate) fn sentences(line: &str, longest: usize) -> Vec<&str> {
     sentences
 }
 
-/// Returns the surroundings of the exact strings in a long line; neighbours of `longest` bytes together at most stay
-/// together. Linear in the line and its strings.
+/// Returns the surroundings of the exact strings in a long line, cut beside words; neighbours of `longest` bytes together at
+/// most stay together. Linear in the line and its strings.
 pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize) -> Vec<&'t str> {
     let mut windows: Vec<Range<usize>> = Vec::new();
     for atom in atoms.in_text(line) {
         let exact = atoms.all()[atom as usize].text;
         let from = windows.last().map_or(0, |window| text::floor_boundary(line, window.end.saturating_sub(AROUND)));
         let Some(start) = line[from..].find(exact).map(|at| at + from) else { continue };
-        let (left, right) = (start.saturating_sub(AROUND), (start + exact.len() + AROUND).min(line.len()));
+        let end = start + exact.len();
+        let left = text::cut_behind(line, start.saturating_sub(AROUND)).min(start);
+        let right = text::cut_before(line, (end + AROUND).min(line.len())).max(end);
         match windows.last_mut() {
             Some(window) if left <= window.end && right.saturating_sub(window.start) <= longest => {
                 window.end = right.max(window.end);
@@ -163,10 +165,7 @@ pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize)
             None => windows.push(left..right),
         }
     }
-    let cut = |window: Range<usize>| {
-        line[text::floor_boundary(line, window.start)..text::ceil_boundary(line, window.end)].trim()
-    };
-    windows.into_iter().map(cut).collect()
+    windows.into_iter().map(|window| line[window].trim()).collect()
 }
 
 /// Returns the words of three letters or more in a line, and its runs of Chinese characters.

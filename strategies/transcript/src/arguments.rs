@@ -3,8 +3,6 @@
 use epitome_strategy::Value;
 use epitome_strategy::text;
 
-use crate::pieces::is_in_name;
-
 /// The most bytes of arguments in the line of the call.
 const HEAD_BYTES: usize = 200;
 
@@ -115,7 +113,7 @@ fn tell_leaf(told: &mut CallText, key: &str, value: &str) {
         } else if told.head.is_empty() {
             let cut = text::ceil_boundary(first, text::sentence_end(first, HEAD_BYTES).max(1));
             told.head.push_str(first[..cut].trim_end());
-            told.head.push_str(if is_in_name(first, cut) { "…" } else { " …" });
+            told.head.push_str(if text::is_in_name(first, cut) { "…" } else { " …" });
         }
     }
     told.lines.extend(lines.filter(|line| !line.trim().is_empty()).map(|line| (sign, line.to_owned())));

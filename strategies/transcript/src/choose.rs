@@ -191,11 +191,21 @@ impl<'c> Choice<'c> {
                 }
                 continue;
             }
-            let heads: Vec<u32> = self.unkept_heads(line).collect();
-            heads.into_iter().rev().for_each(|head| self.take(head));
-            self.take(line);
+            self.take_with_heads(line);
         }
         self.heap.extend(passed);
+    }
+
+    /// Whether a line takes part in the choice.
+    pub(crate) fn is_open(&self, line: u32) -> bool {
+        self.open[line as usize]
+    }
+
+    /// Takes a line whatever its cost, below what it stands under.
+    pub(crate) fn take_with_heads(&mut self, line: u32) {
+        let heads: Vec<u32> = self.unkept_heads(line).collect();
+        heads.into_iter().rev().for_each(|head| self.take(head));
+        self.take(line);
     }
 
     /// Takes a line whatever its cost, and the lines that it is kept with. What is introduced is taken first, so that

@@ -10,12 +10,15 @@ use crate::choose::{Bounds, Choice};
 use crate::digest;
 use crate::layout::{Layout, UnitFate};
 use crate::records::records;
+use crate::replies::answered_lines;
 use crate::sections;
 use crate::source::{Kind, Passage, Source};
 use crate::worth::Worth;
 
 /// The part of the room, one in so many, for the beginnings of answers, which precede the other choices.
 const ANSWERS: Tokens = 5;
+/// The same for what short replies answer.
+const ANSWERED: Tokens = 5;
 /// Tokens of a message beside its text, and those that the line feed behind a heading may add.
 const MESSAGE_TOKENS: Tokens = 6;
 /// How often lines are chosen again after the text is counted: the last time uses all but a hundredth of the room.
@@ -56,6 +59,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     take_newest_words(source, worth, layout, &mut choice);
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
+    take_answered(source, worth, layout, &mut choice, layout.room / ANSWERED);
     let mut room = layout.room;
     let mut best: Option<FittedEdits> = None;
     for _ in 0..ROUNDS {
@@ -174,6 +178,23 @@ fn take_answers(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Ch
         }
         if let Some(line) = answer.filter(|line| choice.used - before + worth.tokens[*line as usize] <= room) {
             choice.take(line);
+        }
+    }
+}
+
+/// Keeps what short replies answer, as far as `room` allows, the newest first. The lines that they stand under come with
+/// them.
+fn take_answered(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>, room: Tokens) {
+    let is_shown = |passage: &Passage| {
+        let unit = passage.unit as usize;
+        passage.at.is_some() && (layout.place(unit) != UnitFate::Folds || layout.keeps_words(unit))
+    };
+    let before = choice.used;
+    for lines in answered_lines(source, worth, is_shown) {
+        for line in lines {
+            if choice.used - before + worth.tokens[line as usize] <= room && choice.is_open(line) {
+                choice.take_with_heads(line);
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::Range;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
 use crate::Settings;
+use crate::replies::SHORT_REPLY;
 use crate::source::{self, Kind, Passage, Source};
 use crate::terms::hash;
 use crate::worth::Worth;
@@ -26,6 +27,8 @@ struct TypedMessage {
     /// Tokens of its demands, as lines of a transcript.
     demands: Tokens,
     passages: Vec<usize>,
+    /// Whether a later one has the same words.
+    is_repeated: bool,
 }
 
 /// The fate of a unit.
@@ -156,13 +159,14 @@ impl Layout {
 
     /// Keeps typed messages, the newest first, as long as they take no more than `share`; long ones, and those with
     /// text of the harness, keep lines. Where they need more than `share`, room is first set aside for the demands in
-    /// the others, which become lines. A message that is repeated later word for word is treated like any other line.
+    /// the others, which become lines. Of messages with the same words the newest stays; a short one of the others is quoted
+    /// within the lines, because "yes" answers another question each time, and a long one is treated like any other text.
     fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
         let messages = self.typed_messages(view, source, worth);
         let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
         let mut aside: Tokens = messages.iter().map(|message| message.demands).sum();
         let mut used = 0;
-        for TypedMessage { unit, tokens, demands, passages } in messages {
+        for TypedMessage { unit, tokens, demands, passages, is_repeated } in messages {
             let is_short = tokens <= short;
             let least = tokens.min(short);
             aside = aside.saturating_sub(demands);
@@ -174,8 +178,8 @@ impl Layout {
             let beside = view.unit_tokens(unit).saturating_sub(tokens);
             // A little text beside the typed words costs less than its marks would.
             let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.quoted[unit] = self.one_text;
-            if !self.one_text {
+            self.quoted[unit] = self.one_text || is_repeated;
+            if !self.quoted[unit] {
                 self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
             }
             if is_short {
@@ -184,7 +188,8 @@ impl Layout {
         }
     }
 
-    /// Returns the typed messages that may become lines, the newest first, each at its last repetition.
+    /// Returns the typed messages that may become lines, the newest first; without long ones of which a later one has the
+    /// same words.
     fn typed_messages(&self, view: &View<'_>, source: &Source, worth: &Worth) -> Vec<TypedMessage> {
         let mut of_unit: HashMap<u32, Vec<usize>> = HashMap::new();
         let typed = |passage: &Passage| passage.kind == Kind::Typed && passage.at.is_some();
@@ -197,11 +202,12 @@ impl Layout {
             let Some(passages) = of_unit.remove(&(unit as u32)) else { continue };
             let lines = || passages.iter().flat_map(|passage| source.passages[*passage].lines.clone());
             let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
-            if seen.insert(said) && self.places[unit] == UnitFate::Folds {
-                let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
+            let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
+            let is_repeated = !seen.insert(said);
+            if (!is_repeated || tokens <= SHORT_REPLY) && self.places[unit] == UnitFate::Folds {
                 let demands = lines().filter(|line| source.lines[*line as usize].demand > 0.0);
                 let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
-                messages.push(TypedMessage { unit, tokens, demands, passages });
+                messages.push(TypedMessage { unit, tokens, demands, passages, is_repeated });
             }
         }
         messages

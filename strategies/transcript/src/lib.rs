@@ -13,6 +13,7 @@ mod nesting;
 mod outcome;
 mod pieces;
 mod records;
+mod replies;
 mod sections;
 mod source;
 mod terms;

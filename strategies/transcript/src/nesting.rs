@@ -47,6 +47,8 @@ struct Outline {
     open: Vec<(usize, u32)>,
     /// The line that introduces the items below it.
     lead: Option<u32>,
+    /// The heading of the section.
+    heading: Option<u32>,
     is_code: bool,
 }
 
@@ -66,13 +68,26 @@ impl Outline {
         let parent = self.open.last().map(|(_, line)| *line);
         self.open.push((indentation, number));
         if is_item(words) {
-            return parent.or(self.lead);
+            return parent.or(self.lead).or(self.heading);
         }
-        if parent.is_none() {
-            self.lead = introduces(words).then_some(number);
+        if parent.is_some() {
+            return parent;
         }
-        parent
+        if is_heading(words) {
+            (self.heading, self.lead) = (Some(number), None);
+            return None;
+        }
+        self.lead = introduces(words).then_some(number);
+        self.lead.and(self.heading)
     }
+}
+
+/// Whether a line is a heading of Markdown: behind signs of number, or nothing but bold words.
+fn is_heading(line: &str) -> bool {
+    let signs = line.bytes().take_while(|byte| *byte == b'#').count();
+    let line = line.trim_end();
+    let bold = line.strip_prefix("**").and_then(|line| line.strip_suffix("**"));
+    ((1..=6).contains(&signs) && line[signs..].starts_with(' ')) || bold.is_some_and(|words| !words.contains("**"))
 }
 
 /// Whether a line is an item of a list.
@@ -99,6 +114,11 @@ mod tests {
             &[None, Some(0), Some(0), None, Some(3), Some(4)],
         );
         check("Rules:\n- no floats\n- no commits\nThat is all.\n- so", &[None, Some(0), Some(0), None, None]);
+        check("## Open\n- one\n- two\nWords.\n- three", &[None, Some(0), Some(0), None, Some(0)]);
+        check(
+            "**Open**\nThese are:\n- one\nNext:\n**Done**\n1. two",
+            &[None, Some(0), Some(1), Some(0), None, Some(4)],
+        );
         check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
     }
 }
