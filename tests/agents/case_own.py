@@ -21,6 +21,8 @@ from spent import hold_pairs, spent
 #: Tokens of the window, and how often the afternoon is gone through, so that `LEAST` compactions come.
 WINDOWS = {"32k": (32_000, 2), "64k": (64_000, 4), "128k": (128_000, 8)}
 VARIANTS = {kind: [(size,) for size in WINDOWS] for kind in AGENTS}
+#: The 360 steps of the largest take opencode more than ten minutes.
+VARIANTS["opencode"].remove(("128k",))
 LEAST = 5
 #: The median of the summaries that Claude Code's models wrote in 9 recorded sessions, 13 of them.
 SUMMARY = 2_600
