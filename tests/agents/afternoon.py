@@ -28,7 +28,7 @@ def text_of(content):
     return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
 
 
-def recorded():
+def read_recording():
     """The messages of the recording, answers in one piece: role and blocks."""
     messages = []
     for line in RECORDING.read_text().splitlines():
@@ -44,12 +44,12 @@ def recorded():
 
 def task():
     """What the person asked for first."""
-    return recorded()[0][1][0]["text"]
+    return read_recording()[0][1][0]["text"]
 
 
 def summary(characters):
     """A text of this length in the words that the model said in the recording: a summary as one may be long."""
-    answers = [block for role, blocks in recorded() if role == "assistant" for block in blocks]
+    answers = [block for role, blocks in read_recording() if role == "assistant" for block in blocks]
     said = "\n".join(block["text"] for block in answers if block["type"] == "text")
     return (said * (characters // len(said) + 1))[:characters]
 
@@ -58,7 +58,7 @@ def steps(work):
     """The steps, and in the folder `work` what their calls print and read."""
     (work / "at.sh").write_text(AT)
     (work / "at").mkdir()
-    messages = recorded()
+    messages = read_recording()
     results = {block["tool_use_id"]: text_of(block["content"])
                for _, blocks in messages for block in blocks if block["type"] == "tool_result"}
     made, said, number = [], [], 0

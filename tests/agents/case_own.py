@@ -14,9 +14,10 @@ import sys
 import afternoon
 import case_setup
 import received
+import spending
 from case_setup import AGENTS, ANSWER, documented
-from scene import HERE, requests, scene as fresh
-from spent import hold_pairs, spent
+from scene import HERE, requests
+from scene import scene as open_scene
 
 #: Tokens of the window, and how often the afternoon is gone through, so that `LEAST` compactions come.
 WINDOWS = {"32k": (32_000, 2), "64k": (64_000, 4), "128k": (128_000, 8)}
@@ -64,7 +65,6 @@ class OpenCode(case_setup.OpenCode):
         settings["provider"]["made"]["models"]["m"]["limit"] = {"context": self.window, "output": self.window // 8}
         file.write_text(json.dumps(settings))
 
-
     def environment(self):
         # Where it finds a plug-in, it installs what plug-ins are written with: it is not to wait for a network.
         return {**super().environment(), "npm_config_fetch_retries": "0"}
@@ -111,7 +111,7 @@ def play(scene, kind, size, is_ours, tokens=SUMMARY, target=""):
     the service's configuration, for the agent that goes through it."""
     window, rounds = WINDOWS[size]
     summary = afternoon.summary(4 * tokens)
-    with fresh(scene.epitome, scene.programs) as place:
+    with open_scene(scene.epitome, scene.programs) as place:
         place.timeout = 1_200
         base, seen, number = provider(place, rounds, summary)
         agent = place.agent = type(kind, (KINDS[kind],), {"window": window})(place.home, base)
@@ -119,10 +119,10 @@ def play(scene, kind, size, is_ours, tokens=SUMMARY, target=""):
             set_up(place, kind, base, target)
         place.ran(agent.start(afternoon.task()), ANSWER)
         sent = requests(seen)
-    hold_pairs(sent)
+    spending.hold_pairs(sent)
     if is_ours:
         hold_recall(sent, f"call_afternoon_{number}_0")
-    told = spent(sent, summary)
+    told = spending.count(sent, summary)
     # What an agent asks its model for a summary with may be more: the agent's own threshold does not count it.
     assert told.longest <= window or not is_ours, f"a request of {told.longest} tokens in a window of {window}"
     return told

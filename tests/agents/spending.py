@@ -14,7 +14,7 @@ CACHED, WRITTEN = 0.1, 5
 
 
 @dataclass
-class Spent:
+class Spending:
     """Figures in tokens, but `requests`, `compactions` and `summaries`."""
 
     requests: int
@@ -33,7 +33,7 @@ class Spent:
         return round(self.sent - self.cached + CACHED * self.cached + WRITTEN * self.written)
 
 
-def spent(requests, summary):
+def count(requests, summary):
     """The figures of a run whose model answered each request for a summary with `summary`."""
     seen, cached = set(), 0
     for request in requests:
@@ -41,11 +41,11 @@ def spent(requests, summary):
     sizes = [request["bytes"] // 4 for request in requests]
     main = [request["bytes"] // 4 for request in requests if request["is_main"]]
     for_summaries = [request["bytes"] // 4 for request in requests if request["is_summary"]]
-    return Spent(requests=len(requests), sent=sum(sizes), cached=cached, longest=max(sizes),
-                 # A large step behind a summary may hide that the request became smaller.
-                 compactions=max(len(for_summaries), sum(later < 0.9 * earlier for earlier, later in zip(main, main[1:]))),
-                 summaries=len(for_summaries), sent_for_summaries=sum(for_summaries),
-                 written=len(for_summaries) * len(summary) // 4)
+    return Spending(requests=len(requests), sent=sum(sizes), cached=cached, longest=max(sizes),
+                    # A large step behind a summary may hide that the request became smaller.
+                    compactions=max(len(for_summaries), sum(later < 0.9 * earlier for earlier, later in zip(main, main[1:]))),
+                    summaries=len(for_summaries), sent_for_summaries=sum(for_summaries),
+                    written=len(for_summaries) * len(summary) // 4)
 
 
 def known_share(body, seen):
@@ -64,19 +64,19 @@ def known_share(body, seen):
 def pieces(body):
     """A request in the order in which a provider's cache takes it: tools, system prompt, conversation block by block."""
     yield body.get("tools")
-    yield without_marks(body.get("system", body.get("instructions")))
+    yield strip_marks(body.get("system", body.get("instructions")))
     for message in body.get("messages") or body.get("input") or []:
         content = message.get("content")
         for block in content if isinstance(content, list) else [content]:
-            yield message.get("role"), without_marks(block)
+            yield message.get("role"), strip_marks(block)
         yield {key: value for key, value in message.items() if key != "content"}
 
 
-def without_marks(value):
+def strip_marks(value):
     """A value without the marks that tell the provider where to cache, which move from request to request."""
     if isinstance(value, dict):
-        return {key: without_marks(inner) for key, inner in value.items() if key != "cache_control"}
-    return [without_marks(inner) for inner in value] if isinstance(value, list) else value
+        return {key: strip_marks(inner) for key, inner in value.items() if key != "cache_control"}
+    return [strip_marks(inner) for inner in value] if isinstance(value, list) else value
 
 
 def hold_pairs(requests):
