@@ -123,7 +123,7 @@ def play(scene, kind, size, is_ours, tokens=SUMMARY, target=""):
     if is_ours:
         hold_recall(sent, f"call_afternoon_{number}_0")
     told = spending.count(sent, summary)
-    # What an agent asks its model for a summary with may be more: the agent's own threshold does not count it.
+    # With its own compaction an agent may send more: its threshold counts neither a large step nor what asks for a summary.
     assert told.longest <= window or not is_ours, f"a request of {told.longest} tokens in a window of {window}"
     return told
 
