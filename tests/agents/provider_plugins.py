@@ -3,7 +3,10 @@
     provider_plugins.py FOLDER SCRIPT
 
 The script is that of provider.py, with one more field: `summary`, what the model says where an agent asks it for one. The
-request on which an agent asks for a summary is written with `"is_summary": true`.
+request on which an agent asks for a summary is written with `"is_summary": true`. A step has two more:
+
+    read       paths of files, for the agent's tool that reads one; for its shell where it has none
+    otherwise  a command for the shell where none of the tools of `calls` is there
 """
 
 import itertools
@@ -21,6 +24,8 @@ FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
 SHELLS = ("bash", "Bash", "shell", "shell_command", "exec_command")
 #: What agents say where they want a summary in place of work.
 ASKED = ("Do NOT call any tools", "create a detailed summary", "CONTEXT CHECKPOINT")
+#: What agents say in the system prompt of such a request.
+SUMMARIZER = "context summarization"
 ASIDE = "A few words."
 
 numbers = itertools.count()
@@ -47,9 +52,21 @@ def shell(body):
     return next((tool for name in SHELLS for tool in wires.tools(body) if tool[0] == name), None)
 
 
+def reader(body):
+    """The tool that reads a file, and its argument for the path."""
+    for tool in body.get("tools") or []:
+        given = tool.get("function", tool)
+        if given.get("name") in ("Read", "read"):
+            schema = given.get("input_schema") or given.get("parameters") or {}
+            name = next(name for name in ("file_path", "filePath", "path") if name in schema.get("properties", {}))
+            return (given["name"], None), name
+    return None, None
+
+
 def is_summary(body):
-    last = (body.get("messages") or body.get("input") or [{}])[-1]
-    return any(words in json.dumps(last) for words in ASKED)
+    messages = body.get("messages") or body.get("input") or [{}]
+    is_summarizer = messages[0].get("role") == "system" and SUMMARIZER in json.dumps(messages[0])
+    return is_summarizer or any(words in json.dumps(messages[-1]) for words in ASKED)
 
 
 def step_of(body):
@@ -71,10 +88,16 @@ def answer(body):
         return f"aside_{next(numbers)}", ASIDE, []
     number = step_of(body)
     step = SCRIPT["steps"][number]
-    asked = [(tool, arguments(tool[0], step["shell"]))] if "shell" in step else []
+    parts = step.get("shell", [])
+    asked = [(tool, arguments(tool[0], part)) for part in (parts if isinstance(parts, list) else [parts])]
+    read, name = reader(body)
+    for path in step.get("read", []):
+        asked.append((read, {name: path}) if read else (tool, arguments(tool[0], f"cat {path}")))
     for wanted, given in step.get("calls", []):
         named = next((tool for tool in wires.tools(body) if (tool[0] or "").endswith(wanted)), None)
         asked += [(named, given)] if named else []
+    if "otherwise" in step and not asked:
+        asked.append((tool, arguments(tool[0], step["otherwise"])))
     text = step.get("say", "")
     if "quote" in step:
         found = [match for result in received.results_of(body, "") for match in re.findall(step["quote"], result)]

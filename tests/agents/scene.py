@@ -20,7 +20,9 @@ TIMEOUT = 240
 
 
 class Scene:
-    """`epitome` is the command, `programs` the folder of the agents'."""
+    """`epitome` is the command, `programs` the folder of the agents', `timeout` the seconds that an agent may take."""
+
+    timeout = TIMEOUT
 
     def __init__(self, epitome, programs, folder):
         self.epitome, self.programs, self.folder = epitome, programs, folder
@@ -79,7 +81,7 @@ class Scene:
 
     def ran(self, command, expect, **more):
         """What an agent says, which holds `expect`."""
-        return finished(self.started(command, **more), expect)
+        return finished(self.started(command, **more), expect, self.timeout)
 
     def turn(self, kind, tag, steps, prompt, expect, resumed=True, **more):
         """One run of the agent with a provider of its own: what it said, and the main requests that the provider got."""
@@ -118,8 +120,8 @@ class Scene:
             process.wait()
 
 
-def finished(process, expect):
-    out, err = process.communicate(timeout=TIMEOUT)
+def finished(process, expect, timeout=TIMEOUT):
+    out, err = process.communicate(timeout=timeout)
     assert expect in out, f"it did not say {expect!r}: {out[-1500:]} {err[-1500:]}"
     return out
 
