@@ -25,6 +25,7 @@ _CALLS = {
     "tool_use": ("id", "input"),
     "tool_call": ("id", "args"),
     "function_call": ("call_id", "arguments"),
+    "invalid_tool_call": ("id", "args"),
 }
 
 
@@ -36,9 +37,10 @@ def wire_of(message: BaseMessage) -> dict[str, Any]:
         thought = _thought_of(message)
         if thought:
             wire["reasoning_content"] = thought
-        if message.tool_calls:
+        calls = [_wire_call(call) for call in (*message.tool_calls, *_broken_calls(message))]
+        if calls:
             wire["content"] = wire["content"] or None
-            wire["tool_calls"] = [_wire_call(call) for call in message.tool_calls]
+            wire["tool_calls"] = calls
     elif isinstance(message, ToolMessage):
         wire["tool_call_id"] = message.tool_call_id
     return wire
@@ -71,12 +73,22 @@ def _content_of(message: BaseMessage) -> str | list[dict[str, Any]]:
 
 def _positions(message: BaseMessage) -> list[int]:
     """Where in a list of blocks those stand that are content: neither thinking nor a call that is in `tool_calls` too."""
-    calls = {call["id"] for call in message.tool_calls} if isinstance(message, AIMessage) else frozenset()
+    calls = _ids_of_calls(message) if isinstance(message, AIMessage) else frozenset()
     return [
         position
         for position, block in enumerate(message.content)
         if isinstance(block, str) or (block.get("type") not in _THINKING and _id_of_call(block) not in calls)
     ]
+
+
+def _broken_calls(message: AIMessage) -> list[Any]:
+    """Calls whose arguments could not be read. An agent answers those that have an id, and clients send both: providers refuse
+    one without the other."""
+    return [call for call in message.invalid_tool_calls if call.get("id") is not None]
+
+
+def _ids_of_calls(message: AIMessage) -> set[str | None]:
+    return {call["id"] for call in (*message.tool_calls, *_broken_calls(message))}
 
 
 def _id_of_call(block: dict[str, Any]) -> Any:
@@ -117,7 +129,7 @@ def _texts_in(value: Any) -> list[str]:
 
 
 def _wire_call(call: Any) -> dict[str, Any]:
-    function = {"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)}
+    function = {"name": call["name"] or "", "arguments": _text_of(call["args"] or {})}
     return {"type": "function", "id": call["id"], "function": function}
 
 
@@ -151,10 +163,20 @@ def _block_after(block: Any, part: dict[str, Any] | None) -> Any:
 
 def _edit_calls(own: AIMessage, calls: list[dict[str, Any]], update: dict[str, Any]) -> None:
     """Puts other arguments into a message, wherever it has them."""
-    arguments = {call["id"]: _arguments_of(call["function"]["arguments"]) for call in calls}
+    broken = {call["id"] for call in _broken_calls(own)}
+    arguments: dict[str, Any] = {}
+    for call in calls:
+        text = call["function"]["arguments"]
+        arguments[call["id"]] = text if call["id"] in broken else _arguments_of(text)
     update["tool_calls"] = [
         {**call, "args": arguments[call["id"]]} for call in own.tool_calls if call["id"] in arguments
     ]
+    if broken:
+        update["invalid_tool_calls"] = [
+            {**call, "args": arguments.get(call.get("id"), call["args"])}
+            for call in own.invalid_tool_calls
+            if call.get("id") is None or call["id"] in arguments
+        ]
     content = update.get("content", own.content)
     if isinstance(content, list):
         update["content"] = [
@@ -175,16 +197,21 @@ def _arguments_of(text: str) -> dict[str, Any]:
     return arguments if isinstance(arguments, dict) else {"arguments": arguments}
 
 
-def _call_after(block: dict[str, Any], arguments: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _text_of(arguments: Any) -> str:
+    """Arguments as a request has them; those that could not be read are a text already."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+
+
+def _call_after(block: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
     id, key = _CALLS[block["type"]]
     after = arguments.get(block.get(id, ""))
     if after is None:
         return block
-    return {**block, key: json.dumps(after, ensure_ascii=False) if isinstance(block.get(key), str) else after}
+    return {**block, key: _text_of(after) if isinstance(block.get(key), str) else after}
 
 
-def _raw_after(call: dict[str, Any], arguments: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _raw_after(call: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
     after = arguments.get(call.get("id", ""))
     if after is None:
         return call
-    return {**call, "function": {**call["function"], "arguments": json.dumps(after, ensure_ascii=False)}}
+    return {**call, "function": {**call["function"], "arguments": _text_of(after)}}

@@ -198,6 +198,64 @@ def test_messages_are_edited() -> None:
     )
 
 
+BROKEN = {"name": "write", "args": '{"text": "lo', "id": "c2", "error": "no JSON", "type": "invalid_tool_call"}
+
+
+def test_calls_that_cannot_be_read_are_edited() -> None:
+    def call_shorter(wire: dict[str, Any]) -> None:
+        wire["tool_calls"][-1]["function"]["arguments"] = '{"te'
+
+    nameless = {**BROKEN, "id": None}
+    raw = {"id": "c2", "type": "function", "function": {"name": "write", "arguments": BROKEN["args"]}}
+    message = AIMessage(
+        [{"type": "function_call", "call_id": "c2", "arguments": BROKEN["args"]}],
+        tool_calls=[CALL],
+        invalid_tool_calls=[BROKEN, nameless],
+        additional_kwargs={"tool_calls": [raw]},
+    )
+    assert [call["id"] for call in wire_of(message)["tool_calls"]] == ["c1", "c2"]
+    expect = {
+        "content": [{"type": "function_call", "call_id": "c2", "arguments": '{"te'}],
+        "invalid_tool_calls": [{**BROKEN, "args": '{"te'}, nameless],
+        "additional_kwargs": {"tool_calls": [{**raw, "function": {"name": "write", "arguments": '{"te'}}]},
+    }
+    check_edit(message, call_shorter, expect)
+
+
+class Broken(Scripted):
+    """Every third call has arguments that cannot be read."""
+
+    def _generate(self, *given: Any, **words: Any) -> ChatResult:
+        result = super()._generate(*given, **words)
+        message = result.generations[0].message
+        if len(self.sent) % 3 == 0 and isinstance(message, AIMessage) and message.tool_calls:
+            (call,) = message.tool_calls
+            broken = {**BROKEN, "name": call["name"], "id": call["id"]}
+            other = {**call, "id": f"{call['id']}b"}
+            message = message.model_copy(update={"tool_calls": [other], "invalid_tool_calls": [broken]})
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def test_calls_that_cannot_be_read_keep_their_results() -> None:
+    model = Broken()
+    agent = agent_of(model, budget=BUDGET)
+    agent.invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+    check_kept(model.sent)
+    seen = 0
+    for messages in model.sent:
+        # As OpenAI's client sends them.
+        calls = [
+            call["id"]
+            for message in messages
+            if isinstance(message, AIMessage)
+            for call in (*message.tool_calls, *message.invalid_tool_calls)
+        ]
+        results = [message.tool_call_id for message in messages if isinstance(message, ToolMessage)]
+        assert sorted(map(str, calls)) == sorted(results)
+        seen += any(call in result for call in ("call_3", "call_6") for result in results)
+    assert seen > 2
+
+
 def test_messages_are_written_as_they_are_fitted() -> None:
     thought = AIMessage([THINKING, USE], tool_calls=[CALL])
     assert wire_of(thought)["reasoning_content"] == THINKING["thinking"] and wire_of(thought)["content"] is None
