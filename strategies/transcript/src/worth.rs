@@ -5,12 +5,13 @@
 //! little.
 
 use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::Ending;
 use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
 use crate::counts::{Counts, ModelTerms};
-use crate::source::{Kind, Line, Passage, Source};
+use crate::source::{Action, Kind, Line, Passage, Source};
 use crate::terms::{KeyMap, Terms, hash};
 
 /// The factor for the terms of a line, by who said or printed them.
@@ -53,8 +54,8 @@ const EDGE_FLAT: f32 = 0.5;
 const TOLD_FLAT: f32 = 1_000.0;
 /// The worth of text that a change put in: readers who saw only the path of a change could not tell its effect.
 const CHANGED: f32 = 1.4;
-/// The worth of each task of the newest list beside its terms, and the rest of the worth of a tool's answer to a list
-/// that it was given: the answer repeats the list, or praises it.
+/// The worth of each task of the newest list beside its terms, and the rest of the worth of an answer that repeats what the
+/// tool was given: a list of tasks, or the path of a file that was changed. That it worked is marked at the call.
 const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
 /// The worth of a demand in a typed message that has become lines: it precedes everything else.
@@ -166,6 +167,7 @@ impl Worth {
                     }
                     self.set(passage, factor, 0.0);
                     self.weigh_output(source, passage, reads, age, |line| outcomes.has(line));
+                    action.into_iter().for_each(|action| self.lower_echoes(source, passage, action));
                 }
                 _ => {}
             }
@@ -209,6 +211,22 @@ impl Worth {
         let all = passage.lines.clone();
         for line in all.clone().take(2).chain(all.rev().take(2)) {
             self.flat[line as usize] += EDGE_FLAT * age;
+        }
+    }
+
+    /// Lowers the worth of lines that say no more than the mark at the call: that a file was changed, or nothing printed.
+    fn lower_echoes(&mut self, source: &Source, passage: &Passage, action: &Action) {
+        if action.ending != Some(Ending::Fine) {
+            return;
+        }
+        let changes = matches!(action.kind, ToolKind::Edit | ToolKind::Write);
+        let path = source.asked(action).split(" | ").find(|part| part.contains(['.', '/', '\\'])).filter(|_| changes);
+        for line in passage.lines.clone() {
+            let text = source.lines[line as usize].text();
+            if path.is_some_and(|path| text.contains(path)) || tells_of_silence(text) {
+                self.factor[line as usize] *= ECHO;
+                self.flat[line as usize] *= ECHO;
+            }
         }
     }
 
@@ -266,6 +284,12 @@ impl Worth {
 fn age(passage: &Passage, messages: u32) -> f32 {
     let place = passage.message as f32 / messages.saturating_sub(1).max(1) as f32;
     1.0 - AGE * (1.0 - place)
+}
+
+/// Whether a line stands for the output of a command that printed nothing.
+fn tells_of_silence(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('(') && ["no output)", "empty result)", "without output)"].iter().any(|end| line.ends_with(end))
 }
 
 /// Whether a line of a patch names the file that the lines below it change.
