@@ -6,4 +6,4 @@ mod script;
 
 pub use outcome::{exit_code, first_error, is_failure, outcome, telling_line};
 pub use results::results;
-pub use script::{first_command, is_looking, script_of};
+pub use script::{first_command, is_looking, is_search, script_of};

@@ -30,6 +30,10 @@ impl Speaker {
 
 /// The mark in front of a call.
 pub const CALL: &str = "▸ ";
+/// The mark for what was left out: behind the line before it, in front of the first line that is left, or for a call.
+pub const LEFT_OUT: &str = "…";
+/// The mark behind that, in front of the number of calls, where it is more than one.
+pub const TIMES: &str = " ×";
 /// The mark in front of the output of a call.
 pub const OUTPUT: &str = "→ ";
 /// The mark in front of a line of a call's arguments that a change neither adds nor removes.
@@ -42,14 +46,20 @@ pub enum Ending {
     Fine,
     /// Its result tells of a failure.
     Failed,
+    /// It searched, and nothing was found.
+    Empty,
 }
 
 impl Ending {
+    /// Every ending.
+    pub const ALL: [Self; 3] = [Self::Fine, Self::Failed, Self::Empty];
+
     /// Returns the mark behind the line of the call.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Fine => " ✓",
             Self::Failed => " ✗",
+            Self::Empty => " ∅",
         }
     }
 }
@@ -57,7 +67,7 @@ impl Ending {
 /// Returns the tool's name in the line of a call, its mark taken off, with what was asked, and how it ended where the line
 /// says so.
 pub fn read_call(line: &str) -> (&str, &str, Option<Ending>) {
-    let ended = [Ending::Fine, Ending::Failed].into_iter().find_map(|it| Some((line.strip_suffix(it.mark())?, it)));
+    let ended = Ending::ALL.into_iter().find_map(|it| Some((line.strip_suffix(it.mark())?, it)));
     let (call, ending) = ended.map_or((line, None), |(call, ending)| (call, Some(ending)));
     let (name, head) = call.split_once(": ").unwrap_or((call, ""));
     (name, head, ending)
@@ -102,7 +112,8 @@ pub fn opens_record(line: &str) -> bool {
     opening(line).is_some()
 }
 
-/// Returns the records of a transcript, in order; text in front of the first is left out. Linear.
+/// Returns the records of a transcript, in order; text in front of the first is left out, and so are the numbers of calls
+/// that are not shown. Linear.
 pub fn records(text: &str) -> Vec<Record<'_>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;
@@ -117,6 +128,7 @@ pub fn records(text: &str) -> Vec<Record<'_>> {
         let text = text[range].trim_end_matches('\n');
         Some(match opening(text)? {
             Opening::Speech(speaker, text) => Record::Speech { speaker, text },
+            Opening::Call(text) if text.starts_with(LEFT_OUT) => return None,
             Opening::Call(text) => {
                 let (call, below) = text.split_once('\n').unwrap_or((text, ""));
                 let (name, head, _) = read_call(call);
@@ -136,7 +148,7 @@ mod tests {
         let check = |text: &str, expect: &[Record<'_>]| assert_eq!(records(text), expect, "{text}");
         check("## Goal\n- no transcript", &[]);
         check(
-            "What the signs mean.\n» I look.\nAnd think.\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
+            "What the signs mean.\n» I look.\nAnd think.\n▸ … ×3\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
             &[
                 Record::Speech { speaker: Speaker::Assistant, text: "I look.\nAnd think." },
                 Record::Call { name: "Bash", head: "cat a.rs", below: "| | head\n→ fn a() …" },

@@ -34,7 +34,8 @@ pub(crate) enum Cut {
     Sentences,
 }
 
-/// Returns the pieces of a text that have a letter or a digit, in order; lines of marks alone are left out. Linear.
+/// Returns the pieces of a text that have a letter or a digit, in order; lines of marks alone are left out, and of what a tool
+/// printed those of one tag, and the numbers of empty lines. Linear.
 pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let longest = if cut == Cut::Sentences { SENTENCE } else { LONGEST_LINE };
@@ -42,6 +43,9 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         let end = line.start + text[line.clone()].trim_end().len();
         let is_numbered = cut == Cut::NumberedLines;
         let (number, start) = if is_numbered { line_number(text, line.start..end) } else { (None, line.start) };
+        if is_numbered && (is_tag(&text[start..end]) || is_number_of_empty_line(&text[line.start..end])) {
+            continue;
+        }
         if end - start <= longest {
             if text[start..end].chars().any(char::is_alphanumeric) {
                 pieces.push(Piece { range: start..end, number, starts_line: true });
@@ -93,13 +97,19 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
-/// Whether a cut at `at` is inside a name: a path, a number, a hash, a word. What stands beside it is a fragment then.
-pub(crate) fn is_in_name(text: &str, at: usize) -> bool {
-    let is_part = |char: char| {
-        char.is_ascii_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '~' | '+')
-    };
-    let (before, behind) = text.split_at(text::floor_boundary(text, at));
-    before.chars().next_back().is_some_and(is_part) && behind.chars().next().is_some_and(is_part)
+/// Whether a line is one tag without attributes: it frames what is beside it.
+fn is_tag(line: &str) -> bool {
+    let inner = line.trim().strip_prefix('<').and_then(|line| line.strip_suffix('>'));
+    let name = inner.map(|inner| inner.strip_prefix('/').unwrap_or(inner));
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    })
+}
+
+/// Whether a line is a number that a tool put in front of an empty line: such numbers are indented.
+fn is_number_of_empty_line(line: &str) -> bool {
+    let digits = line.trim_start();
+    digits.len() + 2 < line.len() && digits.len() < 5 && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Returns the number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself
@@ -144,6 +154,8 @@ mod tests {
             Cut::NumberedLines,
             &["12|let x = 1;", "13|let y;", "14|  more", "2024-05-01 log"],
         );
+        check("<output>\nfn a()\n</output>\n   325\n 7\n42", Cut::NumberedLines, &["fn a()", " 7", "42"]);
+        check("<output>", Cut::Lines, &["<output>"]);
         check(
             "Thanks for that. I moved to v1.2 on Monday. Never push to the main branch, please! Ok.\nShort. Line.",
             Cut::Sentences,

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use epitome_strategy::text::is_in_name;
+
 use crate::arguments::Sign;
 use crate::digest::{Ending, Record, Rows, Speaker};
-use crate::pieces::is_in_name;
 use crate::source::{Kind, Line, Passage, Source};
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
@@ -13,8 +14,10 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
+    let mut left_out = 0;
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
+        left_out += passage.calls_before + u32::from(passage.kind == Kind::Call && rows.is_empty());
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {
             // The first line of a command is not all of it.
@@ -26,6 +29,11 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
             }
             continue;
         }
+        let opens = !(matches!(passage.kind, Kind::Argument | Kind::Output) && call.is_some());
+        if opens && left_out > 0 {
+            records.push(Record::LeftOut { calls: std::mem::take(&mut left_out) });
+        }
+        let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         match (passage.kind, call) {
             (Kind::Call, _) => {
                 let Some(action) = passage.action else { continue };
@@ -45,6 +53,9 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
             (Kind::Injected, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
             (Kind::Said | Kind::Answer, _) => records.push(Record::Speech { speaker: Speaker::Assistant, rows }),
         }
+    }
+    if left_out > 0 && !records.is_empty() {
+        records.push(Record::LeftOut { calls: left_out });
     }
     records
 }
@@ -157,6 +168,7 @@ mod tests {
                 lines: 0..2,
                 action: None,
                 gap_behind: false,
+                calls_before: 0,
             };
             let rows = rows(&source, &passage, &kept);
             assert_eq!(rows.iter().map(|(text, _)| text.to_owned()).collect::<Vec<_>>(), [expect]);

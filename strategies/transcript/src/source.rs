@@ -85,6 +85,8 @@ pub(crate) struct Passage {
     pub(crate) action: Option<u32>,
     /// Whether lines behind the last one were left out by an earlier compaction.
     pub(crate) gap_behind: bool,
+    /// How many calls in front of it an earlier compaction left out.
+    pub(crate) calls_before: u32,
 }
 
 /// A call.
@@ -121,6 +123,8 @@ pub(crate) struct Source {
     is_behind_output: bool,
     /// Whether the present unit is the newest step.
     is_newest: bool,
+    /// Calls that an earlier compaction left out in front of the next passage.
+    left_out: u32,
 }
 
 /// The place of the text that is being read.
@@ -282,6 +286,7 @@ impl Source {
             lines: line..line + 1,
             action: Some(action),
             gap_behind: false,
+            calls_before: std::mem::take(&mut self.left_out),
         });
         action
     }
@@ -364,7 +369,8 @@ impl Source {
         if !lines.is_empty() {
             let SourcePosition { unit, at } = place;
             let message = self.messages;
-            self.passages.push(Passage { kind, unit, message, at, lines, action, gap_behind: false });
+            let calls_before = std::mem::take(&mut self.left_out);
+            self.passages.push(Passage { kind, unit, message, at, lines, action, gap_behind: false, calls_before });
         }
     }
 
@@ -375,6 +381,7 @@ impl Source {
         while let Some(record) = records.next() {
             let calls_next = matches!(records.peek(), Some(Record::Call { .. }));
             match record {
+                Record::LeftOut { calls } => self.left_out += calls,
                 Record::Speech { speaker, rows } => {
                     let kind = match speaker {
                         Speaker::Assistant if calls_next => Kind::Said,
@@ -405,6 +412,7 @@ impl Source {
             }
         }
         self.messages += 1;
+        self.left_out = 0;
     }
 
     fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {

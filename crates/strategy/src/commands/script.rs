@@ -118,3 +118,66 @@ fn only_looks(command: &str) -> bool {
         || (matches!(program, "git" | "gh" | "glab" | "docker" | "kubectl")
             && words.take(3).any(|word| LOOKING_AT.contains(&word)))
 }
+
+/// Programs that print what they find. Those of the first line report with the exit code 1 that they found nothing.
+const SEARCHING: &[&str] = &[
+    "grep",
+    "egrep",
+    "fgrep",
+    "zgrep",
+    "rg",
+    "ag",
+    "ack",
+    "pgrep",
+    "which",
+    "findstr",
+    "select-string",
+    "find",
+    "fd",
+    "locate",
+];
+
+/// Whether the last command of a script prints what it finds, and nothing else: its silence says that nothing was found.
+pub fn is_search(script: &str) -> bool {
+    let last = script.trim().rsplit(['\n', ';']).find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let last = last.rsplit("&&").next().unwrap_or(last).split("||").next().unwrap_or(last).replace("2>", "");
+    let mut parts = last.split('|').map(words_of_program);
+    let searches = parts.any(|(program, rest)| {
+        SEARCHING.contains(&program.as_str()) || (program == "git" && rest.split_whitespace().next() == Some("grep"))
+    });
+    searches && !last.contains('>') && !last.split_whitespace().any(is_silent)
+}
+
+/// The program of a command, in small letters and without its folder, and what follows it.
+fn words_of_program(command: &str) -> (String, &str) {
+    let command = command.trim();
+    let (program, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
+    (program.rsplit('/').next().unwrap_or(program).to_ascii_lowercase(), rest)
+}
+
+/// Whether an option makes a search print nothing, or act on what it finds.
+fn is_silent(option: &str) -> bool {
+    let is_quiet = option.strip_prefix('-').is_some_and(|short| !short.starts_with('-') && short.contains('q'));
+    is_quiet || matches!(option, "--quiet" | "--silent" | "-exec" | "-delete" | "xargs" | "tee")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn searches() {
+        let check = |script: &str, expect: bool| assert_eq!(is_search(script), expect, "{script}");
+        check("grep -rn token src", true);
+        check("cd /srv && rg -n 'a b' --glob '*.rs' 2>/dev/null | head -20", true);
+        check("cat a.log | grep ERROR || true", true);
+        check("git grep -n token", true);
+        check("make\nfind . -name '*.rs'", true);
+        check("grep -q token a && echo yes", false);
+        check("grep -qi token a", false);
+        check("grep token a > b", false);
+        check("find . -name '*.o' -delete", false);
+        check("cat a", false);
+        check("git log --grep token", false);
+    }
+}

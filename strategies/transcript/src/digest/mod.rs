@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use epitome_strategy::Language;
-use epitome_strategy::transcript::{ARGUMENT, CALL, OUTPUT, read_call};
+use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, read_call};
 pub(crate) use epitome_strategy::transcript::{Ending, Speaker};
 
 use crate::arguments::Sign;
@@ -15,8 +15,6 @@ use crate::arguments::Sign;
 pub(crate) use read::{is_transcript, read};
 pub(crate) use write::write;
 
-/// The mark for lines that were left out: behind the line before them, or in front of the first line that is left.
-const LEFT_OUT: &str = "…";
 /// The mark in front of a line that would read as one of the form's own.
 const ESCAPE: char = '\\';
 
@@ -48,18 +46,21 @@ struct Row {
 
 impl Rows {
     /// Adds a line; `gap_before` says whether lines in front of it were left out. The form's own marks of omission at
-    /// its ends are read as such, and a line of marks only is not added.
+    /// its ends are read as such, and a line of marks only, or an empty one, is not added.
     pub(crate) fn push(&mut self, text: &str, gap_before: bool) {
         let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
         let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
-        let inner = behind.unwrap_or(text);
-        let before = inner.strip_prefix(LEFT_OUT).and_then(|text| text.strip_prefix(' '));
-        let inner = before.unwrap_or(inner);
-        if inner == LEFT_OUT {
-            self.gap_behind = true;
+        let marked = behind.unwrap_or(text);
+        let mut inner = marked;
+        while let Some(rest) = inner.strip_prefix(LEFT_OUT).and_then(|text| text.strip_prefix(' ')) {
+            inner = rest;
+        }
+        let is_marked = inner.len() < marked.len();
+        if inner == LEFT_OUT || inner.is_empty() {
+            self.gap_behind = gap_before || is_marked || marked.len() < text.len() || inner == LEFT_OUT;
             return;
         }
-        self.rows.push(Row { text: inner.to_owned(), gap_before: gap_before || before.is_some() });
+        self.rows.push(Row { text: inner.to_owned(), gap_before: gap_before || is_marked });
         self.gap_behind = behind.is_some();
     }
 
@@ -90,6 +91,8 @@ pub(crate) enum Record {
     Speech { speaker: Speaker, rows: Rows },
     /// A call of the model.
     Call { name: String, head: String, ending: Option<Ending>, arguments: Vec<(Sign, Rows)>, output: Rows },
+    /// Calls of which nothing is shown.
+    LeftOut { calls: u32 },
 }
 
 /// What the line that explains the form begins with: the signs behind it differ between versions.
@@ -103,8 +106,10 @@ fn legend_start(language: Language) -> &'static str {
 /// Returns the line that explains the form; only the first transcript of a view has it.
 pub(crate) fn legend(language: Language) -> String {
     let signs = match language {
-        Language::English => "» assistant, « user, ▸ call (✓ no error, ✗ failed), → its result, … left out.",
-        Language::Chinese => "» 助手，« 用户，▸ 调用（✓ 无错误，✗ 失败），→ 结果，… 省略。",
+        Language::English => {
+            "» assistant, « user, ▸ call (✓ no error, ✗ failed, ∅ nothing found), → its result, … left out."
+        }
+        Language::Chinese => "» 助手，« 用户，▸ 调用（✓ 无错误，✗ 失败，∅ 未找到），→ 结果，… 省略。",
     };
     format!("{}{signs}", legend_start(language))
 }

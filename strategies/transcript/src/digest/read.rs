@@ -3,7 +3,7 @@
 use epitome_strategy::Language;
 
 use super::write::is_mark;
-use super::{CALL, ESCAPE, OUTPUT, Record, Rows, SIGNS, Speaker, legend_start, read_call, sign_mark};
+use super::{CALL, ESCAPE, LEFT_OUT, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start, read_call, sign_mark};
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
 pub(crate) fn is_transcript(text: &str) -> bool {
@@ -33,6 +33,9 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             rows.push(said, false);
             records.push(Record::Speech { speaker, rows });
             part = Part::Speech;
+        } else if let Some(calls) = line.strip_prefix(CALL).and_then(read_left_out) {
+            records.push(Record::LeftOut { calls });
+            part = Part::Speech;
         } else if let Some(call) = line.strip_prefix(CALL) {
             let (name, head, ending) = read_call(call);
             let (name, head) = (name.to_owned(), head.to_owned());
@@ -42,11 +45,17 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             match records.last_mut() {
                 Some(Record::Speech { rows, .. }) => rows.push(unescape(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
-                None => {}
+                Some(Record::LeftOut { .. }) | None => {}
             }
         }
     }
     records
+}
+
+/// Returns the number in the line of calls that were left out, the mark of a call taken off.
+fn read_left_out(line: &str) -> Option<u32> {
+    let rest = line.strip_prefix(LEFT_OUT)?;
+    if rest.is_empty() { Some(1) } else { rest.strip_prefix(TIMES)?.parse().ok() }
 }
 
 /// Reads a line below a call.

@@ -29,6 +29,9 @@ fn example() -> Vec<Record> {
             output: rows(&["done", "- a list", "\\» escaped"]),
         },
         Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
+        Record::LeftOut { calls: 7 },
+        Record::Speech { speaker: Speaker::Assistant, rows: rows(&["So I do."]) },
+        Record::LeftOut { calls: 1 },
         Record::Call {
             name: "Stop".to_owned(),
             head: String::new(),
@@ -55,6 +58,9 @@ test result: FAILED …
 - a list
 \\\\» escaped
 « No, keep one().
+▸ … ×7
+» So I do.
+▸ …
 ▸ Stop ✓";
     assert_eq!(write(&example()), expect);
     assert_eq!(read(expect), example());
@@ -64,7 +70,14 @@ test result: FAILED …
 
 /// Lines as they can stand in a record: one line each, the first not empty.
 fn lines() -> impl Strategy<Value = Rows> {
-    let line = prop_oneof!["[a-z+-|»«▸→◦…\\\\ ]{1,12}", "[ -~]{1,30}", "[»«▸→◦] ?[a-z]{0,5}", "… [a-z]{1,5} …"];
+    let line = prop_oneof![
+        "[a-z+-|»«▸→◦…\\\\ ]{1,12}",
+        "[ -~]{1,30}",
+        "[»«▸→◦] ?[a-z]{0,5}",
+        "▸? ?…( ×[0-9])?",
+        "… … [a-z]{0,3}",
+        "… [a-z]{1,5} …"
+    ];
     let rows = (prop::collection::vec((line, any::<bool>()), 1..5), any::<bool>()).prop_map(|(lines, gap)| {
         let mut rows = Rows::default();
         lines.iter().for_each(|(line, gap)| rows.push(line, *gap));
@@ -84,10 +97,11 @@ fn record() -> impl Strategy<Value = Record> {
         signed.into_iter().filter_map(|(sign, rows)| Some((sign, rows?))).collect::<Vec<_>>()
     });
     let output = prop_oneof![Just(Rows::default()), lines()];
-    let ending = prop::option::of(prop::sample::select(vec![Ending::Fine, Ending::Failed]));
+    let ending = prop::option::of(prop::sample::select(Ending::ALL.to_vec()));
     let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", ending, arguments, output)
         .prop_map(|(name, head, ending, arguments, output)| Record::Call { name, head, ending, arguments, output });
-    prop_oneof![speech, call]
+    let left_out = (1..1_000_u32).prop_map(|calls| Record::LeftOut { calls });
+    prop_oneof![speech, call, left_out]
 }
 
 proptest! {

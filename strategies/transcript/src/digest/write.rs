@@ -1,6 +1,6 @@
 //! Writes the form of a transcript.
 
-use super::{CALL, ESCAPE, Ending, LEFT_OUT, OUTPUT, Record, Rows, Speaker, sign_mark};
+use super::{CALL, ESCAPE, Ending, LEFT_OUT, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub(crate) fn write(records: &[Record]) -> String {
@@ -8,6 +8,8 @@ pub(crate) fn write(records: &[Record]) -> String {
     for record in records {
         match record {
             Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), ""),
+            Record::LeftOut { calls: 1 } => text.push_str(&format!("{CALL}{LEFT_OUT}\n")),
+            Record::LeftOut { calls } => text.push_str(&format!("{CALL}{LEFT_OUT}{TIMES}{calls}\n")),
             Record::Call { name, head, ending, arguments, output } => {
                 text.push_str(CALL);
                 text.push_str(name);
