@@ -135,7 +135,7 @@ fn shortened(message: &Message, most: usize) -> Message {
 }
 
 /// The texts of a message.
-pub(crate) fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
+fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
     message.blocks.iter().filter_map(|block| match &block.content {
         Content::Text { text } => Some(&**text),
         _ => None,

@@ -2,6 +2,7 @@
 
 mod agent_message;
 mod claude_code;
+mod demands;
 mod messages;
 
 use std::io::Read as _;

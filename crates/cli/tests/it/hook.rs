@@ -72,6 +72,46 @@ fn before_a_compaction_the_demands() {
 }
 
 #[test]
+fn demands_are_as_they_were_said() {
+    let line = |id: &str, before: Value, role: &str, content: Value| {
+        let line = json!({"type": role, "uuid": id, "parentUuid": before, "sessionId": "s", "timestamp": "2026-01-01T00:00:00Z",
+                          "message": {"role": role, "content": content}});
+        format!("{line}\n")
+    };
+    let pasted: String = (1..90).map(|n| format!("- You must always check module {n} of the parser.\n")).collect();
+    let session = [
+        line(
+            "a",
+            Value::Null,
+            "user",
+            "From now on:\n- Never touch the lexer.\n- It must stay fast.\n\n1. yes\n2.".into(),
+        ),
+        line("b", "a".into(), "assistant", json!([{"type": "tool_use", "id": "t", "name": "Edit", "input": {}}])),
+        line(
+            "c",
+            "b".into(),
+            "user",
+            json!([{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content":
+            "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse the old name"}]),
+        ),
+        line("d", "c".into(), "user", format!("Here is the plan:\n{pasted}").into()),
+        line(
+            "e",
+            "d".into(),
+            "user",
+            "<command-message>review</command-message>\n<command-name>/review</command-name>".into(),
+        ),
+    ];
+    let place = Place::with("session.jsonl", session.concat());
+    let ran = hooked(&place, "pre-compact", &json!({"transcript_path": place.path("session.jsonl")}));
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let (own, plan) = ran.text().split_once("\n- You must always check module").unwrap();
+    insta::assert_snapshot!(own, @"");
+    // The plan leaves room for what was said before it.
+    assert!((500..1_100).contains(&plan.chars().count()) && !plan.contains("review"), "{plan}");
+}
+
+#[test]
 fn a_hook_that_fails_does_not_stop_the_agent() {
     let place = Place::with("other.jsonl", "no session\n");
     let check = |event: &str, input: &str, expect: &str| {

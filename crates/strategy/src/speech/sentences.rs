@@ -49,11 +49,10 @@ fn in_line(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>>
         let mut end = line.end;
         while let Some((at, char)) = chars.next() {
             let is_free = !char.is_ascii() || chars.peek().is_none_or(|(_, next)| next.is_whitespace());
-            let is_number =
-                || text[start..start + at].trim_start_matches(BULLETS).bytes().all(|byte| byte.is_ascii_digit());
+            let is_label = || is_label(text[start..start + at].trim_start_matches(BULLETS));
             if ends_sentence(char)
                 && is_free
-                && !(char == '.' && (is_number() || is_abbreviated(&text[start..start + at])))
+                && !(char == '.' && (is_label() || is_abbreviated(&text[start..start + at])))
             {
                 end = start + at + char.len_utf8();
                 break;
@@ -64,11 +63,24 @@ fn in_line(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>>
         Some(part)
     });
     parts.filter_map(|part| {
-        let words = text[part.clone()].trim_start_matches(BULLETS).trim_start();
+        let words = without_bullets(&text[part.clone()]);
         let start = part.end - words.len();
         let words = words.trim_end();
         words.contains(char::is_alphanumeric).then(|| start..start + words.len())
     })
+}
+
+/// Returns a part of a line without what opens it: bullets and signs of headings and quotes. Emphasis is a part of it.
+fn without_bullets(part: &str) -> &str {
+    let words = part.trim_start_matches(BULLETS);
+    let emphasis = part[..part.len() - words.len()].bytes().rev().take_while(|byte| *byte == b'*').count();
+    &part[part.len() - words.len() - emphasis..]
+}
+
+/// Whether a text is the number or the letter of an item: `2`, `A`; or nothing.
+fn is_label(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+        || (text.len() == 1 && text.bytes().all(|byte| byte.is_ascii_uppercase()))
 }
 
 /// Whether a text ends in a word that is written with a full stop.
@@ -94,6 +106,8 @@ mod tests {
         check("a list:\nfirst\nSecond", &["a list:", "first", "Second"]);
         check("see\n```\nmust not\n```\nthis", &["see", "this"]);
         check("1. one\n2. two", &["1. one", "2. two"]);
+        check("A. is fine. Log it.", &["A. is fine.", "Log it."]);
+        check("- **Files:** two\n* *one*", &["**Files:** two", "*one*"]);
         check("…\n--\n", &[]);
         check("", &[]);
     }

@@ -1,18 +1,17 @@
 //! Claude Code's command hooks, which get the path of the session's file.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use epitome::Session;
 use epitome::formats::{Format, ReadOptions, read};
-use epitome::session::{Message, Origin, Role};
+use epitome::session::{Message, Role};
 use epitome::strategy::Lexicon;
-use epitome::strategy::speech::demands;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::brief::{brief_within, texts_of};
+use super::demands::demands_in;
+use crate::brief::brief_within;
 use crate::configuration;
 use crate::failure::Failure;
 use crate::folders::variable;
@@ -21,9 +20,6 @@ use crate::input::bytes;
 /// Characters that a hook may add to the context: Claude Code puts a longer text into a file, and shows its beginning.
 /// 10,000 are its limit, and the lines around the text need some.
 const ADDED: usize = 9_500;
-
-/// Characters of demands that are handed to the model that writes the summary; the newest come first.
-const DEMANDS: usize = 3_000;
 
 /// What Claude Code tells a hook, as far as it matters here.
 #[derive(Debug, Deserialize)]
@@ -42,29 +38,13 @@ pub(super) fn demands_to_keep(input: &str) -> Result<String, Failure> {
         fs::write(&mark, []).map_err(|error| failed_at(&mark, error))?;
     }
     let session = session_of(&input)?;
-    let lexicon = Lexicon::standard();
-    let mut seen = BTreeSet::new();
-    let mut kept: Vec<&str> = Vec::new();
-    let mut room = DEMANDS;
-    for text in session
-        .log()
-        .iter()
-        .rev()
-        .filter(|message| message.origin == Origin::Typed)
-        .flat_map(|message| texts_of(message))
-    {
-        for demand in demands(&lexicon, text).into_iter().rev() {
-            let words = text[demand.range].trim();
-            if words.chars().count() < room && seen.insert(words) {
-                room -= words.chars().count();
-                kept.push(words);
-            }
-        }
-    }
+    let kept = demands_in(&session, &Lexicon::standard());
     if kept.is_empty() {
         return Ok(String::new());
     }
-    let list: String = kept.iter().rev().map(|words| format!("\n- {}", words.replace('\n', " "))).collect();
+    let lines =
+        |words: &str| words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ");
+    let list: String = kept.iter().map(|words| format!("\n- {}", lines(words))).collect();
     Ok(format!("The user demanded the following. Repeat each of these word for word in the summary:{list}"))
 }
 

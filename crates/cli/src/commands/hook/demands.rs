@@ -1,0 +1,75 @@
+//! The demands of a session that a summary has to repeat.
+
+use std::collections::{BTreeSet, HashMap};
+
+use epitome::Session;
+use epitome::session::{CallId, Content, Message};
+use epitome::strategy::Lexicon;
+use epitome::strategy::speech::{Demand, demands, spoken_through_tool, typed_texts};
+
+/// Characters of demands that are handed to the model that writes the summary; the newest come first.
+const DEMANDS: usize = 3_000;
+
+/// Characters of one message's, the surest first: a plan that was pasted is not to crowd out everything else.
+const OF_ONE_MESSAGE: usize = 1_000;
+
+/// Characters of the longest answer of a person to a tool that is a demand as it is.
+const SHORT_ANSWER: usize = 300;
+
+/// Returns what people demanded, oldest first, word for word with its line feeds; each once. Linear in the log.
+pub(super) fn demands_in(session: &Session, lexicon: &Lexicon) -> Vec<String> {
+    let mut tools: HashMap<CallId, &str> = HashMap::new();
+    let mut found: Vec<Vec<(f32, &str)>> = Vec::new();
+    for message in session.log() {
+        for (_, call) in message.calls() {
+            tools.insert(CallId::clone(&call.id), &call.name);
+        }
+        found.push(demands_of(message, &tools, lexicon));
+    }
+    let mut seen = BTreeSet::new();
+    let mut room = DEMANDS;
+    for demands in found.iter_mut().rev() {
+        let mut own = room.min(OF_ONE_MESSAGE);
+        let mut surest: Vec<(f32, &str)> = demands.clone();
+        surest.sort_by(|one, other| other.0.total_cmp(&one.0));
+        let taken: BTreeSet<&str> = surest
+            .into_iter()
+            .map(|(_, words)| words)
+            .filter(|words| {
+                let length = words.chars().count();
+                let takes = length < own && seen.insert(*words);
+                if takes {
+                    (own, room) = (own - length, room - length);
+                }
+                takes
+            })
+            .collect();
+        let mut listed = BTreeSet::new();
+        demands.retain(|(_, words)| taken.contains(words) && listed.insert(*words));
+    }
+    found.into_iter().flatten().map(|(_, words)| words.to_owned()).collect()
+}
+
+/// Returns the demands of a message, each with the probability that it binds: of what a person typed, and of what a person
+/// said through a tool. A number alone says nothing here.
+fn demands_of<'m>(message: &'m Message, tools: &HashMap<CallId, &str>, lexicon: &Lexicon) -> Vec<(f32, &'m str)> {
+    let of_text = |text: &'m str| {
+        demands(lexicon, text).into_iter().map(move |Demand { range, binding }| (binding, text[range].trim()))
+    };
+    let mut found: Vec<(f32, &str)> = Vec::new();
+    for (_, text, ranges) in typed_texts(message) {
+        ranges.into_iter().for_each(|range| found.extend(of_text(&text[range])));
+    }
+    for block in &message.blocks {
+        let Content::ToolResult(result) = &block.content else { continue };
+        let tool = tools.get(&result.call_id).copied().unwrap_or_default();
+        let Some(range) = spoken_through_tool(tool, &result.text) else { continue };
+        let words = result.text[range].trim();
+        match words.chars().count() <= SHORT_ANSWER {
+            true => found.push((1.0, words)),
+            false => found.extend(of_text(words)),
+        }
+    }
+    found.retain(|(_, words)| words.chars().filter(|char| char.is_alphabetic()).nth(1).is_some());
+    found
+}
