@@ -228,7 +228,7 @@ fn calls_show_how_they_ended() {
         step(3, "rm old_notes.txt", ""),
         step(4, "python run_suite.py -q", &format!("{listing}\n  63 passed in 3.0s")),
     );
-    let planned = case(&fixture, "tail_share=0").target(150).run();
+    let planned = case(&fixture, "tail_share=0").target(155).run();
     check(
         &planned,
         &[
@@ -285,4 +285,86 @@ fn a_command_that_goes_on_says_so() {
         }
     }
     assert!(cut > 0);
+}
+
+/// A short reply says nothing without the question, and the option, that it answers.
+#[test]
+fn what_a_short_reply_answers_stays() {
+    let fixture = |reply: &str| {
+        format!(
+            "user: design it\nassistant:\n  Plain words of little use {{n}}. … x40 lines\n  Which of them do you prefer?\n  \
+             **A)** one process does it all\n  **B)** two processes share a lock\n  **C)** a queue stands between\n\
+             user: {reply}\nassistant: I look.\ncall Bash b {{\"command\":\"ls\"}}\nresult b:\n  entry {{n}} … x90 lines\n\
+             user: on\nassistant: yes\nuser: and?\nassistant: no"
+        )
+    };
+    let check = |reply: &str, holds: &[&str], lacks: &[&str]| {
+        check(&case(&fixture(reply), "tail_share=0").target(170).run(), holds, lacks);
+    };
+    check("b", &["Which of them do you prefer?", "**B)** two processes share a lock"], &["**A)**"]);
+    check("the third one", &["Which of them do you prefer?", "**C)** a queue stands between"], &[]);
+    check("yes", &["Which of them do you prefer?"], &[]);
+}
+
+/// What people typed again and again answers another question each time.
+#[test]
+fn a_short_message_that_is_repeated_is_quoted_in_its_place() {
+    let round = |number: u32| {
+        format!("assistant:\n  plain words {{n}} of part {number}. … x30 lines\n  Is part {number} right?\nuser: yes\n")
+    };
+    let rounds: String = (1..=4).map(round).collect();
+    let fixture = format!("user: design it\n{rounds}assistant: done\nuser: and?\nassistant: no");
+    let planned = case(&fixture, "tail_share=0").target(200).run();
+    let quoted = |number: u32| format!("Is part {number} right?\n« yes");
+    check(&planned, &[&quoted(1), &quoted(2), &quoted(3)], &[&quoted(4)]);
+    // The newest is a message of its own; of a long one that is repeated the newest alone is sure to stay.
+    assert!(planned.text.contains("part 4 right?"), "{}", planned.text);
+}
+
+/// A list stands below its heading, and below the line that introduces it.
+#[test]
+fn a_list_stands_below_its_heading() {
+    let section =
+        |name: &str, lead: &str| format!("  ## {name}\n{lead}  - the {name}_limit of parse_{name}\n  - plain words\n");
+    let fixture = format!(
+        "user: design it\nassistant:\n{}{}  - plain words {{n}} … x60 lines\nuser: queue_limit or retry_limit?\nassistant: yes\n\
+         user: and?\nassistant: no",
+        section("queue", ""),
+        section("retry", "  These matter:\n")
+    );
+    let mut items = 0;
+    for target in (30..160).step_by(5) {
+        let planned = case(&fixture, "tail_share=0").target(target).run();
+        let text = transcripts(&planned).join("\n");
+        for (item, above) in [("the queue_limit", "## queue"), ("the retry_limit", "## retry")] {
+            let Some(at) = text.find(item) else { continue };
+            items += 1;
+            let headings = text[..at].rmatches("## ").count();
+            assert!(headings > 0 && text[..at].contains(above), "{target}\n{text}");
+        }
+        assert!(!text.contains("the retry_limit") || text.contains("These matter:"), "{target}\n{text}");
+    }
+    assert!(items > 10, "{items}");
+}
+
+/// Calls of which nothing is shown are counted where they were.
+#[test]
+fn calls_that_left_are_counted() {
+    let step = |number: u32| {
+        format!("assistant:\ncall Bash c{number} {{\"command\":\"ls\"}}\nresult c{number}:\n  entry {{n}} … x9 lines\n")
+    };
+    let steps: String = (1..=5).map(step).collect();
+    let fixture = format!(
+        "user: go\n{steps}assistant:\ncall Edit e {{\"file_path\":\"src/parse_queue.rs\"}}\nresult e: done\n\
+         user: on\nassistant: yes\nuser: and?\nassistant: no"
+    );
+    let planned = case(&fixture, "tail_share=0").target(100).run();
+    check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
+    // A later compaction of the text alone knows them still.
+    let text = transcripts(&planned)[0].replace('\n', "\n  ");
+    let again = format!(
+        "user: go\nuser(summary):\n  [Summary of 9 earlier messages]\n  {text}\n  » plain words of it\n  plain words of little use … x60\nuser: on\nassistant: yes\nuser: and?\nassistant: no"
+    );
+    let planned = case(&again, "tail_share=0").target(150).run();
+    check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
 }
