@@ -311,18 +311,3 @@ fn decisions_survive_among_lines_that_hold_more_strings() {
     );
     check(&planned.target(1500).run(), &["## Decisions", "we decided to drop it."], &[]);
 }
-
-#[test]
-fn a_long_line_is_cut_beside_words() {
-    let words = "considerable ".repeat(40);
-    let fixture = agent(20, 40)
-        .replace("result c1:\n", &format!("result c1:\n  {words}src/parser_table.rs {words}\n"))
-        .replace("Now module 9 of", "src/parser_table.rs is next, module 9 of");
-    let planned = case(&fixture, "").target(1_500).run();
-    let line = block(&planned)
-        .lines()
-        .find(|line| line.contains("considerable"))
-        .unwrap_or_else(|| panic!("{}", planned.text));
-    let is_half = |word: &str| word.len() > 1 && word != "considerable" && "considerable".contains(word);
-    assert!(!line.split_whitespace().any(is_half), "{line}");
-}
