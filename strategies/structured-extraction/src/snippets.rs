@@ -151,9 +151,7 @@ pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize)
         let exact = atoms.all()[atom as usize].text;
         let from = windows.last().map_or(0, |window| text::floor_boundary(line, window.end.saturating_sub(AROUND)));
         let Some(start) = line[from..].find(exact).map(|at| at + from) else { continue };
-        let end = start + exact.len();
-        let left = text::cut_behind(line, start.saturating_sub(AROUND)).min(start);
-        let right = text::cut_before(line, (end + AROUND).min(line.len())).max(end);
+        let Range { start: left, end: right } = window(line, start..start + exact.len());
         match windows.last_mut() {
             Some(window) if left <= window.end && right.saturating_sub(window.start) <= longest => {
                 window.end = right.max(window.end);
@@ -166,6 +164,13 @@ pub(crate) fn surroundings<'t>(atoms: &Atoms<'_>, line: &'t str, longest: usize)
         }
     }
     windows.into_iter().map(|window| line[window].trim()).collect()
+}
+
+/// Returns an exact string with what is around it on its line, cut beside words.
+fn window(line: &str, exact: Range<usize>) -> Range<usize> {
+    let left = text::cut_behind(line, exact.start.saturating_sub(AROUND)).min(exact.start);
+    let right = text::cut_before(line, (exact.end + AROUND).min(line.len())).max(exact.end);
+    left..right
 }
 
 /// Returns the words of three letters or more in a line, and its runs of Chinese characters.
@@ -211,5 +216,24 @@ pub(crate) fn leaves(value: &Value, key: &str, leaf: &mut impl FnMut(&str, &str)
         Value::Array(items) => items.iter().for_each(|item| leaves(item, key, leaf)),
         Value::Object(fields) => fields.iter().for_each(|(key, item)| leaves(item, key, leaf)),
         Value::Number(_) | Value::Null | Value::Bool(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_around_is_cut_beside_words() {
+        let check = |words: &str, count: usize| {
+            let line = format!("{words}src/table.rs {words}");
+            let found = &line[window(&line, words.len()..words.len() + "src/table.rs".len())];
+            let whole = found
+                .split_whitespace()
+                .filter(|word| *word == words.trim_end().rsplit(' ').next().unwrap_or_default());
+            assert_eq!((whole.count(), found.split_whitespace().count()), (count, count + 1), "{found}");
+        };
+        check(&"considerable ".repeat(40), 10);
+        check(&"a/considerable/path.rs ".repeat(40), 6);
     }
 }

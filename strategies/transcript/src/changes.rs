@@ -10,8 +10,8 @@ use crate::terms::hash;
 /// Bytes of the shortest line that identifies itself elsewhere: closing brackets are everywhere.
 const LEAST_BYTES: usize = 12;
 
-/// Returns for each line whether it shows text of a file that a later change replaced, or tasks of a list that a later
-/// call of the same tool replaced. Linear.
+/// Returns for each line whether it shows text of a file that a later change replaced, or is of a call whose list of tasks a
+/// later call of the same tool replaced. Linear.
 pub(crate) fn replaced_lines(source: &Source) -> Vec<bool> {
     let mut is_replaced = vec![false; source.lines.len()];
     mark_earlier_tasks(source, &mut is_replaced);
@@ -24,7 +24,9 @@ pub(crate) fn replaced_lines(source: &Source) -> Vec<bool> {
 fn mark_earlier_tasks(source: &Source, is_replaced: &mut [bool]) {
     let listing = || source.actions.iter().filter(|action| action.lists_tasks);
     let newest: HashMap<&str, u32> = listing().map(|action| (&*action.name, action.head)).collect();
-    for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Argument) {
+    // The call and its result say no more than that there was a list.
+    let of_list = |kind: Kind| matches!(kind, Kind::Call | Kind::Argument | Kind::Output);
+    for passage in source.passages.iter().filter(|passage| of_list(passage.kind)) {
         let action = passage.action.map(|action| &source.actions[action as usize]);
         if action.is_some_and(|action| action.lists_tasks && newest.get(&*action.name) != Some(&action.head)) {
             is_replaced[passage.lines.start as usize..passage.lines.end as usize].fill(true);

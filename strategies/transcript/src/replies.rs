@@ -32,7 +32,7 @@ const ORDINALS_CHINESE: [(&str, [&str; 2]); 4] =
 /// the model's question, and the options that the reply names. Linear.
 pub(crate) fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&Passage) -> bool) -> Vec<Vec<u32>> {
     let mut answered = Vec::new();
-    let mut spoken: Option<(u32, Vec<u32>)> = None;
+    let mut spoken: Vec<u32> = Vec::new();
     for messages in source.passages.chunk_by(|one, other| one.message == other.message) {
         let lines_of = |is_kind: &dyn Fn(Kind) -> bool| -> Vec<u32> {
             let own = messages.iter().filter(|passage| is_kind(passage.kind));
@@ -40,16 +40,16 @@ pub(crate) fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&
         };
         let typed = lines_of(&|kind| kind == Kind::Typed);
         if typed.is_empty() {
-            let said = lines_of(&|kind| matches!(kind, Kind::Answer | Kind::Said));
-            match messages.iter().all(|passage| passage.kind == Kind::Injected) {
-                true => {}
-                false => spoken = (!said.is_empty()).then_some((messages[0].message, said)),
+            // What a harness says between the two changes nothing.
+            if messages.iter().any(|passage| passage.kind != Kind::Injected) {
+                spoken = lines_of(&|kind| matches!(kind, Kind::Answer | Kind::Said));
             }
             continue;
         }
+        let said = std::mem::take(&mut spoken);
         let is_short = typed.iter().map(|line| worth.tokens[*line as usize]).sum::<Tokens>() <= SHORT_REPLY;
         let is_shown = messages.iter().any(|passage| passage.kind == Kind::Typed && is_shown(passage));
-        if let Some((_, said)) = spoken.take().filter(|_| is_short && is_shown) {
+        if is_short && is_shown && !said.is_empty() {
             let reply: String = typed.iter().map(|line| source.lines[*line as usize].text()).collect();
             answered.push(lines_for(source, &reply, &said));
         }

