@@ -486,3 +486,37 @@ fn a_budget_of_almost_nothing_says_what_left() {
         assert!(ran.text().contains(told), "{told}: {}", ran.text());
     }
 }
+
+#[test]
+fn a_message_without_content_has_no_handle() {
+    let line = |id: &str, message: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{message}}}\n"
+        )
+    };
+    let user =
+        |id: &str, text: &str| line(id, &format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#));
+    let model = |id: &str, content: &str| {
+        line(id, &format!(r#"{{"role":"assistant","content":[{content}],"stopReason":"stop"}}"#))
+    };
+    let long = "the parser reads another line of the file and goes on ".repeat(200);
+    let session = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n"
+            .to_owned(),
+        user("u1", "fix it"),
+        model("a1", ""),
+        user("u2", "go on"),
+        model("a2", &format!(r#"{{"type":"text","text":"{long}"}}"#)),
+        user("u3", "and now?"),
+    ];
+    let place = Place::with("pi.jsonl", session.concat());
+    let report = place.run("compact pi.jsonl --budget 800 --preview --json").json();
+    let edits = report["edits"].as_array().unwrap();
+    let empty: Vec<_> = edits.iter().filter(|edit| edit["reason"]["code"] == "empty-message").collect();
+    assert!(empty.len() == 1 && empty[0]["recall"].is_null(), "{report}");
+    let handles: Vec<&str> = edits.iter().filter_map(|edit| edit["recall"].as_str()).collect();
+    assert!(!handles.is_empty(), "{report}");
+    for handle in handles {
+        assert_eq!(place.run(&format!("restore pi.jsonl --handle {handle}")).code, 0, "{handle}");
+    }
+}
