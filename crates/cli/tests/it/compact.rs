@@ -520,3 +520,29 @@ fn a_message_without_content_has_no_handle() {
         assert_eq!(place.run(&format!("restore pi.jsonl --handle {handle}")).code, 0, "{handle}");
     }
 }
+
+#[test]
+fn a_report_says_what_its_figures_are_of() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let line = "  figures  begin with this file: ";
+    let first = place.run("compact session.jsonl --budget 20k --to openai-chat -o smaller.json");
+    assert!(first.code == 0 && !first.stderr.contains(line), "{}", first.stderr);
+    let second = place.run("compact smaller.json --budget 8k --preview");
+    assert!(second.code == 0 && second.all().contains(line), "{}", second.all());
+    // Reasoning that the written format has no place for costs nothing there.
+    let record = |uuid: &str, kind: &str, message: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"{uuid}\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{message}}}\n"
+        )
+    };
+    let long = "the parser reads another line of the file and goes on ".repeat(100);
+    let answer = format!(
+        r#"{{"id":"m1","role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"text","text":"{long}"}}]}}"#
+    );
+    let ask = |uuid: &str| record(uuid, "user", r#"{"role":"user","content":"and the next one?"}"#);
+    place.file("thought.jsonl", ask("u1") + &record("a1", "assistant", &answer) + &ask("u2"));
+    let told = |to: &str| place.run(&format!("compact thought.jsonl --budget 300 --to {to} --preview")).all();
+    let note = "no place for some of the reasoning, which is not counted";
+    assert!(told("openai-chat").contains(note), "{}", told("openai-chat"));
+    assert!(!told("claude-code").contains(note), "{}", told("claude-code"));
+}
