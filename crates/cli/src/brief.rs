@@ -6,7 +6,7 @@ use epitome::{MemoryArchive, Request, Runtime, Session, Status};
 
 use crate::counter::counter_of;
 use crate::failure::{Failure, INFEASIBLE};
-use crate::render::text::number;
+use crate::render::text::{number, plural};
 
 /// The most characters of a typed message, from one try to the next, where all of what was typed has no room.
 const LENGTHS: [usize; 6] = [4_000, 2_000, 1_000, 500, 250, 120];
@@ -76,14 +76,21 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
             let short: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
             let missing = (!short.is_empty()).then(|| {
-                format!("{}, of which the middle is not in the text: {}", typed_messages(short.len()), names(&short))
+                format!(
+                    "{}, of which the middle is not in the text: {}",
+                    plural(short.len(), "typed message"),
+                    names(&short)
+                )
             });
             return Ok(told(text, missing));
         }
     }
     let missing_of = |text: &str| {
         let gone: Vec<usize> = typed().filter(|said| !said.is_in(text)).map(|said| said.number).collect();
-        format!("{} are not whole in the text: {}", typed_messages(gone.len()), names(&gone))
+        {
+            let verb = if gone.len() == 1 { "is" } else { "are" };
+            format!("{} {verb} not whole in the text: {}", plural(gone.len(), "typed message"), names(&gone))
+        }
     };
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
     let first_missing = missing_of(&text);
@@ -103,11 +110,6 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
     }
     // There is no room for the line beside what must stay: the text without it, and the caller says what is missing.
     Ok(told(text, Some(first_missing)))
-}
-
-fn typed_messages(count: usize) -> String {
-    let noun = if count == 1 { "typed message" } else { "typed messages" };
-    format!("{} {noun}", number(count as u64))
 }
 
 /// The numbers of messages, the first of them.

@@ -15,6 +15,13 @@ use crate::render::text::plural;
 pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<Config, Failure> {
     let config = read(args.config.as_deref(), registry)?;
     let Some(agent) = &args.agent else { return Ok(config) };
+    if args.config.is_none() {
+        let failure = Failure::usage_text(format!("--agent {agent}: there is no configuration that has the agent"));
+        return Err(failure.with_help(
+            "--agent takes the settings of [agents] in a configuration: --config FILE names that; whose session it is, is read \
+             from the session",
+        ));
+    }
     config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
 }
 

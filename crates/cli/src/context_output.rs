@@ -12,6 +12,9 @@ use crate::room::WindowSource;
 pub(crate) struct ContextOutput {
     /// The session's file; `-` for standard input.
     pub(crate) file: PathBuf,
+    /// The arguments by which another command reads the session, for a shell; `None` where it was piped in.
+    #[serde(skip)]
+    pub(crate) reading: Option<String>,
     /// The file's format.
     pub(crate) format: &'static str,
     /// The session's id, where it has one.

@@ -30,8 +30,10 @@ pub(crate) enum FrameEvent {
     Start,
     /// Messages have come, or the newest has grown.
     Messages,
-    /// A compaction was made, or undone.
+    /// A compaction was made.
     Compaction,
+    /// A compaction was undone.
+    Undo,
     /// The file holds another session now, or another past of the same one.
     OtherSession,
 }
@@ -175,6 +177,8 @@ impl<'a> Watcher<'a> {
         let event = match &past {
             None if is_first => FrameEvent::Start,
             None => FrameEvent::OtherSession,
+            // What is undone stays in the journal, and is not in force any more.
+            Some(past) if past.epochs.0 == now.epochs.0 && past.epochs.1 > now.epochs.1 => FrameEvent::Undo,
             Some(past) if past.epochs != now.epochs => FrameEvent::Compaction,
             Some(_) => FrameEvent::Messages,
         };

@@ -151,6 +151,16 @@ mod tests {
         check("claude-3-opus-20240229", 200_000);
         check("us.anthropic.claude-sonnet-4-5-20250929-v1:0", 200_000);
         check("claude-sonnet-5-5", 1_000_000);
+        check("claude-haiku-5-5", 1_000_000);
+        check("claude-fable-5-1-20260901", 1_000_000);
+        check("gpt-5.3-codex", 400_000);
+        check("gpt-5.3-codex-spark", 128_000);
+        check("gpt-5.6-sol", 400_000);
+        check("gemini-3.1-pro-preview", 1_048_576);
+        check("gemini-3.1-flash-image", 0);
+        check("models/gemini-3.5-flash-lite", 1_048_576);
+        check("google/gemini-3.8-flash", 1_048_576);
+        check("gemini-4-carbon", 1_048_576);
         check("qwen3:8b", 32_768);
         check("Qwen/Qwen3-Coder-30B-A3B-Instruct", 262_144);
         check("meta-llama/Llama-3.1-8B-Instruct", 131_072);

@@ -16,7 +16,7 @@ use crate::embeddings;
 use crate::error::{ConfigErrors, Problem};
 use crate::lexicon;
 use crate::live::LiveSettings;
-use crate::models::{Models, UnknownModel};
+use crate::models::{ModelLimits, Models, UnknownModel};
 use crate::summarizer::{self, OnProgress, SummaryModel, Writer};
 use crate::thresholds::fit_to_window;
 use crate::values::{CompactionBy, SummarizerChoice};
@@ -266,6 +266,14 @@ impl Runtime {
         let limits = self.models.limits(model)?;
         let reserve = limits.reserve(self.configured_reserve).min(limits.window / 2);
         Ok(fit_to_window(&self.budget, limits.window, reserve))
+    }
+
+    /// The budget in another window, whatever its model: the reserve of a window without a known model, the same
+    /// thresholds as far as there is room for them.
+    pub fn budget_in(&self, window: Tokens) -> Budget {
+        let limits = ModelLimits { window, ..ModelLimits::default() };
+        let reserve = limits.reserve(self.configured_reserve).min(window / 2);
+        fit_to_window(&self.budget, window, reserve)
     }
 
     /// The chains by kind of task.

@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::ledger::count_message;
 use crate::slots::Slot;
-use crate::working::{Layout, WorkingView};
+use crate::working::{Layout, WorkingView, is_empty};
 
 /// Everything that an edit needs: the view of one compaction, the context that is constant during it, and the archive
 /// for what leaves. Strategies' edits and the engine's own stages go through it.
@@ -93,6 +93,15 @@ impl<'e> Editor<'e> {
         archive_first(self.context, self.archive, ArchivedContent::Messages(self.working.recorded_messages(positions)))
     }
 
+    /// The handle of messages that leave; `None` where there is nothing in them to bring back.
+    fn archive_what_says_something(&mut self, positions: &[usize]) -> Result<Option<Arc<str>>, Refusal> {
+        let entries = self.working.entries();
+        if positions.iter().all(|position| is_empty(&entries[*position].original)) {
+            return Ok(None);
+        }
+        self.archive_messages(positions).map(Some)
+    }
+
     /// Removes the messages at `positions` (ascending) from the view: one edit for each run of neighbours, so that each
     /// place where text is missing has a handle of its own.
     pub(crate) fn drop_messages(
@@ -103,12 +112,12 @@ impl<'e> Editor<'e> {
     ) -> Result<Tokens, Refusal> {
         self.check_removal(positions)?;
         let runs: Vec<Vec<usize>> = self.working.runs(positions).into_iter().map(<[usize]>::to_vec).collect();
-        let recalls = runs.iter().map(|run| self.archive_messages(run)).collect::<Result<Vec<_>, _>>()?;
+        let recalls = runs.iter().map(|run| self.archive_what_says_something(run)).collect::<Result<Vec<_>, _>>()?;
         for (run, recall) in runs.iter().zip(recalls) {
             let saved = self.working.tokens_of(run);
             let changes = self.working.remove(run);
             let edit = self.working.record(EditKind::Drop, strategy, reason.clone());
-            (edit.recall, edit.tokens_saved, edit.changes) = (Some(recall), saved, changes);
+            (edit.recall, edit.tokens_saved, edit.changes) = (recall, saved, changes);
         }
         Ok(runs.iter().map(|run| self.working.tokens_of(run)).sum())
     }

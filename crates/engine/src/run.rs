@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use epitome_session::{Origin, Position, Unit};
+use epitome_strategy::text::counted;
 use epitome_strategy::{
     Archive, Edit, Embeddings, Goal, HostChanges, Lossiness, Plan, Strategy, SummaryText, Tokens, Vectors,
 };
@@ -316,7 +317,10 @@ impl<'r> Runner<'r> {
         self.editor.working = before;
         self.summaries.clear();
         for step in self.steps.iter_mut().skip(stages).filter(|step| step.edits > 0) {
-            step.declined = Some(format!("taken back: after its {} edits the limit was out of reach", step.edits));
+            step.declined = Some(format!(
+                "taken back: after its {} the limit was out of reach",
+                counted(step.edits as usize, "edit")
+            ));
             step.edits = 0;
         }
         for step in self.steps.iter_mut().skip(stages) {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use epitome_session::{Content, Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
+use epitome_session::{Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor};
 use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::wording;
+use crate::working::is_empty;
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
@@ -158,18 +159,4 @@ fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec
         }
     }
     results
-}
-
-/// Whether a message renders as nothing.
-pub(crate) fn is_empty(message: &Message) -> bool {
-    !message.is_system_prompt()
-        && message.blocks.iter().all(|block| match &block.content {
-            Content::Text { text } => text.trim().is_empty(),
-            Content::Gone => true,
-            Content::Thinking(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Media(_)
-            | Content::Opaque(_) => false,
-        })
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
+    AppliedEdit, Block, Change, Content, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
     SyntheticMessage, Unit, UnitKind, units,
 };
 use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, View};
@@ -423,4 +423,18 @@ fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Res
         guard::pins(protection, leaves)?;
     }
     Ok(())
+}
+
+/// Whether a message renders as nothing.
+pub(crate) fn is_empty(message: &Message) -> bool {
+    !message.is_system_prompt()
+        && message.blocks.iter().all(|block| match &block.content {
+            Content::Text { text } => text.trim().is_empty(),
+            Content::Gone => true,
+            Content::Thinking(_)
+            | Content::ToolCall(_)
+            | Content::ToolResult(_)
+            | Content::Media(_)
+            | Content::Opaque(_) => false,
+        })
 }

@@ -72,8 +72,11 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
     match passage.in_context {
         Some(true) => heading.push_str(" · still in the context"),
         Some(false) => {
-            let number = main_message(passage);
-            heading.push_str(&format!(" · left the context · recall #{number}"));
+            // The passage may be named after a message that is still there, and have text of a neighbour that is not.
+            let neighbour = passage.left.filter(|left| *left != passage.number);
+            let number = neighbour.unwrap_or_else(|| main_message(passage));
+            let subject = neighbour.map_or_else(String::new, |left| format!("#{left} "));
+            heading.push_str(&format!(" · {subject}left the context · recall #{number}"));
             let offset = passage_offset(passage, number, session).unwrap_or(0);
             if offset + passage.text.chars().count() > RECALLED_CHARACTERS {
                 heading.push_str(&format!(" offset {offset}"));
@@ -272,6 +275,11 @@ mod tests {
         assert!(shown.contains("8080") && recalled.starts_with(shown), "{recalled}\n{text}");
         assert!(search("first", 40).contains("--- #0 · user · left the context · recall #0\n"), "short: no offset");
         assert!(search("last line", 15).contains("--- #2 · user · still in the context\n"));
+        let with_neighbour = search("the last line", 3_000);
+        assert!(
+            with_neighbour.contains("--- #2 · user · #1 left the context · recall #1 offset "),
+            "#2 stays: {with_neighbour}"
+        );
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use epitome::context::tool_definition_tokens;
 use epitome::follow::{ReadProblem, SessionSource};
-use epitome::formats::Format;
+use epitome::formats::{Format, RecordedModel};
 use epitome::store::{SessionArchive, Store, StoreError, Tenant};
 use epitome::strategy::Archive;
-use epitome::{Engine, Runtime, Session};
+use epitome::{Budget, Engine, Runtime, Session};
 use rmcp::model::Extensions;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -54,6 +55,8 @@ struct StoredSession {
 pub struct LocalSession {
     engine: Engine,
     runtime: Runtime,
+    /// Whether the window of `runtime` is that of the session, whatever model the session names.
+    keeps_window: bool,
     state: Mutex<State>,
 }
 
@@ -71,7 +74,8 @@ enum Reader {
 }
 
 impl LocalSession {
-    /// Returns the session at a place, whose context is counted and bounded by `runtime`. Reads nothing yet.
+    /// Returns the session at a place, whose context is counted and bounded by `runtime`; its window is that of the model
+    /// that the session's file names, where that is known. Reads nothing yet.
     pub fn new(place: SessionLocation, runtime: Runtime) -> Self {
         let reader = match place {
             SessionLocation::File { path, format, session } => {
@@ -80,7 +84,22 @@ impl LocalSession {
             SessionLocation::Store { store, tenant, id } => Reader::Store { store, tenant, id, known: None },
         };
         let state = Mutex::new(State { reader, index: LogIndex::default() });
-        Self { engine: epitome::engine_of(&runtime), runtime, state }
+        Self { engine: epitome::engine_of(&runtime), runtime, keeps_window: false, state }
+    }
+
+    /// Keeps the window of the runtime, whatever model the session names: somebody has set it.
+    #[must_use]
+    pub fn keep_window(self) -> Self {
+        Self { keeps_window: true, ..self }
+    }
+
+    /// Returns the budget of the session's messages. Linear in the tool definitions.
+    fn budget(&self, session: &Session, model: Option<&RecordedModel>) -> Budget {
+        let model = model.filter(|_| !self.keeps_window);
+        let recorded = model.and_then(|model| model.window).map(|window| self.runtime.budget_in(window));
+        let named = || self.runtime.budget_for(model?.name.as_deref()?).ok();
+        let budget = recorded.or_else(named).unwrap_or_else(|| self.runtime.budget.clone());
+        Budget { tool_definitions: tool_definition_tokens(&self.engine, session), ..budget }
     }
 
     /// Reads the session where it has changed since the last time. The file of an agent that appends to it (Claude
@@ -94,7 +113,7 @@ impl LocalSession {
     async fn answer_call(&self, call: Call) -> Answer {
         let State { reader, index } = &mut *self.state.lock().await;
         let problem = reader.refresh().await.err();
-        let Some((session, archive)) = reader.current() else {
+        let Some((session, archive, model)) = reader.current() else {
             let problem = problem.map_or_else(String::new, |problem| problem.to_string());
             return Answer::refusal(format!("The history cannot be read: {problem}."));
         };
@@ -102,7 +121,7 @@ impl LocalSession {
             Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
             None => Ok(None),
         };
-        let status = || ContextStatus::measure(session, &self.engine, &self.runtime.budget);
+        let status = || ContextStatus::measure(session, &self.engine, &self.budget(session, model));
         let mut past = SessionPast { session, index, archive: &archive, status: &status };
         let mut answer = past.answer(&call);
         if let Some(problem) = problem {
@@ -145,11 +164,13 @@ impl Reader {
         }
     }
 
-    /// The session as it was read last, and its archive where it has one.
-    fn current(&self) -> Option<(&Session, Option<&SessionArchive>)> {
+    /// The session as it was read last, its archive where it has one, and the model that its file names.
+    fn current(&self) -> Option<(&Session, Option<&SessionArchive>, Option<&RecordedModel>)> {
         match self {
-            Self::File(source) => source.current().map(|read| (&read.session, read.archive.as_ref())),
-            Self::Store { known, .. } => known.as_ref().map(|known| (&known.session, Some(&known.archive))),
+            Self::File(source) => {
+                source.current().map(|read| (&read.session, read.archive.as_ref(), Some(&read.model)))
+            }
+            Self::Store { known, .. } => known.as_ref().map(|known| (&known.session, Some(&known.archive), None)),
         }
     }
 }

@@ -23,10 +23,36 @@ fn local(path: &Path) -> Arc<LocalSession> {
     Arc::new(LocalSession::new(place, config.build(&registry).unwrap()))
 }
 
+#[tokio::test]
+async fn the_window_is_that_of_the_sessions_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = async |name: &str, set: &str, model: &str, expect: &str| {
+        let registry = epitome::registry();
+        let config = epitome::Config::parse(set, "test.toml", &registry).unwrap();
+        let path = folder.path().join(name);
+        let answer =
+            line(1, "assistant", "Understood.").replace("\"role\"", &format!("\"model\":\"{model}\",\"role\""));
+        fs::write(&path, line(0, "user", "Go.") + &answer).unwrap();
+        let place = SessionLocation::File { path, format: None, session: None };
+        let session = LocalSession::new(place, config.build(&registry).unwrap());
+        let session = if set.is_empty() { session } else { session.keep_window() };
+        let client = client_of(Arc::new(session)).await;
+        let (_, text) = call(&client, "context_status", json!({})).await;
+        assert!(text.contains(expect), "{name} {set}: {text}");
+    };
+    check("a.jsonl", "", "claude-sonnet-5", "of 984,000 tokens").await;
+    check("b.jsonl", "", "nobodys", "of 184,000 tokens").await;
+    check("c.jsonl", "[budget]\nwindow = 60_000\n", "claude-sonnet-5", "of 45,000 tokens").await;
+}
+
 /// A client on the other end of a pipe.
 async fn client(path: &Path) -> Client {
+    client_of(local(path)).await
+}
+
+async fn client_of(session: Arc<LocalSession>) -> Client {
     let (ours, theirs) = tokio::io::duplex(1 << 20);
-    let handler = Handler::new(local(path));
+    let handler = Handler::new(session);
     tokio::spawn(async move { handler.serve(ours).await.unwrap().waiting().await.unwrap() });
     ().serve(theirs).await.unwrap()
 }

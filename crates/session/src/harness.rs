@@ -18,6 +18,7 @@ const OWN: &[&str] = &[
     "bash-stdout",
     "bash-stderr",
     "task-notification",
+    "agent-notification",
     "user-prompt-submit-hook",
     "session-start-hook",
     "post-tool-use-hook",

@@ -100,6 +100,17 @@ fn focus_terms_match_at_word_starts() {
 }
 
 #[test]
+fn notes_mind_the_number() {
+    let check = |errors: usize, matches: usize, expect: &str| {
+        assert_eq!(TellingLines { errors, matches, ..TellingLines::default() }.note(), expect);
+    };
+    check(0, 0, ", its two ends kept");
+    check(1, 0, ", 1 error line and its two ends kept");
+    check(0, 1, ", 1 line in focus and its two ends kept");
+    check(2, 1, ", 2 error lines, 1 line in focus and its two ends kept");
+}
+
+#[test]
 fn telling_lines_are_errors_the_focus_and_both_ends() {
     let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
     let mut lines: Vec<String> = (0..60).map(|line| format!("line {line:02} {}\n", "x".repeat(50))).collect();

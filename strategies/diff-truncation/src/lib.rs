@@ -4,6 +4,7 @@ mod diff;
 mod rank;
 
 use epitome_strategy::cut::Focus;
+use epitome_strategy::text::counted;
 use epitome_strategy::{
     BlockRef, Content, Edit, Goal, Meta, Origin, Plan, PlanError, Reason, Role, Strategy, Tokens, View, settings,
     strategy,
@@ -70,8 +71,12 @@ impl DiffTruncation {
         }
         let (all, left) = (diff.totals(|_| true), diff.totals(|line| rank::is_kept(&keep, line)));
         let detail = format!(
-            "{} files, +{} −{} lines; kept +{} −{}; {tokens} tokens cut to {budget}",
-            all.files, all.added, all.removed, left.added, left.removed
+            "{}, +{} −{} lines; kept +{} −{}; {tokens} tokens cut to {budget}",
+            counted(all.files, "file"),
+            all.added,
+            all.removed,
+            left.added,
+            left.removed
         );
         let reason = Reason::new("long-diff", detail);
         Some(Edit::Excerpt { message: at.message, block: at.block, keep, reason })

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use epitome_strategy::parts::{Run, runs};
+use epitome_strategy::text::counted;
 use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
 
 use crate::choose::{Choice, CoveredContent};
@@ -112,11 +113,11 @@ impl Source<'_, '_> {
                 continue;
             }
             let detail = format!(
-                "{} lines of {} tokens in {} units; {} exact strings that stand nowhere else",
-                choice.chosen.len(),
+                "{} of {} tokens in {}; {} that stand nowhere else",
+                counted(choice.chosen.len(), "line"),
                 run.tokens,
-                units.len(),
-                choice.covered
+                counted(units.len(), "unit"),
+                counted(choice.covered, "exact string")
             );
             let reason = Reason::new("extracted", detail);
             blocks.push(Edit::Summarize { units, summary: SummaryText::Ready(text), reason });

@@ -92,7 +92,8 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
     for (units, text, lines) in fitted.runs {
         let tokens: u32 = units.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
         let messages: usize = units.clone().map(|unit| view.units()[unit as usize].entries.len()).sum();
-        let detail = format!("{lines} lines of {tokens} tokens in {}", text::counted(messages, "message"));
+        let detail =
+            format!("{} of {tokens} tokens in {}", text::counted(lines, "line"), text::counted(messages, "message"));
         let reason = Reason::new("condensed", detail);
         let units: Vec<u32> = units.collect();
         edits.push((

@@ -10,7 +10,7 @@ pub(crate) struct ConfigArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The agent whose settings are used: one of the configuration's [agents]
-    #[arg(long, value_name = "NAME", requires = "config")]
+    /// The agent whose settings are used: one of the configuration's [agents]; needs --config
+    #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
 }

@@ -91,7 +91,8 @@ pub(crate) struct RestoreArgs {
     /// session that is too long to be searched without
     #[arg(long, value_name = "N", requires = "handle", value_parser = message)]
     pub(crate) at: Option<u32>,
-    /// The format to write [default: the file's own where that can be written, else openai-chat]
+    /// The format to write. Without it a session is written in the format of its file where that can be written, else as
+    /// openai-chat; the messages under a handle as openai-chat; a text under a handle as it was
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(Format::is_writable))]
     pub(crate) to: Option<Format>,
     #[command(flatten)]

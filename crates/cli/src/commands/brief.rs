@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use crate::args::BriefArgs;
+use crate::args::{BriefArgs, RecordedSessionArgs};
 use crate::failure::CommandResult;
 use crate::kept::RecordedSession;
+use crate::paths::reading_words;
 use crate::{brief, configuration, terminal};
 
 pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {
@@ -15,7 +16,10 @@ pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {
     let told = brief::brief(kept.session(), &runtime, args.tokens)?;
     terminal::standard(format!("{}\n", told.text).as_bytes())?;
     if let Some(missing) = told.missing.filter(|_| !quiet) {
-        terminal::note(&format!("{missing}; --tokens makes room, `epitome restore FILE --handle '#N'` writes one"));
+        let RecordedSessionArgs { file, from, session, .. } = &args.kept;
+        let restore = reading_words(file, *from, session.as_deref());
+        let restore = restore.map(|words| format!(", `epitome restore {words} --handle '#N'` writes one"));
+        terminal::note(&format!("{missing}; --tokens makes room{}", restore.unwrap_or_default()));
     }
     Ok(ExitCode::SUCCESS)
 }

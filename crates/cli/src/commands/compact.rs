@@ -23,7 +23,7 @@ use crate::output::Target;
 use crate::render::report;
 use crate::render::report::Subject;
 use crate::render::table::{Column, Table};
-use crate::render::text::{number, plural, width};
+use crate::render::text::{plural, width};
 use crate::retry::{busy, record_again, until_taken};
 use crate::summaries::{self, ProgressLine};
 use crate::{configuration, emit, input, paths, terminal};
@@ -104,7 +104,7 @@ fn microseconds(since: Instant) -> u64 {
 fn refused(report: &Report) -> Option<(u8, String)> {
     match report.status {
         Status::NoChange | Status::Compacted | Status::Hollow => None,
-        Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {} tokens", number(report.budget)))),
+        Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {}", plural(report.budget as usize, "token")))),
         Status::RolledBack => {
             let below = report.quality.iter().flat_map(|quality| &quality.below);
             let below: Vec<String> = below
@@ -299,7 +299,12 @@ impl Job<'_> {
             let (preview, elapsed) = (self.args.preview, started.elapsed());
             let model = self.runtime.summary_model();
             let restorable = restorable(self.args, target.is_input());
-            let subject = Subject { name: &name, restorable, session: &session, choice, model, preview, elapsed };
+            let (from, to) = (loaded.format, target_format(self.args, loaded));
+            let mut blocks = session.view().iter().flat_map(|entry| &entry.message.blocks);
+            let without_reasoning = blocks.any(|block| !carries_reasoning(Some(from), to, block)).then_some(to);
+            let session = &session;
+            let subject =
+                Subject { name: &name, restorable, session, without_reasoning, choice, model, preview, elapsed };
             report::render(&report, &subject, width())
         };
         if !self.args.preview {
@@ -330,17 +335,8 @@ impl Job<'_> {
 /// for one that the output replaces.
 fn restorable(args: &CompactArgs, is_input: bool) -> Option<String> {
     let input = &args.input;
-    if paths::is_standard(&input.file) || (is_input && args.target.force) {
-        return None;
-    }
-    let mut words = vec![paths::shell_word(&input.file.display().to_string())];
-    if let Some(format) = input.from {
-        words.extend(["--from".to_owned(), format.to_string()]);
-    }
-    if let Some(session) = &input.session {
-        words.extend(["--session".to_owned(), paths::shell_word(session)]);
-    }
-    Some(words.join(" "))
+    let is_replaced = is_input && args.target.force;
+    paths::reading_words(&input.file, input.from, input.session.as_deref()).filter(|_| !is_replaced)
 }
 
 /// The session's name in the report.

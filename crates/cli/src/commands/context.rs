@@ -10,6 +10,7 @@ use crate::args::ContextArgs;
 use crate::context_output::ContextOutput;
 use crate::failure::CommandResult;
 use crate::found::FoundSession;
+use crate::paths::reading_words;
 use crate::render::context::page;
 use crate::render::text::width;
 use crate::room::Room;
@@ -26,6 +27,7 @@ pub(crate) fn run(args: &ContextArgs, quiet: bool) -> CommandResult {
     let mut live = LiveSession::with_engine(engine, &room.runtime, found.session);
     live.set_budget(budget);
     let output = ContextOutput {
+        reading: reading_words(&found.file, args.session.from, args.session.session.as_deref()),
         file: found.file,
         format: found.format,
         session: id,

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     }
     let are_labelled = run.rows.iter().any(|row| row.task != UNLABELLED);
     if run.cases == 0 {
-        let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
+        let failure = none_fits(run.sessions, &args.paths);
         return Err(failure.with_help(fewer(&filters(args))));
     }
     // For probes the table may tell repositories only.
@@ -136,6 +136,17 @@ fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
         ("--format", args.filter.format.is_some()),
         ("--only", args.filter.only.is_some()),
     ]
+}
+
+/// Why there is nothing to measure.
+pub(crate) fn none_fits(sessions: usize, paths: &[PathBuf]) -> Failure {
+    Failure::usage_text(match sessions {
+        0 => {
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            format!("there is no session in {}", names.join(", "))
+        }
+        sessions => format!("none of {} fits", plural(sessions, "session")),
+    })
 }
 
 /// The advice where filters leave no session; each filter with whether it excludes any.

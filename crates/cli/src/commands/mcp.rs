@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use epitome::config::Source;
 use epitome_mcp::{LocalSession, ReadProblem, RemoteService, ServeProblem, SessionLocation, run as run_server};
 
 use crate::args::{McpArgs, SessionAgent};
@@ -34,8 +35,11 @@ pub(crate) fn run(args: &McpArgs, quiet: bool) -> CommandResult {
 async fn local(args: &McpArgs, quiet: bool) -> Result<LocalSession, Failure> {
     let registry = epitome::registry();
     let config = configuration::read_for_agent(&args.configuration, &registry)?;
+    let is_set = |key: &str| config.source(key) != Source::Default;
+    let sets_window = is_set("budget.window") || is_set("budget.model");
     let runtime = configuration::build_without_model(config, &registry)?;
     let session = LocalSession::new(place(args).await?, runtime);
+    let session = if sets_window { session.keep_window() } else { session };
     match session.refresh().await {
         Ok(()) => Ok(session),
         // An agent may begin its file after it has begun its servers.

@@ -11,7 +11,7 @@ use epitome_eval::{EvalError, Filter};
 use serde::Serialize;
 
 use crate::args::ReplayArgs;
-use crate::commands::eval::{failure, fewer};
+use crate::commands::eval::{failure, fewer, none_fits};
 use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
     };
     let run = plan.run(&progress).map_err(failure)?;
     if run.rows.is_empty() {
-        let failure = Failure::usage_text(format!("none of {} fits", plural(run.sessions, "session")));
+        let failure = none_fits(run.sessions, &args.paths);
         let filters = [
             ("--min-tokens", args.min_tokens > 0),
             ("--format", args.filter.format.is_some()),

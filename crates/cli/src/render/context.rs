@@ -8,7 +8,7 @@ use epitome::engine::{Status, Urgency};
 use epitome::session::{EditKind, EpochOrigin, Trigger};
 
 use crate::context_output::ContextOutput;
-use crate::paths::{display_name, is_standard};
+use crate::paths::display_name;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
@@ -409,18 +409,15 @@ fn left_words(removed: &Removed) -> String {
 
 /// How what has left is got back.
 fn recall_lines(output: &ContextOutput) -> Vec<String> {
-    if is_standard(&output.file) {
-        return Vec::new();
-    }
-    let file = output.file.display();
+    let Some(session) = &output.reading else { return Vec::new() };
     let newest = output.report.removed.items.iter().rev().find_map(|item| item.handle.as_deref());
     let restore = newest.map(|handle| {
         format!(
-            "{NAME}epitome restore {file} --handle {handle}{NAME:#}  {FAINT}writes what left under a handle{FAINT:#}"
+            "{NAME}epitome restore {session} --handle {handle}{NAME:#}  {FAINT}writes what left under a handle{FAINT:#}"
         )
     });
     let search = format!(
-        "{NAME}epitome search {file} WORDS{NAME:#}  {FAINT}finds it by its words, in the context or out of it{FAINT:#}"
+        "{NAME}epitome search {session} WORDS{NAME:#}  {FAINT}finds it by its words, in the context or out of it{FAINT:#}"
     );
     restore.into_iter().chain([search]).collect()
 }

@@ -9,10 +9,11 @@ use std::time::Duration;
 use anstyle::Style;
 use epitome::config::SummaryModel;
 use epitome::engine::{EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
+use epitome::formats::Format;
 use epitome::session::{Block, Content, EditKind, Entry, Session};
 use epitome::strategy::SummaryCheck;
 
-use self::verdict::{infeasible, rolled_back, write_quality};
+use self::verdict::{infeasible, rolled_back, write_beginning, write_quality};
 use crate::chain::Choice;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
@@ -35,6 +36,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) restorable: Option<String>,
     /// The session as it was before.
     pub(crate) session: &'a Session,
+    /// The format that is written, where it has no place for reasoning of the session.
+    pub(crate) without_reasoning: Option<Format>,
     /// The grounds for the chain.
     pub(crate) choice: Choice,
     /// The model that writes summaries, where one does.
@@ -74,6 +77,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     receipts(&mut out, report, width);
     if let Some(quality) = &report.quality {
         write_quality(&mut out, quality, width);
+        write_beginning(&mut out, subject.session, width);
     }
     if let Some(session) = subject.restorable.as_ref().filter(|_| report.edits.iter().any(|edit| edit.recall.is_some()))
     {
@@ -181,7 +185,10 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
     let why = if is_retry { format!("tried after the one {why}, which kept too little") } else { why };
     write_labelled(out, "chain", &format!("{} ({why})", report.chain.join(" → ")), width);
     let cycle = if report.cycle > 1 { format!(", compaction {} of this session", report.cycle) } else { String::new() };
-    write_labelled(out, "counted", &format!("by {}{cycle}", report.counter), width);
+    let without = subject.without_reasoning.map_or_else(String::new, |format| {
+        format!("; {format} has no place for some of the reasoning, which is not counted")
+    });
+    write_labelled(out, "counted", &format!("by {}{cycle}{without}", report.counter), width);
     if let Some(first) = report.first_changed_message {
         let loss = format!(
             "message #{first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",

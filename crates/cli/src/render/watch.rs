@@ -127,6 +127,7 @@ pub(crate) fn line(frame: &Frame) -> String {
         FrameEvent::Start => format!("{}: ", frame.file.display()),
         FrameEvent::OtherSession => format!("another session, {}: ", frame.file.display()),
         FrameEvent::Compaction => "compacted: ".to_owned(),
+        FrameEvent::Undo => "compaction undone: ".to_owned(),
         FrameEvent::Messages => String::new(),
     };
     let mut out = format!(

@@ -101,6 +101,10 @@ fn budgets() {
 fn options_that_are_wrong_or_do_not_go_together() {
     let place = Place::with("chat.json", chat());
     let check = |options: &str| refused(&place, &format!("compact chat.json -b 9k {options}"));
+    insta::assert_snapshot!(check("--agent codex"), @r#"
+    error: --agent codex: there is no configuration that has the agent
+      help: --agent takes the settings of [agents] in a configuration: --config FILE names that; whose session it is, is read from the session
+    "#);
     insta::assert_snapshot!(check("--chain tool-result"), @"error: --chain: there is no strategy `tool-result`; did you mean `tool-results`?");
     insta::assert_snapshot!(check("--chain tool-results,nothing"), @"error: --chain: there is no strategy `nothing`; `epitome strategies` lists them");
     insta::assert_snapshot!(check("--chain tool-results --task code"), @r#"

@@ -486,3 +486,63 @@ fn a_budget_of_almost_nothing_says_what_left() {
         assert!(ran.text().contains(told), "{told}: {}", ran.text());
     }
 }
+
+#[test]
+fn a_message_without_content_has_no_handle() {
+    let line = |id: &str, message: &str| {
+        format!(
+            "{{\"type\":\"message\",\"id\":\"{id}\",\"parentId\":null,\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{message}}}\n"
+        )
+    };
+    let user =
+        |id: &str, text: &str| line(id, &format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}]}}"#));
+    let model = |id: &str, content: &str| {
+        line(id, &format!(r#"{{"role":"assistant","content":[{content}],"stopReason":"stop"}}"#))
+    };
+    let long = "the parser reads another line of the file and goes on ".repeat(200);
+    let session = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"s\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/p\"}\n"
+            .to_owned(),
+        user("u1", "fix it"),
+        model("a1", ""),
+        user("u2", "go on"),
+        model("a2", &format!(r#"{{"type":"text","text":"{long}"}}"#)),
+        user("u3", "and now?"),
+    ];
+    let place = Place::with("pi.jsonl", session.concat());
+    let report = place.run("compact pi.jsonl --budget 800 --preview --json").json();
+    let edits = report["edits"].as_array().unwrap();
+    let empty: Vec<_> = edits.iter().filter(|edit| edit["reason"]["code"] == "empty-message").collect();
+    assert!(empty.len() == 1 && empty[0]["recall"].is_null(), "{report}");
+    let handles: Vec<&str> = edits.iter().filter_map(|edit| edit["recall"].as_str()).collect();
+    assert!(!handles.is_empty(), "{report}");
+    for handle in handles {
+        assert_eq!(place.run(&format!("restore pi.jsonl --handle {handle}")).code, 0, "{handle}");
+    }
+}
+
+#[test]
+fn a_report_says_what_its_figures_are_of() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let line = "  figures  begin with this file: ";
+    let first = place.run("compact session.jsonl --budget 20k --to openai-chat -o smaller.json");
+    assert!(first.code == 0 && !first.stderr.contains(line), "{}", first.stderr);
+    let second = place.run("compact smaller.json --budget 8k --preview");
+    assert!(second.code == 0 && second.all().contains(line), "{}", second.all());
+    // Reasoning that the written format has no place for costs nothing there.
+    let record = |uuid: &str, kind: &str, message: &str| {
+        format!(
+            "{{\"type\":\"{kind}\",\"uuid\":\"{uuid}\",\"parentUuid\":null,\"sessionId\":\"s\",\"message\":{message}}}\n"
+        )
+    };
+    let long = "the parser reads another line of the file and goes on ".repeat(100);
+    let answer = format!(
+        r#"{{"id":"m1","role":"assistant","content":[{{"type":"thinking","thinking":"hm","signature":"c2ln"}},{{"type":"text","text":"{long}"}}]}}"#
+    );
+    let ask = |uuid: &str| record(uuid, "user", r#"{"role":"user","content":"and the next one?"}"#);
+    place.file("thought.jsonl", ask("u1") + &record("a1", "assistant", &answer) + &ask("u2"));
+    let told = |to: &str| place.run(&format!("compact thought.jsonl --budget 300 --to {to} --preview")).all();
+    let note = "no place for some of the reasoning, which is not counted";
+    assert!(told("openai-chat").contains(note), "{}", told("openai-chat"));
+    assert!(!told("claude-code").contains(note), "{}", told("claude-code"));
+}

@@ -1,5 +1,7 @@
 //! Methods against each other on recorded sessions.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::place::{Place, example};
@@ -283,6 +285,11 @@ fn what_is_wrong_is_told() {
     );
     assert!(told("--methods set:transcript.tail_share=much").contains("`tail_share` takes a number"));
     assert!(told("--min-tokens 90m").contains("none of 1 session fits"), "{}", told("--min-tokens 90m"));
+    fs::create_dir(place.path("none")).unwrap();
+    for line in ["eval none", "replay none"] {
+        let nothing = place.run(line);
+        assert!(nothing.code == 2 && nothing.stderr.contains("there is no session in none"), "{}", nothing.stderr);
+    }
     assert!(told("--compare other").contains("--compare: `other` is not measured"));
     assert!(told("--compare default,other").contains("`other` is not measured"));
     assert_eq!(place.run("eval nowhere").code, 2);

@@ -72,6 +72,23 @@ fn changes_are_followed_until_an_interrupt() {
 }
 
 #[test]
+fn an_undo_is_told_as_one() {
+    let place = Place::with("s.jsonl", example("session.jsonl"));
+    let mut watch = Running::start(&place, "watch s.jsonl");
+    assert!(watch.line().starts_with("s.jsonl: "));
+    let mut check = |line: &str, expect: &str| {
+        let ran = place.run(line);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let told = watch.line();
+        assert!(told.starts_with(expect), "{line}: {told}");
+    };
+    check("compact s.jsonl --budget 20k -o s.jsonl --quiet", "compacted: ");
+    check("restore s.jsonl -o s.jsonl", "compaction undone: ");
+    check("compact s.jsonl --budget 15k -o s.jsonl --quiet", "compacted: ");
+    assert_eq!(watch.interrupt(), Some(0));
+}
+
+#[test]
 fn a_file_that_comes_later_is_waited_for() {
     let place = Place::new();
     let mut watch = Running::start(&place, "watch later.json");

@@ -1,5 +1,8 @@
 //! Claude Code's session files.
 
+mod queue;
+#[cfg(test)]
+mod queue_tests;
 pub(crate) mod read;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -18,6 +18,7 @@ use epitome_session::{
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
+use crate::claude_code::queue::Queue;
 use crate::json::{self, Object};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::time;
@@ -100,6 +101,8 @@ pub(crate) struct ClaudeCodeReader {
     known: HashMap<Arc<str>, UuidRecord>,
     /// The lines of messages that were passed over because an earlier record has their uuid.
     passed_over: Vec<usize>,
+    /// What was typed while the agent worked.
+    queue: Queue,
     boundary: Option<Boundary>,
     copies: Option<Copies>,
     warnings: Vec<Warning>,
@@ -147,6 +150,9 @@ impl ClaudeCodeReader {
                 self.settle_copies();
                 self.message(line, span, uuid, record);
             }
+            ("attachment", _) if !is_left_out => self.queue.attach(line, span, &uuid, record),
+            // A helper has no queue of its own.
+            ("queue-operation", _) if !self.is_side_chain => self.queue.operate(line, span, record),
             ("system", "compact_boundary") if !is_left_out => self.compacted(line, record),
             ("system", "microcompact_boundary") => self.cleared(record),
             _ => {}
@@ -187,9 +193,6 @@ impl ClaudeCodeReader {
         if let Some(boundary) = self.boundary.take() {
             self.commit(Some(boundary), None, "");
         }
-        let number = self.records.len() as u32;
-        self.records.push(span);
-        self.places.push((line, Arc::clone(&uuid)));
         let is_assistant = record.text("type").as_deref() == Some("assistant");
         let recorded = message.text("role").unwrap_or_default();
         let role = if is_assistant { "assistant" } else { &*recorded };
@@ -199,7 +202,17 @@ impl ClaudeCodeReader {
         let from = record.object("origin").and_then(|origin| origin.text("kind"));
         // A helper gets its instructions from the model, not from a person.
         let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
-        for mut read in anthropic::messages(role, message.get("content").unwrap_or_default()) {
+        let read = anthropic::messages(role, message.get("content").unwrap_or_default());
+        let begins = if is_assistant {
+            !api_id.as_deref().is_some_and(|id| self.by_message_id.contains_key(id))
+        } else {
+            !is_injected && read.iter().all(|message| message.role == Role::User)
+        };
+        if begins {
+            self.give_queued();
+        }
+        let number = self.number(line, span, Arc::clone(&uuid));
+        for mut read in read {
             if let Some(index) = api_id.as_deref().and_then(|id| self.by_message_id.get(id)) {
                 let first = &mut self.pending[*index];
                 first.blocks.append(&mut read.blocks);
@@ -207,17 +220,40 @@ impl ClaudeCodeReader {
                 first.usage = usage.or(first.usage);
                 continue;
             }
-            read.id = MessageId::new(&*uuid);
-            read.timestamp = timestamp;
-            read.usage = usage;
-            read.records = vec![number];
-            if is_injected && read.role == Role::User {
-                read.origin = Origin::Injected;
-            }
             if let Some(id) = &api_id {
                 self.by_message_id.insert(Arc::from(&**id), self.pending.len());
             }
-            self.pending.push(read);
+            read.usage = usage;
+            self.push(read, &uuid, number, timestamp, is_injected);
+        }
+    }
+
+    /// The number of a new record with messages.
+    fn number(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>) -> u32 {
+        self.records.push(span);
+        self.places.push((line, uuid));
+        self.records.len() as u32 - 1
+    }
+
+    fn push(&mut self, mut read: Message, id: &str, number: u32, timestamp: Option<i64>, is_injected: bool) {
+        read.id = MessageId::new(id);
+        read.timestamp = timestamp;
+        read.records = vec![number];
+        if is_injected && read.role == Role::User {
+            read.origin = Origin::Injected;
+        }
+        self.pending.push(read);
+    }
+
+    /// What left the queue stands behind all results of the step in which it left, where the model was given it.
+    fn give_queued(&mut self) {
+        for given in self.queue.give() {
+            let id = if given.uuid.is_empty() { format!("queued-{}", given.line) } else { given.uuid.clone() };
+            let number = self.number(given.line, given.span, Arc::from(given.uuid));
+            for message in anthropic::messages("user", &given.json) {
+                let is_injected = self.is_side_chain || given.is_injected;
+                self.push(message, &id, number, given.timestamp, is_injected);
+            }
         }
     }
 
@@ -232,6 +268,7 @@ impl ClaudeCodeReader {
     /// Ends what is still open at the end of the file.
     fn settle(&mut self) {
         self.settle_copies();
+        self.give_queued();
         self.flush();
         if let Some(boundary) = self.boundary.take() {
             self.commit(Some(boundary), None, "");

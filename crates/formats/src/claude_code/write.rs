@@ -132,6 +132,9 @@ impl ClaudeCodeWriter<'_> {
     fn shared_record(&self, entries: &[Entry]) -> Option<(u32, usize)> {
         let source = self.source?;
         let [record] = source.unchanged_records(entries.first()?)?[..] else { return None };
+        if !is_message(source, record) {
+            return None;
+        }
         let count = source.members(record) as usize;
         let is_whole = entries.len() >= count
             && entries[..count].iter().all(|entry| source.unchanged_records(entry).is_some_and(|it| *it == [record]));
@@ -142,7 +145,8 @@ impl ClaudeCodeWriter<'_> {
     fn entry(&mut self, entry: &Entry) {
         let source = self.source;
         let records = source.and_then(|source| source.unchanged_records(entry)).unwrap_or_default();
-        let whole = |record: &u32| source.is_some_and(|source| source.members(*record) == 1);
+        let whole =
+            |record: &u32| source.is_some_and(|source| source.members(*record) == 1 && is_message(source, *record));
         if records.is_empty() || !records.iter().all(whole) {
             self.rebuilt(entry, true);
             return;
@@ -300,6 +304,11 @@ impl ClaudeCodeWriter<'_> {
     fn write_shared_fields(&self, writer: ObjectWriter) -> ObjectWriter {
         self.head.iter().fold(writer, |writer, (name, value)| writer.raw(name, value))
     }
+}
+
+/// Whether a record has its message as it is sent: what was typed while the agent worked stands in other records.
+fn is_message(source: &Source<'_>, record: u32) -> bool {
+    source.record(record).and_then(Object::parse).is_some_and(|record| record.has("message"))
 }
 
 /// The mark of a record that repeats a message.

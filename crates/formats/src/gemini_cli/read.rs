@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use epitome_session::{Block, Dialect, Entry, EntryKey, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
+use crate::gemini_cli::steps::{Step, Steps};
 use crate::json::value::{arguments, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Shape, Warning};
 use crate::recording::content::{Payload, content, media, text, thinking};
@@ -23,52 +24,32 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 }
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    let mut steps = Steps::default();
     let mut chat = Chat::default();
     for record in records(probe, warnings) {
         if let Some(id) = non_empty_str(&record["sessionId"]) {
             chat.log.session.id = Some(id.into());
         }
-        for one in items(&record["messages"]) {
-            chat.take(Step::read(one));
-        }
+        items(&record["messages"]).iter().for_each(|one| steps.message(one));
         let history = &record["$set"]["messages"];
         if history.is_array() {
-            chat.take(Some(Step::History(history.clone())));
+            steps.history(history);
         } else if let Some(id) = non_empty_str(&record["$rewindTo"]) {
-            chat.take(None);
-            rewind(&mut chat.log, id);
-        } else if let Some(step) = Step::read(&record) {
-            chat.take(Some(step));
+            steps.rewind(id);
+        } else {
+            steps.message(&record);
         }
     }
-    chat.take(None);
+    for step in steps.finish() {
+        match step {
+            Step::Message(message) => chat.message(&message),
+            Step::History(messages) => chat.history(items(&messages)),
+            Step::Rewind(id) => rewind(&mut chat.log, &id),
+        }
+    }
     let log = chat.log;
     let name = log.session.id.as_deref().unwrap_or("0").to_owned();
     log.finish_alone(Format::GeminiCli, name, "no element of `messages` is a `user` or `gemini` message with content")
-}
-
-/// What a record adds.
-enum Step {
-    Message(Value),
-    /// All messages that are in the context from here on.
-    History(Value),
-}
-
-impl Step {
-    /// `None` for notices of the user interface, and for what is no message.
-    fn read(message: &Value) -> Option<Self> {
-        matches!(message["type"].as_str(), Some("user" | "gemini")).then(|| Self::Message(message.clone()))
-    }
-
-    /// Whether it stands in the place of the one before: a message that is written again when its calls are answered, or
-    /// the whole history on top of a beginning that a resumed session writes first.
-    fn replaces(&self, before: &Self) -> bool {
-        match (self, before) {
-            (Self::Message(now), Self::Message(then)) => !id(now).is_empty() && id(now) == id(then),
-            (Self::History(_), Self::History(_)) => true,
-            _ => false,
-        }
-    }
 }
 
 #[derive(Default)]
@@ -82,20 +63,9 @@ struct Chat {
     texts: HashMap<String, String>,
     /// The messages that were written again under another id, as happens to all when old results are hidden.
     again: HashMap<String, Vec<String>>,
-    waiting: Option<Step>,
 }
 
 impl Chat {
-    /// Takes the next step; the one before is read once it is known that nothing stands in its place.
-    fn take(&mut self, step: Option<Step>) {
-        let replaces = matches!((&step, &self.waiting), (Some(step), Some(before)) if step.replaces(before));
-        match std::mem::replace(&mut self.waiting, step) {
-            Some(Step::Message(message)) if !replaces => self.message(&message),
-            Some(Step::History(messages)) if !replaces => self.history(items(&messages)),
-            _ => {}
-        }
-    }
-
     fn message(&mut self, message: &Value) {
         match message["type"].as_str() {
             Some("user") => self.user(message),

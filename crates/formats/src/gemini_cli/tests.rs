@@ -139,3 +139,43 @@ fn wrong_types_are_passed_over() {
         error: not a valid gemini-cli session: no element of `messages` is a `user` or `gemini` message with content",
     );
 }
+
+#[test]
+fn a_message_that_is_written_again_stands_where_it_stood_first() {
+    let start = r#"{"sessionId": "s1", "projectHash": "h", "kind": "main"}"#;
+    let check_lines = |lines: &[&str], expect: &str| {
+        let text = [&[start], lines].concat().join("\n");
+        check(&text, &format!("gemini-cli\n= s1\n{expect}"));
+    };
+    let (ask, more) =
+        (r#"{"id": "1", "type": "user", "content": "a"}"#, r#"{"id": "3", "type": "user", "content": "b"}"#);
+    let answer = r#"{"id": "2", "type": "gemini", "content": "hm"}"#;
+    let called = r#"{"id": "2", "type": "gemini", "content": "hm", "toolCalls": [{"id": "c1", "name": "sh", "args": {}, "status": "success", "result": [{"functionResponse": {"id": "c1", "response": {"output": "one"}}}]}]}"#;
+    let written = "1 user/typed: a\n2 assistant/model: hm ⏐ sh#c1 {}\nm2 tool/tool: sh#c1 → one";
+    // another message, a notice, or figures are between the two
+    check_lines(&[ask, answer, more, called], &format!("{written}\n3 user/typed: b"));
+    let notice = r#"{"id": "9", "type": "info", "content": "x"}"#;
+    check_lines(&[ask, answer, notice, more, called, more], &format!("{written}\n3 user/typed: b"));
+    check_lines(&[ask, answer, r#"{"$set": {"summary": "s"}}"#, called, more], &format!("{written}\n3 user/typed: b"));
+    // the document has the same rule
+    check(
+        &format!(r#"{{"sessionId": "s1", "projectHash": "h", "messages": [{ask}, {answer}, {more}, {called}]}}"#),
+        &format!("gemini-cli\n= s1\n{written}\n3 user/typed: b"),
+    );
+    // what the user went back behind, or a history has not, is gone: it comes anew
+    check_lines(
+        &[ask, answer, r#"{"$rewindTo": "2"}"#, called],
+        "1 user/typed: a\n2 assistant/model: hm\n-- Manual -2\n2#2 assistant/model: hm ⏐ sh#c1 {}\nm3 tool/tool: sh#c1 → one\nview: 1 2#2 m3",
+    );
+    let history = |messages: &[&str]| format!(r#"{{"$set": {{"messages": [{}]}}}}"#, messages.join(","));
+    let summary = r#"{"id": "s", "type": "user", "content": "<state_snapshot>x</state_snapshot>"}"#;
+    check_lines(
+        &[ask, answer, &history(&[summary, answer]), more, called],
+        "1 user/typed: a\n2 assistant/model: hm ⏐ sh#c1 {}\nm2 tool/tool: sh#c1 → one\n-- Recorded -1 + m0 user/summary: <state_snapshot>x</state_snapshot>\n3 user/typed: b\nview: m0 2 m2 3",
+    );
+    let other = summary.replace(">x<", ">y<");
+    check_lines(
+        &[ask, answer, &history(&[summary]), more, &other],
+        "1 user/typed: a\n2 assistant/model: hm\n-- Recorded -1 -2 + m0 user/summary: <state_snapshot>y</state_snapshot>\n3 user/typed: b\nview: m0 3",
+    );
+}

@@ -105,7 +105,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
         let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
         if self.size.tokens == 0 {
-            return Err(failed(format!("{} messages say nothing", self.desk.task.messages.len()), false));
+            return Err(failed("nothing is said in the messages".to_owned(), false));
         }
         let (mut tries, mut halvings) = (0, 0);
         let body = loop {

@@ -14,6 +14,7 @@ pub(crate) mod tasks;
 mod wording;
 mod work;
 
+use epitome_strategy::text::counted;
 use epitome_strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 
 /// Writes summaries by rules, without a model.
@@ -35,8 +36,11 @@ impl RuleSummarizer {
         let lines = collect::lines(task);
         let text = fill::fill(lines, task);
         if text.is_empty() {
-            let message =
-                format!("no line about {} messages fits {} tokens", task.messages.len(), task.request.max_tokens);
+            let message = format!(
+                "no line about {} fits {} tokens",
+                counted(task.messages.len(), "message"),
+                task.request.max_tokens
+            );
             return Err(SummarizeError::new(message, false));
         }
         Ok(Summary { text, ..Summary::default() })

@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 
 use super::{fit, from_both_ends, pieces};
 use crate::services::Tokens;
-use crate::text;
+use crate::text::{self, counted};
 use crate::view::View;
 
 /// Share of a budget that error lines and lines in focus may take; the rest is for the text's two ends.
@@ -32,9 +32,12 @@ impl TellingLines {
     pub fn note(&self) -> String {
         match (self.errors, self.matches) {
             (0, 0) => ", its two ends kept".to_owned(),
-            (errors, 0) => format!(", {errors} error lines and its two ends kept"),
-            (0, matches) => format!(", {matches} lines in focus and its two ends kept"),
-            (errors, matches) => format!(", {errors} error lines, {matches} lines in focus and its two ends kept"),
+            (errors, 0) => format!(", {} and its two ends kept", counted(errors, "error line")),
+            (0, matches) => format!(", {} in focus and its two ends kept", counted(matches, "line")),
+            (errors, matches) => {
+                let (errors, matches) = (counted(errors, "error line"), counted(matches, "line"));
+                format!(", {errors}, {matches} in focus and its two ends kept")
+            }
         }
     }
 }

@@ -26,6 +26,9 @@ impl Laws<'_> {
                 continue; // it only wrote something
             }
             let recall = edit.recall.as_deref();
+            if recall.is_none() && edit.changes.iter().all(|change| self.removes_nothing(change)) {
+                continue; // a message without content: there is nothing to bring back
+            }
             let Some(item) = recall.and_then(|handle| self.archive.get(handle).ok().flatten()) else {
                 self.law("archive-first", false, || format!("an edit of {} is not archived", edit.strategy));
                 continue;
@@ -55,6 +58,16 @@ impl Laws<'_> {
                 }
             }
         }
+    }
+
+    /// Whether a change takes out a message in which there is nothing.
+    fn removes_nothing(&self, change: &Change) -> bool {
+        let Change::Remove { entry } = change else { return false };
+        let is_blank = |block: &epitome_session::Block| match &block.content {
+            Content::Text { text } => text.trim().is_empty(),
+            content => *content == Content::Gone,
+        };
+        self.recorded(*entry).is_some_and(|message| message.blocks.iter().all(is_blank))
     }
 
     /// Returns a message as it was recorded, or as the compaction wrote it.

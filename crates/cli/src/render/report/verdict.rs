@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use epitome::engine::{Floor, KeptShare, Quality, QualityPart, Report};
+use epitome::session::{Entry, EntryKey, Origin, Session};
 
 use super::{LABEL, write_labelled};
 use crate::render::style::{BAD, FAINT, NAME, STRONG};
@@ -91,6 +92,20 @@ pub(super) fn write_quality(out: &mut String, quality: &Quality, width: usize) {
         write_labelled(out, "too few", &shortfalls(quality), width);
     }
     write_tries(out, quality, width);
+}
+
+/// Where the figures begin, of a file that an earlier compaction was written into: it has the text of that compaction, and not
+/// what the text is of.
+pub(super) fn write_beginning(out: &mut String, session: &Session, width: usize) {
+    let is_written = |entry: &&Entry| matches!(entry.message.origin, Origin::Summary | Origin::Notice);
+    let is_all_there_is =
+        |entry: &&Entry| matches!(entry.key, EntryKey::Log(_)) || session.originals(entry.key).is_empty();
+    let count = session.view().iter().filter(is_written).filter(is_all_there_is).count();
+    if count > 0 {
+        let messages = plural(count, "message");
+        let line = format!("begin with this file: {messages} of an earlier compaction in it, without what left then");
+        write_labelled(out, "figures", &line, width);
+    }
 }
 
 /// The shares of the content that is still there, and examples of what is not: what this compaction lost, and apart from
