@@ -15,6 +15,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
+    /// The store at an address, for a tenant of it.
     pub(crate) fn open(address: &str, tenant: &str) -> Result<Self, Failure> {
         let tenant = Tenant::new(tenant)?;
         #[cfg(feature = "postgres")]
@@ -30,7 +31,7 @@ impl Opened {
         })
     }
 
-    /// What a future comes to that asks the store.
+    /// Waits for a future that asks the store.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         #[cfg(feature = "postgres")]
         let _entered = self.runtime.enter();
@@ -67,10 +68,9 @@ impl Runtime {
 impl Drop for Runtime {
     fn drop(&mut self) {
         let Some(tokio) = self.tokio.take() else { return };
-        if self.process == std::process::id() {
-            tokio.shutdown_background();
-        } else {
-            std::mem::forget(tokio); // a process that was forked off has none of its threads to wait for
+        match self.process == std::process::id() {
+            true => tokio.shutdown_background(),
+            false => std::mem::forget(tokio), // a process that was forked off has no thread of it to wait for
         }
     }
 }

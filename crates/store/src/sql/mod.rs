@@ -102,7 +102,7 @@ trait Database: Send + Sync + Debug {
     async fn is_locked(&self, _name: &str) -> Result<bool, StoreError> {
         Ok(false)
     }
-    /// Ends the work on the database, when what was begun is done.
+    /// Ends the work on the database.
     fn close(&self);
     /// A connection that hears of events; `None` where processes on this database do not tell each other of any.
     #[cfg(feature = "postgres")]
@@ -187,9 +187,9 @@ impl Store {
         Self { database: Arc::new(database), turns: Turns::default(), process: process::id() }
     }
 
-    /// Ends the work on the store, for all who share it, and returns when what was begun is done: with SQLite the file is
-    /// closed then. Every later call is a [`StoreError::Closed`]. Blocks; without it, a store is closed when the last one
-    /// who shares it drops it.
+    /// Closes the store for all who share it: later calls are a [`StoreError::Closed`]. With SQLite it blocks until what was
+    /// begun is done, and the file is closed when it returns. Without it, a store is closed when the last one who shares it
+    /// drops it.
     pub fn close(&self) {
         if self.process == process::id() {
             self.database.close();
@@ -269,6 +269,7 @@ impl Store {
     /// that holds it, as a [`SessionLock`] does.
     pub async fn mark_compaction(&self, tenant: &Tenant, id: &str) -> Result<Option<CompactionMark>, StoreError> {
         check_name("session", id)?;
+        self.check_process()?;
         match unconstrained(self.database.try_lock(&mark_name(tenant, id))).await? {
             Attempted::Unknown => Ok(Some(CompactionMark::new(None))),
             Attempted::Refused => Ok(None),
@@ -279,6 +280,7 @@ impl Store {
     /// Whether an instance, this one included, has marked that a compaction of the session is under way. Costs one query in
     /// PostgreSQL, and nothing in SQLite, where it is always false.
     pub async fn is_marked(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+        self.check_process()?;
         unconstrained(self.database.is_locked(&mark_name(tenant, id))).await
     }
 
