@@ -139,10 +139,10 @@ impl From<StoreError> for Failure {
     }
 }
 
-/// An error with its causes: those of a store say where it failed, and leave why to the cause.
+/// An error with its causes: those of a store say where it failed, and leave why to the cause. Some repeat theirs.
 fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.fold(error.to_string(), |told, cause| format!("{told}: {cause}"))
+    let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);
+    causes.fold(error.to_string(), |told, cause| if told.contains(&cause) { told } else { format!("{told}: {cause}") })
 }
 
 impl From<LiveError> for Failure {
