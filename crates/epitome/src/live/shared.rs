@@ -18,12 +18,11 @@ use super::{LiveError, LiveSession};
 ///
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
-/// use epitome::live::{LiveError, LiveSession, SharedSession};
+/// use epitome::live::{LiveSession, SharedSession};
 /// use epitome::session::{Message, Origin, Role};
 /// use epitome::store::{SessionMetadata, Store, Tenant};
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # epitome::engine::block_on(async {
+/// # async fn keep() -> Result<(), Box<dyn std::error::Error>> {
 /// let runtime = epitome::Config::default().build(&epitome::registry())?;
 /// let (store, tenant) = (Store::open("sqlite::memory:").await?, Tenant::default());
 /// let about = SessionMetadata::default();
@@ -34,8 +33,8 @@ use super::{LiveError, LiveSession};
 /// let request = shared.look().await?.session().view(); // what to send
 /// # assert_eq!((request.len(), store.session(&tenant, "first").await?.session.view().len()), (1, 1));
 /// # Ok(())
-/// # })
 /// # }
+/// # epitome::engine::block_on(keep()).unwrap();
 /// ```
 #[derive(Debug)]
 pub struct SharedSession {
