@@ -9,6 +9,7 @@ leaves can be brought back. No model, no key and no network.
 | a whole session: a file, a recording, a list | `compact`, `preview`, `inspect`, `check`, `search`, `convert` |
 | a table of recorded sessions | `epitome_context.batch` |
 | an agent whose history this package is to keep | `Session` |
+| agents whose histories several processes share | `Store` |
 | a configuration that many calls share | `Engine` |
 | a way of your own to make a context smaller | `strategies=[…]`, with `edits` |
 """
@@ -33,7 +34,7 @@ from ._calls import (
 from ._compacted import Compacted
 from ._engine import Engine
 from ._epitome import __version__
-from ._errors import ConfigError, EpitomeError, FormatError, Infeasible
+from ._errors import ConfigError, Conflict, EpitomeError, FormatError, Infeasible, NotFound
 from ._fitted import FitReport, Fitted
 from ._fitter import Fitter
 from ._report import Report
@@ -43,10 +44,12 @@ if TYPE_CHECKING:
     from . import edits
     from ._pieces import Edit, Insert, Keep
     from ._session import Draft, Session
+    from ._store import Store
 
 __all__ = [
     "Compacted",
     "ConfigError",
+    "Conflict",
     "Draft",
     "Edit",
     "Engine",
@@ -58,8 +61,10 @@ __all__ = [
     "Infeasible",
     "Insert",
     "Keep",
+    "NotFound",
     "Report",
     "Session",
+    "Store",
     "__version__",
     "check",
     "compact",
@@ -86,6 +91,10 @@ def __getattr__(name: str) -> object:
         from . import _session
 
         return getattr(_session, name)
+    if name == "Store":
+        from ._store import Store
+
+        return Store
     if name in ("Edit", "Insert", "Keep"):
         from . import _pieces
 

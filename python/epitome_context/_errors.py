@@ -30,6 +30,15 @@ class FormatError(EpitomeError, ValueError):
     """What was given cannot be read as a session, or not be written in the format that was asked for."""
 
 
+class Conflict(EpitomeError):
+    """Somebody else has changed the session in its store: nothing of the call was stored. The session is read again with its
+    next call, so that the call may be repeated if it is still meant."""
+
+
+class NotFound(EpitomeError, LookupError):
+    """The store has no such session."""
+
+
 class Infeasible(EpitomeError):
     """What must stay is larger than the budget: nothing was changed.
 

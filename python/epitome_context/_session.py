@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class Session:
     """A session that is going on: messages are pushed as they come, and it keeps itself within its budget.
 
-    For hosts that leave the history to it; a host with a list of its own takes `fit`. One thread at a time uses it.
+    For hosts that leave the history to it; a host with a list of its own takes `fit`. One thread at a time uses it. It is in
+    memory, in a file (`keep_in`), or in a store that processes share (`Store`).
 
     >>> session = Session(window=8_000)
     >>> session.push({"role": "user", "content": "Fix the build"})
@@ -66,8 +67,24 @@ class Session:
         """Keeps the session in a new file from here on: each message, compaction and undo as it happens."""
         self._native.keep_in(path)
 
+    @property
+    def id(self) -> str | None:
+        """The id under which its store keeps it; `None` where it is in none."""
+        return self._native.id
+
+    @property
+    def version(self) -> int | None:
+        """The number of its changes in its store, when it was last read or stored here; `None` where it is in none."""
+        return self._native.version
+
+    def reload(self) -> bool:
+        """Reads a session of a store again where somebody else has changed it, and says whether that was so. To be called
+        before a turn in which others may have had their say."""
+        return self._native.reload()
+
     def save(self) -> None:
-        """Waits until everything is on the disk. Nothing to do for a session in memory."""
+        """Waits until everything is on the disk. Nothing to do for a session in memory, or in a store: that has stored each
+        change when its call returns."""
         self._native.save()
 
     def push(self, messages: Any, *, format: str | None = None) -> list[str]:

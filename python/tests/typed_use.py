@@ -42,3 +42,13 @@ async def whole(path: str) -> int:
     tokens: int = compacted.tokens_after + epitome.count_tokens(path)
     tokens += len(report.edits)
     return tokens + len(epitome.search(path, "port", sources=["user"]))
+
+
+def worker(address: str) -> list[dict[str, Any]]:
+    with epitome.Store(address, tenant="support") as store:
+        session: epitome.Session = store.open("ticket-7", create=True, window=32_000)
+        try:
+            session.push({"role": "user", "content": "Go on."})
+        except epitome.Conflict:
+            session.reload()
+        return [about for about in store.sessions(agent="support") if about["id"] != session.id]

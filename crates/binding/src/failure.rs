@@ -29,6 +29,10 @@ pub enum Failure {
         /// All that there is to say of the attempt.
         report: Box<Report>,
     },
+    /// Somebody else has changed the session in its store.
+    Conflict(String),
+    /// The store has no such thing.
+    NotFound(String),
     /// Anything else, with what to do.
     Other(String),
 }
@@ -72,7 +76,9 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Config { problems } => formatter.write_str(&problems.join("\n")),
-            Self::Format(message) | Self::Other(message) => formatter.write_str(message),
+            Self::Format(message) | Self::Conflict(message) | Self::NotFound(message) | Self::Other(message) => {
+                formatter.write_str(message)
+            }
             Self::Infeasible { budget, floor, .. } => write!(
                 formatter,
                 "the messages cannot fit {budget} tokens: what must stay takes at least {} ({}); give a larger budget, or shorten these \
@@ -122,14 +128,28 @@ impl From<StateError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::other(error)
+        match error {
+            StoreError::Conflict { session, expected, actual } => Self::Conflict(format!(
+                "somebody else has changed session `{session}` (it is at version {actual}, not {expected}): nothing of this \
+                 call was stored, and the next call works on the session as it is now"
+            )),
+            StoreError::NotFound { .. } => Self::NotFound(error.to_string()),
+            error => Self::other(with_causes(&error)),
+        }
     }
+}
+
+/// An error with its causes: those of a store say where it failed, and leave why to the cause. Some repeat theirs.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source()).map(ToString::to_string);
+    causes.fold(error.to_string(), |told, cause| if told.contains(&cause) { told } else { format!("{told}: {cause}") })
 }
 
 impl From<LiveError> for Failure {
     fn from(error: LiveError) -> Self {
         match error {
             LiveError::Infeasible { limit, floor, report } => Self::Infeasible { budget: limit, floor, report },
+            LiveError::Store(error) => error.into(),
             error => Self::other(error),
         }
     }

@@ -56,6 +56,11 @@ impl Watch {
         Self { triggers, rounds: 0, asked: false, failed: None, stays: None }
     }
 
+    /// Returns a watch with the same triggers over a session that begins now.
+    pub fn restart(&self) -> Self {
+        Self::new(self.triggers.clone())
+    }
+
     /// Reads a message that has arrived. Linear in what the model wrote, constant for others.
     pub fn push(&mut self, message: &Message) {
         self.rounds += u32::from(message.is_typed());

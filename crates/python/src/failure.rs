@@ -31,6 +31,8 @@ fn exception(failure: Failure, py: Python<'_>, raised: &Raised) -> PyResult<PyEr
             let (floor, report) = (object_from(py, &floor)?, object_from(py, &report)?);
             module.getattr("Infeasible")?.call1((&message, floor, budget, report))?
         }
+        Failure::Conflict(_) => module.getattr("Conflict")?.call1((&message,))?,
+        Failure::NotFound(_) => module.getattr("NotFound")?.call1((&message,))?,
         Failure::Other(_) => module.getattr("EpitomeError")?.call1((&message,))?,
     };
     let error = PyErr::from_value(exception);

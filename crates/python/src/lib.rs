@@ -11,11 +11,14 @@ mod callables;
 mod engine;
 mod failure;
 mod fitter;
+mod held;
 mod json_text;
 mod objects;
+mod opened;
 mod outcome;
 mod parts;
 mod session;
+mod store;
 mod words;
 
 use pyo3::prelude::*;
@@ -26,6 +29,7 @@ use failure::Raise;
 use fitter::{FitResult, Fitter};
 use outcome::Outcome;
 use session::{LiveDraft, Session};
+use store::Store;
 
 /// The JSON text of an object, which errors call `name`.
 #[pyfunction]
@@ -68,6 +72,7 @@ fn _epitome(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<LiveDraft>()?;
     module.add_class::<Outcome>()?;
     module.add_class::<Session>()?;
+    module.add_class::<Store>()?;
     module.add_function(wrap_pyfunction!(context_overflow, module)?)?;
     module.add_function(wrap_pyfunction!(count_text, module)?)?;
     module.add_function(wrap_pyfunction!(formats, module)?)?;

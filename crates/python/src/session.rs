@@ -1,19 +1,21 @@
 //! A live session as Python has it.
 
 use std::sync::{Arc, Mutex, TryLockError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use epitome::Report;
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Profile, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome::{Report, Session as Recorded};
-use epitome_binding::{Share, Words, choose, load, messages_of, profile_of, query_of};
+use epitome_binding::{Share, Words, load, messages_of, profile_of, query_of};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::callables::listener;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
+use crate::held::{Held, begin};
 use crate::objects::{object_from, object_of};
 use crate::outcome::content_of;
 use crate::parts::Parts;
@@ -24,7 +26,7 @@ use crate::words::words_of;
 #[pyclass(frozen, module = "epitome_context._epitome")]
 #[derive(Debug)]
 pub(crate) struct Session {
-    live: Mutex<LiveSession>,
+    held: Mutex<Held>,
     parts: Arc<Parts>,
     /// The provider's format that messages are given back in.
     profile: Profile,
@@ -39,13 +41,15 @@ pub(crate) struct LiveDraft {
 }
 
 impl Session {
-    fn with<T: Send>(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut LiveSession) -> Result<T, Failure> + Send,
-    ) -> PyResult<T> {
-        let done = py.detach(|| match self.live.try_lock() {
-            Ok(mut live) => work(&mut live),
+    /// A session that is held in memory, in a file or in a store.
+    pub(crate) fn over(held: Held, parts: &Arc<Parts>, profile: Profile) -> Self {
+        Self { held: Mutex::new(held), parts: Arc::clone(parts), profile }
+    }
+
+    /// Works on it while Python is let go.
+    fn hold<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Held) -> Result<T, Failure> + Send) -> PyResult<T> {
+        let done = py.detach(|| match self.held.try_lock() {
+            Ok(mut held) => work(&mut held),
             // What panicked left the session as it was, or as it was stored.
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(Failure::other(
@@ -56,6 +60,24 @@ impl Session {
             Some(interrupt) => Err(interrupt),
             None => done.map_err(|failure| failure.raise(py, &self.parts.raised)),
         }
+    }
+
+    /// Looks at it, or previews.
+    fn look<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut LiveSession) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        self.hold(py, |held| held.look(work))
+    }
+
+    /// Changes it; in a store whole or not at all.
+    fn change<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut LiveSession) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        self.hold(py, |held| held.change(work))
     }
 
     fn compaction(&self, words: &Words, now: u32) -> Result<Compaction, Failure> {
@@ -96,17 +118,8 @@ impl Session {
     ) -> PyResult<Self> {
         let bytes = data.map(<[u8]>::to_vec);
         engine.without_python(py, |parts| {
-            let (recorded, profile) = match bytes {
-                None => (Recorded::new(), profile_of(format.as_deref(), None)?),
-                Some(bytes) => {
-                    let mut loaded = load(bytes, format.as_deref())?;
-                    let index = choose(&loaded, session.as_deref())?;
-                    let profile = profile_of(None, Some(loaded.format))?;
-                    (loaded.sessions.swap_remove(index).session, profile)
-                }
-            };
-            let live = LiveSession::with_engine(parts.live_engine(), &parts.runtime, recorded);
-            Ok(Self { live: Mutex::new(live), parts: Arc::clone(parts), profile })
+            let (live, profile) = begin(parts, bytes, format.as_deref(), session.as_deref())?;
+            Ok(Self::over(Held::Alone(live), parts, profile))
         })
     }
 
@@ -116,44 +129,69 @@ impl Session {
         engine.without_python(py, |parts| {
             let profile = profile_of(format.as_deref(), None)?;
             let live = LiveSession::open_with_engine(parts.live_engine(), &parts.runtime, &path)?;
-            Ok(Self { live: Mutex::new(live), parts: Arc::clone(parts), profile })
+            Ok(Self::over(Held::Alone(live), parts, profile))
         })
     }
 
     /// Keeps the session in a new file from here on.
     fn keep_in(&self, py: Python<'_>, path: std::path::PathBuf) -> PyResult<()> {
-        self.with(py, |live| Ok(live.keep_in(&path)?))
+        self.hold(py, |held| held.keep_in(&path))
+    }
+
+    /// The id under which a store keeps it; `None` where none does.
+    #[getter]
+    fn id(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.hold(py, |held| Ok(held.shared().map(|shared| shared.id().to_string())))
+    }
+
+    /// The number of its changes in its store, when it was last read or stored.
+    #[getter]
+    fn version(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.hold(py, |held| Ok(held.shared().map(|shared| shared.version())))
+    }
+
+    /// Reads it again where its store has another state of it; whether it has.
+    fn reload(&self, py: Python<'_>) -> PyResult<bool> {
+        self.hold(py, Held::reload)
     }
 
     /// Waits until everything is on the disk.
     fn save(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |live| Ok(live.save()?))
+        self.look(py, |live| Ok(live.save()?))
     }
 
     /// Appends messages; their ids.
     fn push(&self, py: Python<'_>, data: &[u8], format: Option<String>) -> PyResult<Vec<String>> {
         let bytes = data.to_vec();
-        self.with(py, |live| {
+        self.hold(py, |held| {
             let format = format.unwrap_or_else(|| self.profile.format().as_str().to_owned());
-            let mut ids = Vec::new();
-            for message in messages_of(&load(bytes, Some(&format))?) {
-                live.push(message)?;
-                let newest = live.session().log().last();
-                ids.extend(newest.map(|message| message.id.to_string()));
+            let mut messages = messages_of(&load(bytes, Some(&format))?);
+            if held.shared().is_some() {
+                // When it was said is when it came, unless it says otherwise: as the service stores it.
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
+                messages.iter_mut().for_each(|message| message.timestamp = message.timestamp.or(now));
             }
-            Ok(ids)
+            held.change(|live| {
+                let mut ids = Vec::new();
+                for message in messages {
+                    live.push(message)?;
+                    let newest = live.session().log().last();
+                    ids.extend(newest.map(|message| message.id.to_string()));
+                }
+                Ok(ids)
+            })
         })
     }
 
     /// The tool definitions that are sent with every request, as JSON.
     fn set_tools(&self, py: Python<'_>, tools: Option<String>) -> PyResult<()> {
-        self.with(py, |live| Ok(live.set_tools(tools.as_deref())?))
+        self.change(py, |live| Ok(live.set_tools(tools.as_deref())?))
     }
 
     /// Tokens of the view.
     #[getter]
     fn tokens(&self, py: Python<'_>) -> PyResult<u32> {
-        self.with(py, |live| Ok(live.tokens()))
+        self.look(py, |live| Ok(live.tokens()))
     }
 
     /// The format that messages are given back in.
@@ -165,7 +203,7 @@ impl Session {
     /// Calls `call` with every event from here on.
     fn subscribe(&self, py: Python<'_>, call: Py<PyAny>) -> PyResult<()> {
         let heard = listener(call, Arc::clone(&self.parts.raised));
-        self.with(py, |live| {
+        self.look(py, |live| {
             live.subscribe(heard);
             Ok(())
         })
@@ -173,19 +211,19 @@ impl Session {
 
     /// What fills the window by part, what leaves next and why, and what has left.
     fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let report = self.with(py, |live| Ok(block_on(live.report_context())))?;
+        let report = self.look(py, |live| Ok(block_on(live.report_context())))?;
         object_from(py, &report)
     }
 
     /// Whether a compaction is due.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let check = self.with(py, |live| Ok(live.check()))?;
+        let check = self.look(py, |live| Ok(live.check()))?;
         object_from(py, &check)
     }
 
     /// What to send to the model: the messages, the system prompt, the tools; or everything that was ever said.
     fn request<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
-        let rendered = self.with(py, |live| {
+        let rendered = self.look(py, |live| {
             let profile = profile_of(Some(format.as_deref().unwrap_or(self.format())), None)?;
             let session = live.session();
             let tools = session.tools.as_deref();
@@ -212,7 +250,7 @@ impl Session {
     /// To be called before each call of the model: what was done, with the report where there is one, and the new session
     /// where the settings ask for one.
     fn maintain<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Option<Self>)> {
-        let outcome = self.with(py, |live| Ok(block_on(live.maintain())?))?;
+        let outcome = self.change(py, |live| Ok(block_on(live.maintain())?))?;
         let told = match &outcome {
             MaintainOutcome::Nothing(check) => json!({ "done": "nothing", "check": check }),
             MaintainOutcome::Compacted(report) if report.status == Status::RolledBack => {
@@ -227,10 +265,10 @@ impl Session {
             MaintainOutcome::NewSession(_) => json!({ "done": "new-session" }),
         };
         let successor = match outcome {
-            MaintainOutcome::NewSession(session) => {
-                let live = LiveSession::with_engine(self.parts.live_engine(), &self.parts.runtime, *session);
-                Some(Self { live: Mutex::new(live), parts: Arc::clone(&self.parts), profile: self.profile })
-            }
+            MaintainOutcome::NewSession(session) => Some(self.hold(py, |held| {
+                let successor = held.begin_successor(&self.parts, *session)?;
+                Ok(Self::over(successor, &self.parts, self.profile))
+            })?),
             _ => None,
         };
         Ok((object_from(py, &told)?, successor))
@@ -247,7 +285,7 @@ impl Session {
         focus: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let words = self.words(py, target, chain, task, focus)?;
-        let report: Report = self.with(py, |live| {
+        let report: Report = self.change(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.compact(&compaction))?)
         })?;
@@ -265,7 +303,7 @@ impl Session {
         focus: Option<String>,
     ) -> PyResult<LiveDraft> {
         let words = self.words(py, target, chain, task, focus)?;
-        let draft = self.with(py, |live| {
+        let draft = self.look(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.preview(&compaction))?)
         })?;
@@ -275,7 +313,7 @@ impl Session {
     /// Makes the compaction that was previewed.
     fn apply<'py>(&self, py: Python<'py>, draft: &LiveDraft) -> PyResult<Bound<'py, PyAny>> {
         let draft = draft.draft.clone();
-        let report = self.with(py, |live| Ok(block_on(live.apply(draft))?))?;
+        let report = self.change(py, |live| Ok(block_on(live.apply(draft))?))?;
         object_from(py, &report)
     }
 
@@ -286,13 +324,13 @@ impl Session {
         limit: Option<u32>,
         actual: Option<u32>,
     ) -> PyResult<(Bound<'py, PyAny>, u32)> {
-        let retry = self.with(py, |live| Ok(block_on(live.overflowed(Overflow { limit, actual }))?))?;
+        let retry = self.change(py, |live| Ok(block_on(live.overflowed(Overflow { limit, actual }))?))?;
         Ok((object_from(py, &retry.report)?, retry.attempts_left))
     }
 
     /// Takes a compaction back: the one of that number, or the newest in force.
     fn undo(&self, py: Python<'_>, epoch: Option<u32>) -> PyResult<()> {
-        self.with(py, |live| {
+        self.change(py, |live| {
             block_on(live.run(epitome::live::Command::Undo { epoch }))?;
             Ok(())
         })
@@ -300,27 +338,27 @@ impl Session {
 
     /// Every compaction so far.
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let history = self.with(py, |live| Ok(live.history()))?;
+        let history = self.look(py, |live| Ok(live.history()))?;
         object_from(py, &history)
     }
 
     /// What left under a handle.
     fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let content = self.with(py, |live| Ok(live.recall(handle)?))?;
+        let content = self.look(py, |live| Ok(live.recall(handle)?))?;
         content.map(|content| content_of(py, &content, self.profile.format())).transpose()
     }
 
     /// The passages of everything that was said that match a query.
     fn search<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyAny>> {
         let query = query.to_vec();
-        let page = self.with(py, |live| live.search(&query_of(&query)?).map_err(Failure::other))?;
+        let page = self.look(py, |live| live.search(&query_of(&query)?).map_err(Failure::other))?;
         object_from(py, &page)
     }
 
     /// Tokens of each message of the view, in order.
     #[getter]
     fn sizes(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.with(py, |live| {
+        self.look(py, |live| {
             let session = live.session();
             let ledger = live.engine().ledger(session);
             let keys = session.view().iter().map(|entry| entry.key);

@@ -211,6 +211,12 @@ pub enum StoreError {
         /// The database's error.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The store was closed.
+    #[error("the store is closed: open it again")]
+    Closed,
+    /// Another process opened the store, and this one was forked off it.
+    #[error("the store was opened before this process was forked: open it in each process")]
+    Forked,
     /// A value cannot be written as JSON, or a stored one cannot be read.
     #[error("{of} is not the JSON that is stored of it")]
     Json {

@@ -107,6 +107,7 @@
 
 mod archive;
 mod bearing;
+mod checkpoint;
 mod data;
 mod disk;
 mod error;
@@ -128,6 +129,7 @@ mod tenant_memories;
 
 pub use archive::SessionArchive;
 pub use bearing::bearing_on;
+pub use checkpoint::{Checkpoint, successor_id};
 pub use data::{
     EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice, StoredMessage,
     StoredSession, ViewKind,

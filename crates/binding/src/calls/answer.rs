@@ -45,7 +45,9 @@ impl Answer {
             Failure::Infeasible { budget, floor, report } => json!({
                 "kind": "infeasible", "message": message, "budget": budget, "floor": floor, "report": report,
             }),
-            Failure::Other(_) => json!({ "kind": "other", "message": message }),
+            Failure::Conflict(_) | Failure::NotFound(_) | Failure::Other(_) => {
+                json!({ "kind": "other", "message": message })
+            }
         };
         Self { is_failure: true, json: value.to_string(), bytes: None }
     }

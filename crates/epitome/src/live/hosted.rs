@@ -3,6 +3,7 @@
 use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
+use epitome_store::SessionArchive;
 use epitome_strategy::{Cancellation, Refusals, Tokens, Verdict};
 
 use super::events::Watchers;
@@ -69,6 +70,24 @@ impl LiveSession {
             preparation.discard();
         }
         self.refusals.clear();
+        self.tell_tokens();
+    }
+
+    /// Goes on with another state of the session, as another process has stored it. Settings, listeners and memories stay, and
+    /// what the provider said of its limit. Counts the view: linear.
+    pub fn replace(&mut self, session: Session, archive: SessionArchive) {
+        let newest = crate::context::newest_compaction(&session);
+        let mut watch = self.watch.restart();
+        session.log().iter().skip(newest).for_each(|message| watch.push(message));
+        self.ledger = self.engine.ledger(&session);
+        (self.session, self.archive, self.watch) = (session, archive, watch);
+        (self.flushed, self.cleared) = (newest, 0);
+        self.index = epitome_recall::Index::new();
+        if let Some(preparation) = self.preparation() {
+            preparation.discard();
+        }
+        self.count_tools();
+        self.note_newest();
         self.tell_tokens();
     }
 

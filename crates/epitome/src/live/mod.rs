@@ -44,6 +44,7 @@ mod outcome;
 mod overflow;
 mod preparation;
 mod search;
+mod shared;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub use hosted::{EpochViews, sides};
 pub use outcome::MaintainOutcome;
 pub use overflow::Retry;
 pub use preparation::{BackgroundExecutor, Preparation, PreparationState};
+pub use shared::SharedSession;
 
 use conversation::ConversationModel;
 use events::Watchers;

@@ -12,5 +12,6 @@ mod hosted;
 mod memories;
 mod roles;
 mod search;
+mod shared;
 mod support;
 mod triggers;

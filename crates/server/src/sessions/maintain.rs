@@ -8,6 +8,7 @@ use axum::http::StatusCode;
 use epitome::engine::{Check, DraftSummary, Urgency};
 use epitome::live::{Compaction, ContextTokens, MaintainOutcome, Overflow, Retry};
 use epitome::providers::chat::is_context_overflow;
+use epitome::store::successor_id;
 use epitome::{Report, Session};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -136,12 +137,8 @@ impl Maintain {
     /// The key of the session that continues this one after a refusal in its present state: another state has another
     /// successor. So a client that did not receive the answer finds the same session when it asks again.
     fn successor(&self, opened: &CachedSession) -> SessionKey {
-        let mut hasher = blake3::Hasher::new();
-        let parts = [self.key.0.as_str().as_bytes(), self.key.1.as_bytes(), &opened.live.session().state_hash()];
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
-        }
-        (self.key.0.clone(), Arc::from(&hasher.finalize().to_hex()[..32]))
+        let (tenant, id) = &self.key;
+        (tenant.clone(), successor_id(tenant, id, opened.live.session()))
     }
 
     /// The session that continues this one after a refusal, where it exists already.

@@ -191,7 +191,7 @@ async fn work<O: Operation>(
         } else {
             None
         };
-        let before = Arc::new(opened.mark());
+        let before = Arc::new(opened.checkpoint());
         opened.live.listen(Some(announcer.listener()));
         let (shared, its_key, done_to, was) =
             (Arc::clone(sessions), key.clone(), Arc::clone(&operation), Arc::clone(&before));
@@ -233,7 +233,7 @@ async fn work<O: Operation>(
                 announcer.announce_stored();
                 return Ok(OperationResult { value, version, context, check });
             }
-            Err(OperationError::Refused(error)) if opened.mark() == *before => {
+            Err(OperationError::Refused(error)) if opened.checkpoint() == *before => {
                 sessions.cache.put(key, opened);
                 drop(showing);
                 if let Some(compacting) = compacting.take() {

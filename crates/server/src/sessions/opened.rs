@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome::Runtime;
 use epitome::live::{LiveSession, Preparation};
-use epitome::store::{EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories};
+use epitome::store::{Checkpoint, EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories};
 use epitome::strategy::Verdict;
 use parking_lot::Mutex;
 
@@ -101,13 +101,8 @@ impl CachedSession {
         }
     }
 
-    pub(super) fn mark(&self) -> Mark {
-        let session = self.live.session();
-        Mark {
-            messages: session.log().len(),
-            undone: session.journal().iter().map(|epoch| epoch.undone).collect(),
-            tools: session.tools.clone(),
-        }
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::new(self.live.session())
     }
 }
 
@@ -136,44 +131,26 @@ fn remember(core: &Core, key: &SessionKey, live: &mut LiveSession, runtime: &Run
     }
 }
 
-/// The state of a session before a change.
-#[derive(Debug, PartialEq)]
-pub(super) struct Mark {
-    messages: usize,
-    undone: Vec<bool>,
-    tools: Option<Arc<str>>,
-}
-
-/// Stores the changes of a session, in the cheapest way for them. Previews of the earlier state become invalid.
+/// Stores the changes of a session. Previews of the earlier state become invalid.
 pub(super) async fn keep_changes(
     store: &Store,
     drafts: &Drafts,
     key: &SessionKey,
     opened: &mut CachedSession,
-    before: &Mark,
+    before: &Checkpoint,
 ) -> Result<(), StoreError> {
     let ((tenant, id), version) = (key, opened.version);
     let (session, archive) = opened.live.parts();
-    let messages = &session.log()[before.messages..];
-    let epochs = &session.journal()[before.undone.len()..];
-    let undone = session.journal().iter().zip(&before.undone).filter(|(epoch, was)| epoch.undone && !**was);
-    let undone: Vec<u32> = undone.map(|(epoch, _)| epoch.id).collect();
-    let is_retooled = session.tools != before.tools;
-    let bytes = messages.iter().map(|message| message_bytes(message)).sum::<usize>()
+    let epochs = before.new_epochs(session);
+    let bytes = before.new_messages(session).iter().map(|message| message_bytes(message)).sum::<usize>()
         + epochs.iter().map(epoch_bytes).sum::<usize>();
-    opened.version = match (messages, epochs, undone.as_slice(), is_retooled) {
-        ([], [], [], false) => version,
-        (_, [], [], false) => store.append(tenant, id, version, messages).await?,
-        ([], [epoch], [], false) if !epoch.undone => store.commit(tenant, id, version, session, archive).await?,
-        ([], [], [epoch], false) => store.undo(tenant, id, version, *epoch).await?,
-        ([], [], [], true) => store.set_tools(tenant, id, version, session.tools.as_deref()).await?,
-        _ => store.save(tenant, id, version, session, archive).await?,
-    };
+    let has_other_epochs = !epochs.is_empty() || !before.undone_epochs(session).is_empty();
+    opened.version = store.save_since(tenant, id, version, session, archive, before).await?;
     opened.bytes += bytes;
     if opened.version != version {
-        drafts.pass(key, session.state_hash());
+        drafts.pass(key, opened.live.session().state_hash());
     }
-    if !epochs.is_empty() || !undone.is_empty() {
+    if has_other_epochs {
         // It is stored, whatever becomes of this: without its times the session is read again when it is asked for.
         opened.times = store.epoch_times(tenant, id).await.unwrap_or_default();
     }

@@ -16,6 +16,7 @@ mod views;
 mod writes;
 
 use std::fmt::Debug;
+use std::process;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -80,6 +81,8 @@ use statement::{Outcome, Reader, Statement};
 pub struct Store {
     database: Arc<dyn Database>,
     turns: Turns,
+    /// The process that opened it.
+    process: u32,
 }
 
 /// Runs the statements.
@@ -99,6 +102,8 @@ trait Database: Send + Sync + Debug {
     async fn is_locked(&self, _name: &str) -> Result<bool, StoreError> {
         Ok(false)
     }
+    /// Ends the work on the database.
+    fn close(&self);
     /// A connection that hears of events; `None` where processes on this database do not tell each other of any.
     #[cfg(feature = "postgres")]
     async fn wakeups(&self) -> Result<Option<Wakeups>, StoreError> {
@@ -179,12 +184,27 @@ impl Store {
     }
 
     fn over(database: impl Database + 'static) -> Self {
-        Self { database: Arc::new(database), turns: Turns::default() }
+        Self { database: Arc::new(database), turns: Turns::default(), process: process::id() }
+    }
+
+    /// Closes the store for all who share it: later calls are a [`StoreError::Closed`]. With SQLite it blocks until what was
+    /// begun is done, and the file is closed when it returns. Without it, a store is closed when the last one who shares it
+    /// drops it.
+    pub fn close(&self) {
+        if self.process == process::id() {
+            self.database.close();
+        }
+    }
+
+    /// An error in a process that was forked off the one that opened the store: its threads and connections are not there.
+    fn check_process(&self) -> Result<(), StoreError> {
+        if self.process == process::id() { Ok(()) } else { Err(StoreError::Forked) }
     }
 
     /// Runs statements. The wait is not of the budget of a tokio task: one that waits here through another executor would
     /// never get a new one.
     async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure> {
+        self.check_process().map_err(Failure::Error)?;
         unconstrained(self.database.run(access, statements)).await
     }
 
@@ -233,6 +253,7 @@ impl Store {
     /// PostgreSQL it is one of all instances.
     pub async fn lock(&self, tenant: &Tenant, id: &str) -> Result<SessionLock, StoreError> {
         check_name("session", id)?;
+        self.check_process()?;
         // Names hold no control characters: no two pairs give the same text.
         let name = format!("{tenant}\n{id}");
         // First the turn in this process, so that of all who wait here only one waits at the database.
@@ -248,6 +269,7 @@ impl Store {
     /// that holds it, as a [`SessionLock`] does.
     pub async fn mark_compaction(&self, tenant: &Tenant, id: &str) -> Result<Option<CompactionMark>, StoreError> {
         check_name("session", id)?;
+        self.check_process()?;
         match unconstrained(self.database.try_lock(&mark_name(tenant, id))).await? {
             Attempted::Unknown => Ok(Some(CompactionMark::new(None))),
             Attempted::Refused => Ok(None),
@@ -258,6 +280,7 @@ impl Store {
     /// Whether an instance, this one included, has marked that a compaction of the session is under way. Costs one query in
     /// PostgreSQL, and nothing in SQLite, where it is always false.
     pub async fn is_marked(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
+        self.check_process()?;
         unconstrained(self.database.is_locked(&mark_name(tenant, id))).await
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use epitome_strategy::async_trait;
 use rustls::ClientConfig;
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -286,7 +286,10 @@ fn tls(config: &Config) -> Result<Option<MakeRustlsConnect>, StoreError> {
 
 async fn connection(pool: &Pool) -> Result<Object, StoreError> {
     let connected = pool.get().await;
-    connected.map_err(|error| StoreError::Database { doing: "connecting to the database", source: error.into() })
+    connected.map_err(|error| match error {
+        PoolError::Closed => StoreError::Closed,
+        error => StoreError::Database { doing: "connecting to the database", source: error.into() },
+    })
 }
 
 async fn run_one(
@@ -374,6 +377,10 @@ impl Database for Postgres {
         let query = client.prepare_cached(IS_LOCKED).await.map_err(&failed)?;
         let row = client.query_one(&query, &[&lock_key(name, &self.schema)]).await.map_err(&failed)?;
         row.try_get(0).map_err(&failed)
+    }
+
+    fn close(&self) {
+        self.pool.close();
     }
 
     async fn wakeups(&self) -> Result<Option<Wakeups>, StoreError> {

@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -60,20 +61,26 @@ impl Store {
         let mut connection = Connection::open_in_memory().map_err(failed("opening the database"))?;
         connection.pragma_update(None, "foreign_keys", true).map_err(failed("opening the database"))?;
         migrate(&mut connection)?;
-        let (writer, thread) = spawn("epitome-sqlite", vec![connection])?;
-        Ok(Self::over(Sqlite { readers: writer.clone(), writer: Some(writer), threads: thread }))
+        let (writer, threads) = spawn("epitome-sqlite", vec![connection])?;
+        Ok(Self::over(Sqlite::new(writer.clone(), writer, threads)))
     }
 }
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// A database and the threads that work on it: SQLite blocks.
+/// A database, until it is closed.
 #[derive(Debug)]
-struct Sqlite {
+struct Sqlite(Mutex<Option<Workers>>);
+
+/// The threads that work on a database: SQLite blocks.
+#[derive(Debug)]
+struct Workers {
     /// `None` only while it is dropped.
     writer: Option<Sender<Job>>,
     readers: Sender<Job>,
     threads: Vec<JoinHandle<()>>,
+    /// The process that has the threads: one that was forked off has none.
+    process: u32,
 }
 
 impl Sqlite {
@@ -93,15 +100,23 @@ impl Sqlite {
         let (writer, mut threads) = spawn("epitome-sqlite-write", vec![writer])?;
         let (readers, others) = spawn("epitome-sqlite-read", readers)?;
         threads.extend(others);
-        Ok(Self { writer: Some(writer), readers, threads })
+        Ok(Self::new(readers, writer, threads))
+    }
+
+    fn new(readers: Sender<Job>, writer: Sender<Job>, threads: Vec<JoinHandle<()>>) -> Self {
+        Self(Mutex::new(Some(Workers { writer: Some(writer), readers, threads, process: process::id() })))
     }
 }
 
-impl Drop for Sqlite {
+impl Drop for Workers {
     /// Waits until all jobs are done: the file is closed when this returns.
     fn drop(&mut self) {
         self.writer = None;
         self.readers = mpsc::channel().0;
+        if self.process != process::id() {
+            std::mem::forget(std::mem::take(&mut self.threads));
+            return;
+        }
         for thread in self.threads.drain(..) {
             thread.join().ok();
         }
@@ -203,26 +218,31 @@ impl Database for Sqlite {
     }
 
     async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure> {
-        let workers = match access {
-            Access::Read => Some(&self.readers),
-            Access::Write => self.writer.as_ref(),
-        };
-
         let ended = || {
             let source = "its thread has ended".into();
             Failure::Error(StoreError::Database { doing: "asking the database", source })
+        };
+        let worker = match (&*lock(&self.0), access) {
+            (None, _) => return Err(Failure::Error(StoreError::Closed)),
+            (Some(workers), Access::Read) => Some(workers.readers.clone()),
+            (Some(workers), Access::Write) => workers.writer.clone(),
         };
         let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             // Nobody waits any more where this fails.
             sender.send(run(connection, access, &statements)).ok();
         });
-        workers.and_then(|workers| workers.send(job).ok()).ok_or_else(ended)?;
+        worker.and_then(|worker| worker.send(job).ok()).ok_or_else(ended)?;
         receiver.await.map_err(|_| ended())?
     }
 
     async fn lock(&self, _name: &str) -> Result<Option<Box<dyn ExternalLock>>, StoreError> {
         Ok(None) // the turn in this process is all there is
+    }
+
+    fn close(&self) {
+        let workers = lock(&self.0).take();
+        drop(workers);
     }
 }
 

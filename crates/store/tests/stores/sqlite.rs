@@ -38,6 +38,22 @@ fn a_new_database_is_its_owners_alone() {
     assert_eq!(mode("new.db"), 0o640);
 }
 
+/// Whoever shares it: an open file would keep its changes beside it.
+#[test]
+fn a_closed_store_has_closed_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let store = open(&path);
+    let shared = store.clone();
+    block_on(shared.health()).unwrap();
+    assert!(folder.path().join("s.db-wal").exists());
+    store.close();
+    store.close();
+    assert!(!folder.path().join("s.db-wal").exists());
+    assert!(matches!(block_on(shared.health()), Err(StoreError::Closed)));
+    block_on(open(&path).health()).unwrap();
+}
+
 pub(crate) fn open(path: &Path) -> Store {
     Store::sqlite(&SqliteSettings::new(path)).unwrap()
 }

@@ -1,0 +1,106 @@
+//! A store of sessions as Python has it.
+
+use std::sync::Arc;
+
+use epitome::live::SharedSession;
+use epitome::store::{self, Paging, SessionFilter, SessionMetadata, StoreError, Tenant};
+use pyo3::prelude::*;
+
+use crate::callables::Raised;
+use crate::engine::Engine;
+use crate::failure::{Failure, Raise};
+use crate::held::{Held, begin};
+use crate::objects::object_from;
+use crate::opened::Opened;
+use crate::session::Session;
+
+/// A store of sessions: that of the service, at the same address.
+#[pyclass(frozen, module = "epitome_context._epitome")]
+#[derive(Debug)]
+pub(crate) struct Store(Arc<Opened>);
+
+impl Store {
+    /// Asks the store while Python is let go.
+    fn ask<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl AsyncFnOnce(&store::Store, &Tenant) -> Result<T, StoreError> + Send,
+    ) -> PyResult<T> {
+        let Opened { store, tenant, .. } = &*self.0;
+        let answer = py.detach(|| self.0.wait(work(store, tenant)));
+        answer.map_err(|error| Failure::from(error).raise(py, &Raised::default()))
+    }
+}
+
+#[pymethods]
+impl Store {
+    /// Opens the store at an address, for a tenant.
+    #[new]
+    fn new(py: Python<'_>, address: String, tenant: String) -> PyResult<Self> {
+        let opened = py.detach(|| Opened::open(&address, &tenant));
+        Ok(Self(Arc::new(opened.map_err(|failure| failure.raise(py, &Raised::default()))?)))
+    }
+
+    /// Stores a new session: empty, or one that is there already.
+    #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+    fn create(
+        &self,
+        py: Python<'_>,
+        engine: &Engine,
+        id: &str,
+        data: Option<&[u8]>,
+        format: Option<String>,
+        session: Option<String>,
+        title: Option<String>,
+        agent: Option<String>,
+    ) -> PyResult<Session> {
+        let bytes = data.map(<[u8]>::to_vec);
+        let about = SessionMetadata { title, agent, ..SessionMetadata::default() };
+        let opened = &self.0;
+        engine.without_python(py, |parts| {
+            let (live, profile) = begin(parts, bytes, format.as_deref(), session.as_deref())?;
+            let created = SharedSession::create(live, &opened.store, &opened.tenant, id, &about);
+            Ok(Session::over(Held::Shared(opened.wait(created)?, Arc::clone(opened)), parts, profile))
+        })
+    }
+
+    /// Opens a session.
+    fn open(&self, py: Python<'_>, engine: &Engine, id: &str, format: Option<String>) -> PyResult<Session> {
+        let opened = &self.0;
+        engine.without_python(py, |parts| {
+            let (live, profile) = begin(parts, None, format.as_deref(), None)?;
+            let shared = opened.wait(SharedSession::open(live, &opened.store, &opened.tenant, id))?;
+            Ok(Session::over(Held::Shared(shared, Arc::clone(opened)), parts, profile))
+        })
+    }
+
+    /// A page of the sessions, the last changed first, and where the next one begins.
+    fn sessions<'py>(
+        &self,
+        py: Python<'py>,
+        title: Option<String>,
+        agent: Option<String>,
+        after: Option<String>,
+    ) -> PyResult<(Bound<'py, PyAny>, Option<String>)> {
+        let filter = SessionFilter { title, agent, ..SessionFilter::default() };
+        let paging = Paging { after, ..Paging::default() };
+        let page = self.ask(py, async move |store, tenant| store.sessions(tenant, &filter, &paging).await)?;
+        Ok((object_from(py, &page.items)?, page.next))
+    }
+
+    /// What the store keeps about a session.
+    fn info<'py>(&self, py: Python<'py>, id: &str) -> PyResult<Bound<'py, PyAny>> {
+        let info = self.ask(py, async move |store, tenant| store.session_info(tenant, id).await)?;
+        object_from(py, &info)
+    }
+
+    /// Deletes a session; whether there was one.
+    fn delete(&self, py: Python<'_>, id: &str) -> PyResult<bool> {
+        self.ask(py, async move |store, tenant| store.delete_session(tenant, id).await)
+    }
+
+    /// Closes the store, for its sessions too.
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| self.0.store.close());
+    }
+}
