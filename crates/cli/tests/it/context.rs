@@ -83,14 +83,14 @@ fn the_lines_that_bring_it_back_run_in_a_shell() {
     assert_eq!(place.run("compact session.jsonl --budget 20k -o session.jsonl --quiet").code, 0);
     fs::rename(place.path("session.jsonl"), place.path("it's a session.jsonl")).unwrap();
     let mut command = place.command("context --from claude-code --session 0");
-    let page = Ran::of(command.arg("it's a session.jsonl").output().unwrap());
+    let page = Ran::read(command.arg("it's a session.jsonl").output().unwrap());
     let run = |part: &str, replaced: (&str, &str)| {
         let shown = page.text().lines().find(|line| line.contains(part)).unwrap().trim();
         assert!(shown.contains("session.jsonl' --from claude-code --session 0 "), "{shown}");
         let line = shown.split("  ").next().unwrap().replace(replaced.0, replaced.1);
         let line = line.replacen("epitome", concat!("'", env!("CARGO_BIN_EXE_epitome"), "'"), 1);
         let mut shell = std::process::Command::new("sh");
-        let ran = Ran::of(shell.args(["-c", &line]).current_dir(place.path("")).output().unwrap());
+        let ran = Ran::read(shell.args(["-c", &line]).current_dir(place.path("")).output().unwrap());
         assert!(ran.code == 0 && ran.stdout.len() > 100, "{line}: {}", ran.stderr);
     };
     run("epitome restore", ("", ""));
