@@ -40,55 +40,68 @@ impl Finder {
 
     /// Marks in `found` which of `strings` occur in `text`; `strings` are those that the finder was made of. `is_json`
     /// says that `\n`, `\"` and the like are escapes. Linear in the text, but for strings that have no word of their
-    /// own.
+    /// own: comparisons in vain read at most [`VAIN_BYTES`] times the text, and what is not found by then counts as absent.
     pub(super) fn mark<S: AsRef<str>>(&self, text: &str, is_json: bool, strings: &[S], found: &mut [bool]) {
+        let mut vain = text.len().saturating_mul(VAIN_BYTES);
         words(text, is_json, |start, end| {
             let Some(candidates) = self.by_word.get(&text[start..end]) else { return };
             for (index, at) in candidates.iter().map(|(index, at)| (*index as usize, *at as usize)) {
-                if !found[index] {
+                if !found[index] && vain > 0 {
                     let (head, tail) = strings[index].as_ref().split_at(at);
-                    found[index] = stands(text, start, head, tail, is_json);
+                    match compare(text, start, head, tail, is_json) {
+                        Ok(()) => found[index] = true,
+                        Err(read) => vain = vain.saturating_sub(read),
+                    }
                 }
             }
         });
     }
 }
 
-/// Whether `head` ends and `tail` starts at a word boundary.
-fn stands(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> bool {
+/// How many bytes comparisons in vain may read for each byte of the text. A text that repeats one word a hundred thousand
+/// times is almost a match for itself at each of them; a text with its own words needs less than one.
+const VAIN_BYTES: usize = 64;
+
+/// Holds a string against the place where its word stands: `head` ends there, `tail` starts there, both at word boundaries.
+/// The error is how many bytes were read in vain.
+fn compare(text: &str, at: usize, head: &str, tail: &str, is_json: bool) -> Result<(), usize> {
     let (before, after) = text.split_at(at);
-    let (Some(before), Some(after)) = (without_end(before, head), without_start(after, tail)) else { return false };
+    let before = without_end(before, head)?;
+    let after = without_start(after, tail).map_err(|read| read + head.len())?;
     let bytes = before.as_bytes();
     let is_escape = is_json && matches!(bytes, [.., b'\\', b'n' | b't' | b'r']);
     let starts = head.is_empty() || is_escape || !bytes.last().is_some_and(|byte| in_word(*byte));
     let ends_in_word = tail.as_bytes().last().is_some_and(|byte| in_word(*byte));
-    starts && !(ends_in_word && after.as_bytes().first().is_some_and(|byte| in_word(*byte)))
+    let stands = starts && !(ends_in_word && after.as_bytes().first().is_some_and(|byte| in_word(*byte)));
+    if stands { Ok(()) } else { Err(head.len() + tail.len()) }
 }
 
-/// Returns what follows `string` in `text`, if `text` starts with it.
-fn without_start<'t>(text: &'t str, string: &str) -> Option<&'t str> {
+/// Returns what follows `string` in `text` where `text` starts with it; the error is how many bytes were read in vain.
+fn without_start<'t>(text: &'t str, string: &str) -> Result<&'t str, usize> {
     let mut rest = text;
     for (index, part) in string.split(' ').enumerate() {
+        let read = text.len() - rest.len() + part.len();
         if index > 0 {
             let trimmed = rest.trim_start();
-            rest = (trimmed.len() < rest.len()).then_some(trimmed)?;
+            rest = (trimmed.len() < rest.len()).then_some(trimmed).ok_or(read)?;
         }
-        rest = rest.strip_prefix(part)?;
+        rest = rest.strip_prefix(part).ok_or(read)?;
     }
-    Some(rest)
+    Ok(rest)
 }
 
-/// Returns what precedes `string` in `text`, if `text` ends with it.
-fn without_end<'t>(text: &'t str, string: &str) -> Option<&'t str> {
+/// Returns what precedes `string` in `text` where `text` ends with it; the error is how many bytes were read in vain.
+fn without_end<'t>(text: &'t str, string: &str) -> Result<&'t str, usize> {
     let mut rest = text;
     for (index, part) in string.rsplit(' ').enumerate() {
+        let read = text.len() - rest.len() + part.len();
         if index > 0 {
             let trimmed = rest.trim_end();
-            rest = (trimmed.len() < rest.len()).then_some(trimmed)?;
+            rest = (trimmed.len() < rest.len()).then_some(trimmed).ok_or(read)?;
         }
-        rest = rest.strip_suffix(part)?;
+        rest = rest.strip_suffix(part).ok_or(read)?;
     }
-    Some(rest)
+    Ok(rest)
 }
 
 /// Whether a byte continues a word. Words of other scripts have no edges.
@@ -164,6 +177,14 @@ mod tests {
             "src/lib.rs | /tmp/x"
         );
         assert_eq!(found(&["src/lib.rs"], r"one\nsrc/lib.rs", false), "");
+    }
+
+    /// Each of the words is almost a match: without a bound this reads a hundred gigabytes.
+    #[test]
+    fn a_word_without_end_is_read_in_bounded_time() {
+        let text = "hi ".repeat(200_000);
+        assert_eq!(found(&[text.trim_end()], &text[..text.len() - 6], false), "");
+        assert_eq!(found(&[text.trim_end()], &text, false).len(), text.len() - 1);
     }
 
     #[test]
