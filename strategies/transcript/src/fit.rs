@@ -137,7 +137,9 @@ fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
 fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     let mut newest = u32::MAX;
     for passage in &source.passages {
-        let is_typed = passage.kind == Kind::Typed && layout.place(passage.unit as usize) == UnitFate::Message;
+        let is_typed = passage.kind == Kind::Typed
+            && passage.at.is_some()
+            && layout.place(passage.unit as usize) == UnitFate::Message;
         if (is_typed || is_newest_words(layout, passage)) && newest != passage.unit {
             newest = passage.unit;
             choice.take(passage.lines.start);

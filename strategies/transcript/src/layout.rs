@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use epitome_strategy::session::Content;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
 use crate::Settings;
@@ -26,6 +27,8 @@ struct TypedMessage {
     tokens: Tokens,
     /// Tokens of its demands, as lines of a transcript.
     demands: Tokens,
+    /// Tokens of its pictures and files.
+    media: Tokens,
     passages: Vec<usize>,
     /// Whether a later one has the same words.
     is_repeated: bool,
@@ -161,12 +164,14 @@ impl Layout {
     /// text of the harness, keep lines. Where they need more than `share`, room is first set aside for the demands in
     /// the others, which become lines. Of messages with the same words the newest stays; a short one of the others is quoted
     /// within the lines, because "yes" answers another question each time, and a long one is treated like any other text.
+    /// Pictures and files have the room that all the words leave, the newest first: a message whose picture leaves is quoted.
     fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
         let messages = self.typed_messages(view, source, worth);
         let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
         let mut aside: Tokens = messages.iter().map(|message| message.demands).sum();
         let mut used = 0;
-        for TypedMessage { unit, tokens, demands, passages, is_repeated } in messages {
+        let mut media_room = share.saturating_sub(all);
+        for TypedMessage { unit, tokens, demands, media, passages, is_repeated } in messages {
             let is_short = tokens <= short;
             let least = tokens.min(short);
             aside = aside.saturating_sub(demands);
@@ -175,11 +180,12 @@ impl Layout {
                 continue;
             }
             used += least;
-            let beside = view.unit_tokens(unit).saturating_sub(tokens);
+            let beside = view.unit_tokens(unit).saturating_sub(tokens + media);
             // A little text beside the typed words costs less than its marks would.
             let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.quoted[unit] = self.one_text || is_repeated;
+            self.quoted[unit] = self.one_text || is_repeated || media > media_room;
             if !self.quoted[unit] {
+                media_room -= media;
                 self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };
             }
             if is_short {
@@ -207,7 +213,8 @@ impl Layout {
             if (!is_repeated || tokens <= SHORT_REPLY) && self.places[unit] == UnitFate::Folds {
                 let demands = lines().filter(|line| source.lines[*line as usize].demand > 0.0);
                 let demands = demands.map(|line| worth.tokens[line as usize] + MARK_TOKENS).sum();
-                messages.push(TypedMessage { unit, tokens, demands, passages, is_repeated });
+                let media = media_tokens(view, unit);
+                messages.push(TypedMessage { unit, tokens, demands, media, passages, is_repeated });
             }
         }
         messages
@@ -272,6 +279,16 @@ fn kept_tokens(view: &View<'_>, unit: usize) -> Tokens {
         return view.unit_tokens(unit);
     }
     view.unit_tokens(unit).saturating_sub(view.signed_thinking(unit))
+}
+
+/// Returns the tokens of a unit's pictures and files.
+fn media_tokens(view: &View<'_>, unit: usize) -> Tokens {
+    let blocks = view.units()[unit].entries.clone().flat_map(|position| {
+        let blocks = view.message(position).blocks.iter().enumerate();
+        let media = blocks.filter(|(_, block)| matches!(block.content, Content::Media(_)));
+        media.map(move |(block, _)| BlockRef { message: position as u32, block: block as u32 })
+    });
+    blocks.map(|at| view.block_tokens(at)).sum()
 }
 
 fn is_transcript(view: &View<'_>, unit: usize) -> bool {

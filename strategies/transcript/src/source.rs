@@ -134,6 +134,14 @@ struct SourcePosition {
     at: Option<BlockRef>,
 }
 
+/// What stands in the lines for a picture or a file that a person gave.
+fn media_name(mime: &str) -> Arc<str> {
+    match mime.split('/').next() {
+        Some(kind @ ("image" | "audio" | "video")) => Arc::from(format!("[{kind}]")),
+        _ => Arc::from("[file]"),
+    }
+}
+
 impl Source {
     /// Reads a view. Linear in it, and in the messages behind its newest transcripts.
     pub(crate) fn read(view: &View<'_>) -> Self {
@@ -196,6 +204,10 @@ impl Source {
                 Content::ToolResult(result) => {
                     let action = self.waiting.get(&result.call_id).copied();
                     self.read_output(&result.text, result.is_error, action, place);
+                }
+                Content::Media(media) if message.is_typed() => {
+                    let name = media_name(&media.mime);
+                    self.add(Kind::Typed, &name, 0..name.len(), None, SourcePosition { at: None, ..place });
                 }
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
             }

@@ -321,6 +321,32 @@ fn a_short_message_that_is_repeated_is_quoted_in_its_place() {
     assert!(planned.text.contains("part 4 right?"), "{}", planned.text);
 }
 
+/// Pictures leave before words: they have the room that all typed words leave, the newest first.
+#[test]
+fn words_stay_when_their_pictures_leave() {
+    let round = |number: u32| {
+        format!(
+            "user: Rule {number}: keep part_{number} as it is.\nuser: look at screen {number}\nimage\n\
+             assistant: so\ncall Bash c{number} {{\"command\":\"ls\"}}\nresult c{number}:\n  entry {{n}} … x60 lines\n"
+        )
+    };
+    let fixture = format!("{}user: and?\nassistant: no", (1..=9).map(round).collect::<String>());
+    let screen = |number: u32| format!("« look at screen {number}\n« [image]");
+    let mut pictures = Vec::new();
+    for target in [1_000, 1_200, 1_400, 1_700] {
+        let planned = case(&fixture, "tail_share=0").target(target).run();
+        check(&planned, &[&screen(1)], &[]);
+        let leaves = |rule: u32| {
+            let mut edits = planned.plan.edits.iter();
+            edits.any(|edit| matches!(edit, Edit::Summarize { units, .. } if units.contains(&(3 * rule))))
+        };
+        assert!((0..9).all(|rule| !leaves(rule)), "{target}: {}", planned.text);
+        assert!(planned.after <= target, "{target}: {}", planned.after);
+        pictures.push(9 - planned.text.matches("« [image]").count());
+    }
+    assert!(pictures.is_sorted() && pictures[0] < pictures[3], "more room, more pictures: {pictures:?}");
+}
+
 /// A list stands below its heading, and below the line that introduces it.
 #[test]
 fn a_list_stands_below_its_heading() {
