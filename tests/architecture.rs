@@ -65,8 +65,16 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.
 const KEPT_OUT: &[&str] = &["tokio", "reqwest", "hyper", "axum", "rusqlite", "tokio-postgres", "fastembed", "ort"];
-const MAY_DO_IO: &[&str] =
-    &["epitome-providers", "epitome-store", "epitome-server", "epitome-eval", "epitome-cli", "epitome-mcp"];
+const MAY_DO_IO: &[&str] = &[
+    "epitome-providers",
+    "epitome-store",
+    "epitome-server",
+    "epitome-eval",
+    "epitome-cli",
+    "epitome-mcp",
+    // The runtime of a host that has none, for the connections of a store in PostgreSQL.
+    "epitome-python",
+];
 
 /// The normal dependencies of every package of the workspace, by package; strategies under their common name.
 fn dependencies() -> BTreeMap<String, Vec<String>> {
