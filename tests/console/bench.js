@@ -71,6 +71,7 @@ export class Service {
     const { folder, options } = this;
     const args = ["serve", "--listen", `127.0.0.1:${port}`, "--config", join(folder, "epitome.toml")];
     args.push("--store", `sqlite:${join(folder, "store.sqlite")}`, "--log", "warn", "--requests-per-minute", "0");
+    if (options.upstream) args.push("--upstream", options.upstream);
     if (options.token) args.push("--token-variable", "CONSOLE_TOKEN");
     const env = { ...process.env, CONSOLE_TOKEN: options.token ?? "" };
     this.process = spawn(EPITOME_BIN, args, { env, stdio: ["ignore", "ignore", "pipe"] });

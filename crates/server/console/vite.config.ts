@@ -6,7 +6,7 @@ const service = process.env["EPITOME_URL"] ?? "http://127.0.0.1:7777";
 export default defineConfig({
   // Relative, as are the addresses of the HTTP interface: a reverse proxy may put the service into a folder.
   base: "./",
-  server: { proxy: { "/v1": { target: service, changeOrigin: true } } },
+  server: { proxy: { "^/(?:v1|readyz)": { target: service, changeOrigin: true } } },
   build: {
     target: "es2023",
     sourcemap: false,

@@ -136,6 +136,40 @@ async function slashCommands({ service, visit }) {
   await type("/history");
   await page.getByRole("heading", { name: "Compactions" }).waitFor();
   await page.locator(".card").getByText("undone").waitFor();
+  await page.locator(".card").getByText("behind message #11").waitFor();
+  await page.getByText("Numbers count from 0").waitFor();
+}
+
+async function mistypedCommands({ service, visit }) {
+  const { id } = await service.session(talk(1, 100));
+  const here = await visit();
+  here.expect("status of 400");
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const field = page.getByRole("textbox", { name: /command/ });
+  const type = async (text) => {
+    await field.fill(text);
+    await page.keyboard.press("Enter");
+  };
+  const alert = page.getByRole("alert");
+  const total = async () => (await service.call("GET", `/v1/sessions/${id}/messages?view=full`)).total;
+  await type("/compat the parser");
+  await until(() => textOf(alert), /^There is no command \/compat\. The commands are \/compact \[focus\], .* Add it as a message$/);
+  assert.equal(await total(), 2, "nothing is stored");
+  await field.fill("/compat");
+  await until(() => alert.count(), 0);
+  await type("/undo everything");
+  await until(() => textOf(alert), /is not what \/undo takes.* The commands are/);
+  assert.doesNotMatch(await textOf(alert), /`"commands/);
+  await type("/foo is what he said");
+  await until(() => textOf(alert), /There is no command \/foo/);
+  await alert.getByRole("button", { name: "Add it as a message" }).click();
+  await page.locator(".message").getByText("/foo is what he said").waitFor();
+  await until(() => alert.count(), 0);
+  assert.equal(await field.evaluate((field) => field === document.activeElement), true);
+  await type("/home/me is full");
+  await page.locator(".message").getByText("/home/me is full").waitFor();
+  assert.equal(await total(), 4);
 }
 
 async function nothingToDo({ service, visit }) {
@@ -182,6 +216,7 @@ export const compacting = [
   ["a compaction fails and is tried again", failsAndTriesAgain],
   ["a second compaction is refused while one runs, a message waits, another page sees it", secondIsIgnored],
   ["slash commands are run and not stored", slashCommands],
+  ["a mistyped command is no message until somebody says so", mistypedCommands],
   ["a session that fits says so", nothingToDo],
   ["a session of which nothing may leave says what stays", nothingMayLeave],
   ["a session that cannot fit names what must stay", tooMuchToStay],

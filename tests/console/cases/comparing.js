@@ -13,8 +13,10 @@ async function previewAndEdit({ service, visit }) {
   await page.getByLabel("Focus").fill("the parser");
   await page.getByRole("button", { name: "Preview first" }).click();
   await page.getByRole("heading", { name: "Preview of a compaction" }).waitFor();
+  const fold = page.getByText(/^Change the (summary|\d+ summaries) \(optional\)$/);
+  await fold.waitFor();
   const editor = page.getByLabel(/^Summary/).first();
-  await editor.waitFor();
+  assert.equal(await editor.isVisible(), false, "editing is optional, and folded until it is wanted");
   assert.doesNotMatch(page.url(), /focus|parser/, "what was typed is in no address");
   assert.equal((await service.call("GET", `/v1/sessions/${id}`)).context.usedTokens, context.usedTokens);
 
@@ -25,12 +27,32 @@ async function previewAndEdit({ service, visit }) {
   await page.getByRole("button", { name: "Preview again" }).click();
   await until(() => page.getByRole("alert").count(), 0);
 
-  await editor.waitFor();
+  await fold.click();
   await editor.fill("## Corrected\n\nThe parser is **finished**, as a person says. ".repeat(6));
   await page.getByRole("button", { name: "Apply with 1 changed summary" }).click();
   await page.locator(".bubble[data-state=done]").waitFor();
   await page.locator(".bubble").getByRole("button", { name: "Summary" }).click();
   await page.getByRole("dialog").getByRole("heading", { name: "Corrected" }).first().waitFor();
+}
+
+async function aboveTheTarget({ service, visit }) {
+  const { id } = await service.session(talk(6, 500));
+  const { report } = await service.call("POST", `/v1/sessions/${id}/preview`, { target: 50 });
+  const above = report.tokens_after - 50;
+  assert.ok(above > 0);
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  await page.getByRole("button", { name: "Compact…" }).click();
+  await page.getByLabel("Target").fill("50");
+  await page.getByRole("button", { name: "Preview first" }).click();
+  const apply = page.getByRole("button", { name: /^Apply/ });
+  const over = above.toLocaleString("en");
+  await until(() => textOf(apply), `Apply, ${over} above the target`);
+  const left = report.tokens_after.toLocaleString("en");
+  await page.getByText(`The target is not reached: ${left} tokens would be left, ${over} above the target of 50.`).waitFor();
+  await apply.click();
+  await page.locator(".bubble[data-state=done]").waitFor();
 }
 
 async function receipts({ service, visit }) {
@@ -107,6 +129,7 @@ async function unknownHandle({ service, visit }) {
 
 export const comparing = [
   ["a preview is stale after a message, made again, its summary edited and applied", previewAndEdit],
+  ["a preview above its target says so, and so does the button", aboveTheTarget],
   ["before and after tell of every message once, with reason and strategy", receipts],
   ["an elided part is recalled, and what left is highlighted", recall],
   ["a handle that nobody knows is told as such", unknownHandle],

@@ -43,6 +43,7 @@ async function everyPage({ service, model, visit }) {
   await page.getByRole("button", { name: "Compact…" }).click();
   await page.getByLabel("Focus").fill(title);
   await page.getByRole("button", { name: "Preview first" }).click();
+  await page.getByText(/^Change the .*\(optional\)$/).click();
   await page.getByLabel(/^Summary/).first().waitFor();
   await nothingRuns(page);
   await page.getByRole("button", { name: "Apply" }).click();

@@ -19,12 +19,14 @@ async function opensByButton({ service, visit }) {
   assert.ok(session.context.usedTokens > 60_000);
   const meter = page.getByRole("meter");
   await until(() => meter.getAttribute("aria-valuenow"), String(session.context.usedTokens));
-  await page.getByText("Messages 117 to 166 of 166").waitFor();
+  await page.getByText("50 of 166 messages: #116 to #165").waitFor();
   assert.equal(await page.locator(".messages > li").count(), 50);
   await page.getByRole("button", { name: /earlier messages/ }).click();
-  await page.getByText("Messages 67 to 166 of 166").waitFor();
+  await page.getByText("100 of 166 messages: #66 to #165").waitFor();
   await page.getByRole("button", { name: "Go to the first" }).click();
   await page.getByText("House rules, for everything you do").waitFor();
+  // Messages have the numbers that the command line and the handles give them.
+  await until(() => textOf(page.locator(".message .number").first()), "#0");
 }
 
 async function opensByDrop({ visit }) {
@@ -76,7 +78,9 @@ async function whatIsNoSession({ visit }) {
     mimeType: "application/json",
     buffer: Buffer.from("this is no session"),
   });
-  await here.page.getByRole("alert").waitFor();
+  const alert = here.page.getByRole("alert");
+  await until(() => textOf(alert), /Open a file in which an agent recorded a session, plain or gzipped\.$/);
+  assert.doesNotMatch(await textOf(alert), /`format`|GET/, "what programs are told is not for people");
   assert.doesNotMatch(here.page.url(), /sessions\//);
 }
 
@@ -85,13 +89,52 @@ async function findsSessions({ service, visit }) {
   await service.session([{ role: "user", content: "b" }], { title: "Walnuts", agent: "writer" });
   const { page } = await visit();
   const titles = page.locator(".card-title");
-  await page.getByLabel("Title").fill("wal");
+  const byTitle = page.getByLabel("Filter by title");
+  await byTitle.fill("wal");
   await until(() => titles.count(), 2);
-  await page.getByLabel("Agent").fill("writer");
+  await page.getByLabel("Filter by agent").fill("writer");
   await until(() => titles.count(), 1);
   assert.equal(await textOf(titles), "Walnuts");
-  await page.getByLabel("Title").fill("nothing of that name");
+  await byTitle.fill("nothing of that name");
   await page.getByText("No session is like that").waitFor();
+}
+
+async function deletesFromTheList({ service, visit }) {
+  const made = await service.session([{ role: "user", content: "a" }], { title: "A heron that may go" });
+  const { page } = await visit();
+  await page.getByRole("button", { name: "Delete A heron that may go" }).click();
+  const dialog = page.getByRole("dialog", { name: "Delete this session?" });
+  await dialog.getByText("Its 1 message").waitFor();
+  await dialog.getByRole("button", { name: "Keep it" }).click();
+  await until(() => dialog.count(), 0);
+  await service.call("GET", `/v1/sessions/${made.id}`);
+  await page.getByRole("button", { name: "Delete A heron that may go" }).click();
+  await dialog.getByRole("button", { name: "Delete it for good" }).click();
+  await until(() => page.getByRole("link", { name: "A heron that may go" }).count(), 0);
+  await assert.rejects(service.call("GET", `/v1/sessions/${made.id}`), /404/);
+}
+
+async function proxyTellsWhatIsListed({ bench, visit }) {
+  const service = await bench.another({ upstream: bench.model.address });
+  try {
+    const here = await visit({ service, at: "/console/" });
+    here.expect("ERR_INCOMPLETE_CHUNKED_ENCODING"); // at the end of the service
+    await here.page.getByText("Conversations that go through the proxy are not listed").waitFor();
+    await here.page.getByText("There are no sessions yet. This page lists those that the service stores").waitFor();
+  } finally {
+    await service.kill();
+  }
+  const { page } = await visit();
+  await page.locator(".cards[aria-busy=false]").waitFor();
+  assert.equal(await page.getByText("go through the proxy").count(), 0, "a service without one does not speak of it");
+}
+
+async function helpForPeople({ visit }) {
+  const here = await visit();
+  here.expect("status of 404");
+  await here.open("sessions/nobody/history");
+  const alert = here.page.getByRole("alert");
+  await until(() => textOf(alert), "There is no such session. It may have been deleted; the page Sessions lists those that there are.");
 }
 
 async function barChanges({ service, visit }) {
@@ -125,6 +168,7 @@ async function barChanges({ service, visit }) {
 async function addsMessages({ service, visit }) {
   const { page } = await visit();
   await page.getByRole("button", { name: "New session" }).click();
+  await page.getByRole("heading", { name: /^New session, .* \d{4}, \d\d:\d\d$/ }).waitFor();
   await page.getByText("No messages yet").waitFor();
   await page.getByRole("textbox", { name: /command/ }).fill("Good morning!\n<b>not bold</b>");
   await page.keyboard.press("Enter");
@@ -154,13 +198,13 @@ async function longSession({ service, visit }) {
   await here.open(`sessions/${id}`);
   const { page } = here;
   const counted = page.locator(".counted");
-  await until(() => counted.innerText(), "Messages 3,951 to 4,000 of 4,000");
-  for (const from of ["3,901", "3,851", "3,801", "3,751", "3,701", "3,651"]) {
+  await until(() => counted.innerText(), "50 of 4,000 messages: #3950 to #3999");
+  for (const from of [3900, 3850, 3800, 3750, 3700, 3650]) {
     await page.getByRole("button", { name: /earlier messages/ }).click();
-    await until(() => counted.innerText(), new RegExp(`^Messages ${from} to`));
+    await until(() => counted.innerText(), new RegExp(`: #${from} to #`));
   }
   assert.equal(await page.locator(".messages > li").count(), 300, "what is far away leaves the page");
-  await until(() => counted.innerText(), "Messages 3,651 to 3,950 of 4,000");
+  await until(() => counted.innerText(), "300 of 4,000 messages: #3650 to #3949");
   await page.getByRole("button", { name: "Go to the first" }).click();
   await page.getByText("Message number 0", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Go to the newest" }).click();
@@ -227,6 +271,9 @@ export const reading = [
   ["a link that is followed at once is followed", followedAtOnce],
   ["a file that is no session is refused with the reason", whatIsNoSession],
   ["sessions are found by title and agent", findsSessions],
+  ["a session is deleted from the list, once that is confirmed", deletesFromTheList],
+  ["with a proxy the list says what is not in it", proxyTellsWhatIsListed],
+  ["help is for people, and speaks of no routes", helpForPeople],
   ["the bar turns orange and red while messages arrive", barChanges],
   ["a session is begun, written to, renamed and deleted", addsMessages],
   ["a session of thousands of messages stays a small page", longSession],

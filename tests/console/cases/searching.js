@@ -1,6 +1,6 @@
 // Searching everything that was said.
 
-import { assert, until } from "../check.js";
+import { assert, textOf, until } from "../check.js";
 import { talk } from "../sessions.js";
 
 /** Whether the beginning of an element is seen, below the session's head. */
@@ -9,6 +9,16 @@ function isInSight(locator) {
     const { top } = element.getBoundingClientRect();
     return top >= document.querySelector(".session-head").getBoundingClientRect().bottom && top < innerHeight;
   });
+}
+
+/** Whether the message of this text is highlighted, has the focus and begins in sight. */
+async function isAimedAt(page, text) {
+  const aimed = page.locator(".message[data-aimed]").filter({ hasText: text });
+  await aimed.waitFor();
+  await until(() => aimed.evaluate((element) => element === document.activeElement), true, `${text} has the focus`);
+  assert.equal(await page.locator(".message[data-aimed]").count(), 1);
+  assert.notEqual(await aimed.evaluate((element) => getComputedStyle(element).outlineStyle), "none", "it is highlighted");
+  await until(() => isInSight(aimed), true, `${text} is in sight`);
 }
 
 async function findsWhatLeft({ service, visit }) {
@@ -33,6 +43,17 @@ async function findsWhatLeft({ service, visit }) {
   await page.locator(".hit .place.out").first().waitFor();
   await page.locator(".hit").first().getByRole("button", { name: "Show in history" }).click();
   await page.getByRole("radio", { name: "Full history" }).and(page.locator(":checked")).waitFor();
+  const aimed = page.locator(".message[data-aimed]");
+  await isAimedAt(page, "Answer 3:");
+  // In the view that is shown already, and in one window as in another.
+  await page.setViewportSize({ width: 1200, height: 500 });
+  await box.fill("HLV-2209");
+  await box.press("Enter");
+  const first = page.locator(".hit").filter({ hasText: "HLV-2209" }).first();
+  await first.getByText("#0", { exact: true }).waitFor();
+  await first.getByRole("button", { name: "Show in history" }).click();
+  await isAimedAt(page, "Never touch partner HLV-2209");
+  await until(() => textOf(aimed.locator(".number")), "#0", "the number that the hit has");
   await box.fill("xylophone");
   await box.press("Enter");
   await page.getByText("Nothing that was said matches").waitFor();

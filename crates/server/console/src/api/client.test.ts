@@ -81,7 +81,7 @@ test("errors of any shape", () => {
   expect(errorOf(422, { error: { code: "infeasible", message: "too much" }, report })).toMatchObject({
     code: "infeasible",
     message: "too much",
-    help: "",
+    help: "choose a larger target or a model with a larger window, or shorten the system prompt",
     report,
     retryable: false,
   });

@@ -1,3 +1,4 @@
+import { helpFor, messageFor } from "../lib/problem";
 import type {
   Agent,
   AgentSettings,
@@ -11,6 +12,7 @@ import type {
   Found,
   HistoryItem,
   Messages,
+  Ready,
   Recalled,
   Report,
   Session,
@@ -59,7 +61,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null;
 }
 
-/** The service's error as it came, or what can be said of an answer that is none of its own. */
+/** The service's error in the console's words, or what can be said of an answer that is none of its own. */
 export function errorOf(status: number, body: unknown): ApiError {
   const error = isRecord(body) && isRecord(body["error"]) ? body["error"] : {};
   const text = (name: string, otherwise: string) => {
@@ -68,11 +70,12 @@ export function errorOf(status: number, body: unknown): ApiError {
   };
   // The report stands inside the error or beside it.
   const report = error["report"] ?? (isRecord(body) ? body["report"] : undefined);
+  const code = text("code", "unknown");
   return new ApiError(
     status,
-    text("code", "unknown"),
-    text("message", `the service answered with status ${status}`),
-    text("help", ""),
+    code,
+    messageFor(code, text("message", `the service answered with status ${status}`)),
+    helpFor(code, text("help", "")),
     isRecord(report) ? (report as unknown as Report) : null,
   );
 }
@@ -96,6 +99,11 @@ export class Client {
   /** The same service for as long as `life`: what is being read when it ends is broken off. Changes are finished. */
   until(life: AbortSignal): Client {
     return new Client(this.tokens, life);
+  }
+
+  /** Whether the service runs, and as what. */
+  ready(): Promise<Ready> {
+    return this.json("GET", "/readyz");
   }
 
   sessions(filter: { title?: string; agent?: string; after?: string | null }): Promise<SessionList> {
@@ -141,10 +149,10 @@ export class Client {
     return this.json("GET", `${path(id)}/summary`);
   }
 
-  /** Appends what a person typed; a slash command is run instead. */
-  say(id: string, text: string): Promise<Appended> {
+  /** Appends what a person typed; a slash command is run instead, unless `commands` is false. */
+  say(id: string, text: string, commands = true): Promise<Appended> {
     const messages = [{ role: "user", content: text }];
-    return this.json("POST", `${path(id)}/messages`, { messages, format: "openai-chat" });
+    return this.json("POST", `${path(id)}/messages`, { messages, format: "openai-chat", commands });
   }
 
   preview(id: string, options: CompactOptions): Promise<SessionPreview> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { HistoryItem } from "../api/types";
-import { epochsByPlace } from "./places";
+import { epochsByPlace, rangeText } from "./places";
 import { message } from "./testing";
 
 function entry(epoch: number, messages: number): HistoryItem {
@@ -44,4 +44,14 @@ test("not on a page that it does not belong to", () => {
 test("a view of summaries alone", () => {
   expect(shown([entry(0, 2)], ["summary"], true, true)).toEqual(["1: 0"]);
   expect(shown([], [], true, true)).toEqual([]);
+});
+
+test.each([
+  [["0", "1"], 2, "2 messages"],
+  [["0"], 1, "1 message"],
+  [["116", "117", "118"], 166, "3 of 166 messages: #116 to #118"],
+  [["summary", "40", "41"], 60, "3 of 60 messages: #40 to #41"],
+  [["summary"], 60, "1 of 60 messages"],
+])("what is in sight of %j", (ids, total, expected) => {
+  expect(rangeText(ids.map((id) => message(id)), total)).toBe(expected);
 });

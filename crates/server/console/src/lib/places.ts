@@ -1,4 +1,14 @@
 import type { HistoryItem, StoredMessage } from "../api/types";
+import { count, plural } from "./format";
+
+/** Which messages of how many are in sight, by their numbers, which count from 0 as everywhere. */
+export function rangeText(messages: StoredMessage[], total: number): string {
+  if (messages.length >= total) return plural(total, "message");
+  const numbers = messages.flatMap(({ number }) => (number === null ? [] : [number]));
+  const [first] = numbers;
+  const range = first === undefined ? "" : `: #${first} to #${numbers.at(-1) ?? first}`;
+  return `${count(messages.length)} of ${plural(total, "message")}${range}`;
+}
 
 /**
  * Where the compactions stand among the messages in sight: before which of them, by position; the number of messages

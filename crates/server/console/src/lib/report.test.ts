@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { KeptShare, Quality } from "../api/types";
-import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence, whyUnchanged } from "./report";
+import { isCompaction, keptParts, milliseconds, overTarget, shortfalls, statusSentence, whyUnchanged } from "./report";
 
 const kept = (kept: number, held: number): KeptShare => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [], lost_earlier: [] });
 const QUALITY: Quality = {
@@ -47,4 +47,13 @@ test("why nothing changed", () => {
 test("phases that were not timed count for nothing", () => {
   expect(milliseconds({ detect_us: 200, plan_us: 1_500, quality_us: 300 })).toBe(2);
   expect(milliseconds({ read_us: 1_000, detect_us: 0, plan_us: 0, quality_us: 0 })).toBe(1);
+});
+
+test.each([
+  ["stopped at 331 tokens, 281 above the target of 50: what must stay holds 331 (original-task 169)", { over: "281", target: "50" }],
+  ["stopped at 21,331 tokens, 1,331 above the target of 20,000: what must stay holds 9", { over: "1,331", target: "20,000" }],
+  ["not made: of 331 tokens 300 would stay", null],
+  [undefined, null],
+])("how far above the target: %j", (stopped, expected) => {
+  expect(overTarget(stopped)).toEqual(expected);
 });

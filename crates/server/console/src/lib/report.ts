@@ -30,6 +30,12 @@ export function whyUnchanged(status: Report["status"], stopped: string | null): 
   return stopped === null ? "The session fits as it is." : sentence(stopped);
 }
 
+/** How far above its target a compaction stopped, as the report tells it; null where it did not. */
+export function overTarget(stopped: string | null | undefined): { over: string; target: string } | null {
+  const [, over, target] = /^stopped at [\d,]+ tokens, ([\d,]+) above the target of ([\d,]+):/.exec(stopped ?? "") ?? [];
+  return over === undefined || target === undefined ? null : { over, target };
+}
+
 /** Whether the session is another one with it. */
 export function isCompaction(status: Report["status"]): boolean {
   return status === "compacted" || status === "hollow";

@@ -23,6 +23,9 @@ export function HistoryScreen({ id }: { id: string }): VNode {
       {history.error && <Problem error={history.error} />}
       {undo.error && <Problem error={undo.error} />}
       {history.value?.length === 0 && <p class="quiet-text">The session has not been compacted yet.</p>}
+      {history.value && history.value.length > 0 && (
+        <p class="quiet-text">Numbers count from 0, and are what /undo takes: /undo 0 undoes the first.</p>
+      )}
       <ol class="cards" reversed>
         {history.value?.toReversed().map((entry) => (
           <li key={entry.epoch} class="card" data-undone={entry.undone || undefined}>
@@ -31,7 +34,7 @@ export function HistoryScreen({ id }: { id: string }): VNode {
             </p>
             <p class="meta">
               <span>trigger: {words(entry.trigger)}</span>
-              <span>behind message {entry.messages}</span>
+              <span>{entry.messages > 0 ? `behind message #${entry.messages - 1}` : "before any message"}</span>
               {Object.entries(entry.edits).map(([strategy, edits]) => (
                 <span key={strategy}>
                   <code>{strategy}</code> {plural(edits, "edit")}

@@ -2,16 +2,23 @@ import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { SessionInfo } from "../api/types";
-import { ago, plural, time } from "../lib/format";
+import { ago, newTitle, plural, time, titleOf } from "../lib/format";
 import { hashOf } from "../lib/route";
+import { DeleteDialog } from "../session/delete-dialog";
 import { Heading } from "../ui/heading";
-import { useAction, useClient, useLoad, useSettled } from "../ui/hooks";
+import { useAction, useAnnounce, useClient, useLoad, useSettled } from "../ui/hooks";
 import { type Opening, useOpening } from "../ui/opening";
 import { Problem } from "../ui/problem";
+
+/** What the page says without a session. */
+const EMPTY =
+  "There are no sessions yet. This page lists those that the service stores: recorded ones that were opened, those that " +
+  "were begun here, and those that an agent keeps in the service.";
 
 /** The sessions of the tenant, and the ways to get another. */
 export function SessionsScreen(): VNode {
   const client = useClient();
+  const announce = useAnnounce();
   const [title, setTitle] = useState("");
   const [agent, setAgent] = useState("");
   const filter = useSettled(`${title}\n${agent}`, 200);
@@ -22,7 +29,9 @@ export function SessionsScreen(): VNode {
     }, [client, filter]),
   );
   const agents = useLoad(useCallback(() => client.agents(), [client]));
+  const service = useLoad(useCallback(() => client.ready(), [client]));
   const more = useAction();
+  const [leaving, setLeaving] = useState<SessionInfo | null>(null);
   const creating = useAction();
   const opening = useOpening();
 
@@ -35,7 +44,7 @@ export function SessionsScreen(): VNode {
     });
   const create = () =>
     creating.run(async () => {
-      const session = await client.create({});
+      const session = await client.create({ title: newTitle(Date.now()) });
       location.hash = hashOf({ page: "session", id: session.id });
     });
   const { opened } = opening;
@@ -56,13 +65,13 @@ export function SessionsScreen(): VNode {
       </div>
       {creating.error && <Problem error={creating.error} />}
       <OpenRecorded opening={opening} />
-      <div class="search" role="search">
+      <div class="search" role="search" aria-label="Filter the sessions">
         <label class="grow">
-          <span>Title</span>
+          <span>Filter by title</span>
           <input type="search" value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
         </label>
         <label>
-          <span>Agent</span>
+          <span>Filter by agent</span>
           <input
             type="search"
             list="agents"
@@ -85,12 +94,17 @@ export function SessionsScreen(): VNode {
       )}
       {loaded.value?.items.length === 0 && (
         <p class="quiet-text">
-          {isFiltered ? "No session is like that." : "There are no sessions yet: open a recorded one, or begin one."}
+          {isFiltered ? "No session is like that." : EMPTY}
+        </p>
+      )}
+      {service.value?.proxy && (
+        <p class="quiet-text">
+          Conversations that go through the proxy are not listed: the service does not keep them as sessions.
         </p>
       )}
       <ul class="cards" aria-busy={loaded.loading}>
         {loaded.value?.items.map((session) => (
-          <SessionItem key={session.id} session={session} />
+          <SessionItem key={session.id} session={session} onDelete={() => setLeaving(session)} />
         ))}
       </ul>
       {more.error && <Problem error={more.error} />}
@@ -99,22 +113,37 @@ export function SessionsScreen(): VNode {
           Show more
         </button>
       )}
+      {leaving && (
+        <DeleteDialog
+          session={leaving}
+          onClose={() => setLeaving(null)}
+          onDeleted={() => {
+            setLeaving(null);
+            announce("Session deleted");
+            reload();
+          }}
+        />
+      )}
     </>
   );
 }
 
-function SessionItem({ session }: { session: SessionInfo }): VNode {
-  const hasTitle = session.title != null && session.title !== "";
+function SessionItem({ session, onDelete }: { session: SessionInfo; onDelete: () => void }): VNode {
+  const title = titleOf(session);
   return (
     <li class="card">
       <a class="card-title" dir="auto" href={hashOf({ page: "session", id: session.id })}>
-        {hasTitle ? session.title : session.id}
+        {title}
       </a>
       <p class="meta">
         {session.agent != null && <span>agent {session.agent}</span>}
         <span>{plural(session.messages, "message")}</span>
         {session.epochs > 0 && <span>{plural(session.epochs, "compaction")}</span>}
         <time title={time(session.updated_at)}>{ago(session.updated_at, Date.now())}</time>
+        <span class="grow" />
+        <button type="button" class="link" aria-label={`Delete ${title}`} onClick={onDelete}>
+          Delete…
+        </button>
       </p>
     </li>
   );

@@ -1,9 +1,9 @@
-import type { ComponentChildren, VNode } from "preact";
+import type { ComponentChildren, RefObject, VNode } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Content, Media, Message, StoredMessage } from "../api/types";
 import { gist, readableArguments } from "../lib/blocks";
-import { count, firstLine, lineCount, plural, short, time, words } from "../lib/format";
+import { firstLine, lineCount, plural, short, time, words } from "../lib/format";
 import { MarkedText } from "../ui/recall";
 
 /** Texts longer than this begin folded, in characters. */
@@ -19,14 +19,22 @@ interface Properties {
   stored: StoredMessage;
   /** Opens a summary, given by the id of its message. */
   onSummary?: ((id: string) => void) | undefined;
+  /** Set for the message that somebody looks for: it is highlighted, and can be given the focus. */
+  aimed?: RefObject<HTMLElement | null> | undefined;
 }
 
 /** A message: who said it, what it holds, and what became of it. */
-export function MessageCard({ stored, onSummary }: Properties): VNode {
+export function MessageCard({ stored, onSummary, aimed }: Properties): VNode {
   const { message } = stored;
   const hasLeft = stored.compacted_at !== null;
   return (
-    <article class="message" data-role={message.role} data-origin={message.origin} data-left={hasLeft || undefined}>
+    <article
+      {...(aimed && { ref: aimed, tabIndex: -1, "data-aimed": true })}
+      class="message"
+      data-role={message.role}
+      data-origin={message.origin}
+      data-left={hasLeft || undefined}
+    >
       <header class="message-head">
         <span class="role">{label(message)}</span>
         {message.name !== undefined && <span class="name">{message.name}</span>}
@@ -38,7 +46,7 @@ export function MessageCard({ stored, onSummary }: Properties): VNode {
         )}
         <span class="grow" />
         {message.timestamp !== undefined && <time>{time(message.timestamp)}</time>}
-        {stored.number !== null && <span class="number">#{count(stored.number + 1)}</span>}
+        {stored.number !== null && <span class="number">#{stored.number}</span>}
       </header>
       {hasLeft && <Left stored={stored} onSummary={onSummary} />}
       {stored.is_summary && onSummary && (
@@ -203,7 +211,7 @@ export function MessageLine({ stored }: { stored: StoredMessage }): VNode {
     <details class="message-line" data-role={message.role}>
       <summary>
         <span class="role">{label(message)}</span>
-        {stored.number !== null && <span class="number">#{count(stored.number + 1)}</span>}
+        {stored.number !== null && <span class="number">#{stored.number}</span>}
         <span class="hint">{gist(message)}</span>
       </summary>
       {message.blocks.map(({ content }, position) => (

@@ -6,7 +6,7 @@ import type { SessionPreview } from "../api/types";
 import { Compare } from "../compare/compare";
 import { ReportFigures } from "../compare/report-figures";
 import { count, plural } from "../lib/format";
-import { isCompaction } from "../lib/report";
+import { isCompaction, overTarget } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
@@ -53,6 +53,7 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
   const [texts, setTexts] = useState(() => new Map(preview.summaries.map(({ number, text }) => [number, text])));
   const { report } = preview;
   const focus = asked.get(id)?.focus;
+  const above = isCompaction(report.status) ? overTarget(report.stopped) : null;
   const changed = preview.summaries.filter(({ number, text }) => texts.get(number) !== text);
   const apply = () =>
     action.run(async () => {
@@ -65,24 +66,39 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
   return (
     <>
       {focus !== undefined && <p class="quiet-text">Focus: {focus}</p>}
+      {above && (
+        <p class="notice">
+          The target is not reached: {count(report.tokens_after)} tokens would be left, {above.over} above the target of{" "}
+          {above.target}.
+        </p>
+      )}
       <ReportFigures report={report} />
-      {preview.summaries.map(({ number, heading, most_tokens: most }) => (
-        <label class="summary-editor" key={number}>
-          <span>
-            Summary, as the model will read it behind “{heading}”; change what is wrong, in {count(most)} tokens at most
-          </span>
-          <textarea
-            rows={12}
-            value={texts.get(number)}
-            onInput={(event) => setTexts(new Map(texts).set(number, event.currentTarget.value))}
-          />
-        </label>
-      ))}
+      {preview.summaries.length > 0 && (
+        <details class="summary-editors">
+          <summary>
+            {preview.summaries.length === 1 ? "Change the summary" : `Change the ${plural(preview.summaries.length, "summary", "summaries")}`}{" "}
+            (optional)
+          </summary>
+          {preview.summaries.map(({ number, heading, most_tokens: most }) => (
+            <label class="summary-editor" key={number}>
+              <span>
+                Summary, as the model will read it behind “{heading}”; change what is wrong, in {count(most)} tokens at
+                most
+              </span>
+              <textarea
+                rows={12}
+                value={texts.get(number)}
+                onInput={(event) => setTexts(new Map(texts).set(number, event.currentTarget.value))}
+              />
+            </label>
+          ))}
+        </details>
+      )}
       {action.error && (
         <Problem error={action.error}>
           {isStale && (
             <button type="button" onClick={again}>
-              SessionPreview again
+              Preview again
             </button>
           )}
         </Problem>
@@ -95,6 +111,7 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
           onClick={() => void apply()}
         >
           Apply{changed.length > 0 ? ` with ${plural(changed.length, "changed summary", "changed summaries")}` : ""}
+          {above && `, ${above.over} above the target`}
         </button>
         <a class="button" href={hashOf({ page: "session", id })}>
           Discard

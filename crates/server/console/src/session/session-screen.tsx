@@ -5,7 +5,7 @@ import type { CompactOptions, View } from "../api/client";
 import type { Appended, SessionEvent } from "../api/types";
 import { watch } from "../api/watch";
 import { type Compaction, after, started } from "../lib/compaction";
-import { count, plural } from "../lib/format";
+import { count, plural, titleOf } from "../lib/format";
 import { isCompaction, statusSentence, whyUnchanged } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { asApiError, useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
@@ -20,9 +20,13 @@ import { rememberOptions } from "./preview-screen";
 import { SearchBox } from "./search";
 import { SessionDialog } from "./session-dialog";
 import { type SummaryChoice, SummaryDrawer } from "./summary-drawer";
-import { Timeline } from "./timeline";
+import { type Aim, Timeline } from "./timeline";
+import { useHeadRoom } from "./use-head-room";
 import { useMessages } from "./use-messages";
 import { ViewSwitch } from "./view-switch";
+
+/** Messages that are shown before one that somebody looks for. */
+const BEFORE = 5;
 
 /** A session: how full it is, what was said, and its compactions as they happen. */
 export function SessionScreen({ id }: { id: string }): VNode {
@@ -40,7 +44,8 @@ export function SessionScreen({ id }: { id: string }): VNode {
   const history = useLoad(useCallback(() => client.history(id), [client, id]));
   const [{ view, start }, setPlace] = useState<{ view: View; start: number | null }>({ view: "compacted", start: null });
   const messages = useMessages(client, id, view, start);
-  const timeline = useRef<HTMLDivElement>(null);
+  const [aim, setAim] = useState<Aim | null>(null);
+  const head = useHeadRoom();
   const [live, setLive] = useState<Compaction | null>(null);
   const [connected, setConnected] = useState(true);
   const [summary, setSummary] = useState<SummaryChoice | null>(null);
@@ -161,10 +166,10 @@ export function SessionScreen({ id }: { id: string }): VNode {
 
   if (session.error && (!session.value || session.error.status === 404)) return <Problem error={session.error} />;
   const { value } = session;
-  const title = value?.title ?? id;
+  const title = value ? titleOf(value) : "Session";
   return (
     <RecallProvider value={recall.open}>
-      <div class="session-head">
+      <div ref={head} class="session-head">
         <div class="title-row">
           <Heading title={title} />
           <button type="button" class="quiet" onClick={() => setDialog("session")} disabled={!value}>
@@ -181,7 +186,10 @@ export function SessionScreen({ id }: { id: string }): VNode {
         )}
         {value && <TokenBar context={value.context} budget={value.budget} />}
         <div class="toolbar">
-          <ViewSwitch view={view} onChange={(view) => setPlace({ view, start: null })} />
+          <ViewSwitch view={view} onChange={(view) => {
+            setAim(null);
+            setPlace({ view, start: null });
+          }} />
           <span class="grow" />
           <a class="button" href={hashOf({ page: "context", id })}>
             Context
@@ -202,21 +210,21 @@ export function SessionScreen({ id }: { id: string }): VNode {
       <SearchBox
         session={id}
         onShow={(number) => {
-          if (view === "full") messages.jump(number);
-          else setPlace({ view: "full", start: number });
-          timeline.current?.scrollIntoView();
+          setAim({ number });
+          const start = Math.max(0, number - BEFORE);
+          if (view !== "full") setPlace({ view: "full", start });
+          else if (!messages.messages.some((stored) => stored.number === number)) messages.jump(start);
         }}
       />
       {undo.error && <Problem error={undo.error} />}
-      <div ref={timeline}>
-        <Timeline
-          session={id}
-          messages={messages}
-          epochs={history.value ?? []}
-          actions={actions}
-          onSummary={(message) => setSummary({ id: message })}
-        />
-      </div>
+      <Timeline
+        session={id}
+        messages={messages}
+        epochs={history.value ?? []}
+        actions={actions}
+        onSummary={(message) => setSummary({ id: message })}
+        aim={aim}
+      />
       <div ref={bubble}>{live && <LiveBubble compaction={live} actions={actions} />}</div>
       <Composer session={id} onAppended={appended} />
       {dialog === "compact" && (

@@ -11,6 +11,7 @@ const PAGE = 50;
 const MOST = 300;
 
 interface Shown {
+  view: View;
   from: number;
   total: number;
   messages: StoredMessage[];
@@ -33,11 +34,11 @@ export interface Messages extends Shown {
   refresh: () => void;
 }
 
-const NOTHING: Shown = { from: 0, total: 0, messages: [] };
+const NOTHING: Omit<Shown, "view"> = { from: 0, total: 0, messages: [] };
 
 /** A part of a view that moves over it: sessions have thousands of messages. Begins at the end, or at `start`. */
 export function useMessages(client: Client, session: string, view: View, start: number | null = null): Messages {
-  const [shown, setShown] = useState<Shown>(NOTHING);
+  const [shown, setShown] = useState<Shown>({ ...NOTHING, view });
   const [loading, setLoading] = useState(true);
   const [error, setError] = useState<ApiError | null>(null);
   const [endings, setEndings] = useState(0);
@@ -67,7 +68,7 @@ export function useMessages(client: Client, session: string, view: View, start: 
   const fetchRange = useCallback(
     async (from: number, limit: number): Promise<Shown> => {
       const page = await client.messages(session, view, from, limit);
-      return { from, total: page.total, messages: page.messages };
+      return { view, from, total: page.total, messages: page.messages };
     },
     [client, session, view],
   );
@@ -81,12 +82,12 @@ export function useMessages(client: Client, session: string, view: View, start: 
   );
 
   useEffect(() => {
-    setShown(NOTHING);
+    setShown({ ...NOTHING, view });
     run(() => (start === null ? fetchEnd(PAGE) : fetchRange(start, PAGE)), start === null);
     return () => {
       turn.current += 1;
     };
-  }, [run, fetchEnd, fetchRange, start]);
+  }, [run, fetchEnd, fetchRange, start, view]);
 
   const refresh = useCallback(() => {
     const { scrollHeight } = document.documentElement;
@@ -115,7 +116,7 @@ export function useMessages(client: Client, session: string, view: View, start: 
       const page = await fetchRange(from + messages.length, PAGE);
       const all = [...messages, ...page.messages];
       const over = Math.max(0, all.length - MOST);
-      return { from: from + over, total: page.total, messages: all.slice(over) };
+      return { ...page, from: from + over, messages: all.slice(over) };
     });
   }, [run, fetchRange]);
 
