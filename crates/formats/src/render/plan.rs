@@ -5,13 +5,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Message, Origin, Role, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Media, Message, Origin, Role, ToolCall, ToolResult,
 };
 
 use super::request::Profile;
 use super::source::Source;
 use crate::Format;
 use crate::json::Object;
+use crate::media;
 
 /// The text of a user's message that is put in front where the first one is not a user's.
 const OPENING: &str = "[The conversation continues from here.]";
@@ -287,13 +288,13 @@ impl<'a> Planner<'a, '_> {
         };
         let blocks = entry.message.blocks.iter().enumerate();
         let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
-        if keeps.iter().all(|keep| *keep) {
-            return Cow::Borrowed(&*entry.message);
+        let mut message = Cow::Borrowed(&*entry.message);
+        if !keeps.iter().all(|keep| *keep) {
+            let mut keeps = keeps.into_iter();
+            message.to_mut().blocks.retain(|_| keeps.next().unwrap_or(true));
         }
-        let mut message = Message::clone(&entry.message);
-        let mut keeps = keeps.into_iter();
-        message.blocks.retain(|_| keeps.next().unwrap_or(true));
-        Cow::Owned(message)
+        self.leave_out_attachments(index, &mut message);
+        message
     }
 
     fn keeps(&mut self, index: usize, block: &Block) -> bool {
@@ -307,16 +308,56 @@ impl<'a> Planner<'a, '_> {
             Content::Text { text } => !text.is_empty(),
             Content::Thinking(_) => self.keeps_thinking(index, block),
             Content::Opaque(opaque) => {
-                let keeps = dialect(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
+                let keeps = self.profile.dialect() == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
                 if !keeps {
-                    let id = &self.entries[index].message.id;
-                    let kind = if opaque.kind.is_empty() { "block" } else { &opaque.kind };
-                    self.warnings
-                        .push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+                    self.warn_without_form(index, if opaque.kind.is_empty() { "block" } else { &opaque.kind });
                 }
                 keeps
             }
-            Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
+            Content::Media(media) => {
+                let keeps = self.is_own_block(block) || self.takes(index, media, block);
+                if !keeps {
+                    self.warn_without_form(index, if media.mime.is_empty() { "file" } else { &media.mime });
+                }
+                keeps
+            }
+            Content::ToolCall(_) | Content::ToolResult(_) => true,
+        }
+    }
+
+    fn warn_without_form(&mut self, index: usize, kind: &str) {
+        let id = &self.entries[index].message.id;
+        self.warnings.push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+    }
+
+    /// Whether the recorded bytes of a block are written as they are.
+    fn is_own_block(&self, block: &Block) -> bool {
+        block.raw.as_ref().is_some_and(|raw| raw.dialect == self.profile.dialect())
+    }
+
+    /// Whether the format takes media of a block.
+    fn takes(&self, index: usize, media: &Media, block: &Block) -> bool {
+        let recorded = block.raw.as_ref().map(|raw| raw.dialect);
+        let home = recorded.or_else(|| self.source.and_then(|source| media::dialect_of_format(source.format)));
+        media::has_place(media, self.entries[index].message.role, self.profile, home)
+    }
+
+    /// Takes the media out of a result that the format does not take.
+    fn leave_out_attachments(&mut self, index: usize, message: &mut Cow<'a, Message>) {
+        let Some((at, block)) = message.blocks.iter().enumerate().find(|(_, block)| block.as_result().is_some()) else {
+            return;
+        };
+        let attachments = block.as_result().map(|result| &*result.attachments).unwrap_or_default();
+        if self.is_own_block(block) || attachments.iter().all(|media| self.takes(index, media, block)) {
+            return;
+        }
+        let (kept, left): (Vec<Media>, Vec<Media>) =
+            attachments.iter().cloned().partition(|media| self.takes(index, media, block));
+        for media in left {
+            self.warn_without_form(index, if media.mime.is_empty() { "file" } else { &media.mime });
+        }
+        if let Content::ToolResult(result) = &mut message.to_mut().blocks[at].content {
+            result.attachments = kept;
         }
     }
 
@@ -354,15 +395,6 @@ fn is_valid(message: &Message) -> bool {
         Content::ToolResult(result) => !result.call_id.is_empty(),
         Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => true,
     })
-}
-
-fn dialect(profile: Profile) -> Dialect {
-    match profile {
-        Profile::OpenaiChat => Dialect::OpenaiChat,
-        Profile::OpenaiResponses => Dialect::OpenaiResponses,
-        Profile::Anthropic => Dialect::Anthropic,
-        Profile::Gemini => Dialect::Gemini,
-    }
 }
 
 /// The item type of a block's recorded bytes, for bytes in Responses items.
