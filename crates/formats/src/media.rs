@@ -147,7 +147,12 @@ pub(crate) fn is_document(media: &Media) -> bool {
 
 /// The text in place of media in the file of an agent that takes no such kind.
 pub(crate) fn absent_text(media: &Media) -> String {
-    format!("[{}: not copied]", if media.mime.is_empty() { "file" } else { &media.mime })
+    format!("[{}: not copied]", name(media))
+}
+
+/// What a person is told that media are.
+pub(crate) fn name(media: &Media) -> &str {
+    if media.mime.is_empty() { "file" } else { &media.mime }
 }
 
 pub(crate) fn is_image(media: &Media) -> bool {

@@ -317,7 +317,7 @@ impl<'a> Planner<'a, '_> {
             Content::Media(media) => {
                 let keeps = self.is_own_block(block) || self.takes(index, media, block);
                 if !keeps {
-                    self.warn_without_form(index, if media.mime.is_empty() { "file" } else { &media.mime });
+                    self.warn_without_form(index, media::name(media));
                 }
                 keeps
             }
@@ -354,7 +354,7 @@ impl<'a> Planner<'a, '_> {
         let (kept, left): (Vec<Media>, Vec<Media>) =
             attachments.iter().cloned().partition(|media| self.takes(index, media, block));
         for media in left {
-            self.warn_without_form(index, if media.mime.is_empty() { "file" } else { &media.mime });
+            self.warn_without_form(index, media::name(&media));
         }
         if let Content::ToolResult(result) = &mut message.to_mut().blocks[at].content {
             result.attachments = kept;
