@@ -85,7 +85,7 @@ fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Messa
 const SOUND: &str = "audio";
 
 /// The sound of a message, as the field that it is, where a block is one.
-pub(crate) fn sound_field<'b>(block: &'b Block) -> Option<(&'static str, &'b str)> {
+pub(crate) fn sound_field(block: &Block) -> Option<(&'static str, &str)> {
     let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiChat)?;
     let object = Object::parse(&raw.json).filter(|object| object.has_only(&[SOUND]))?;
     Some((SOUND, object.get(SOUND)?))
