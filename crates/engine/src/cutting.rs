@@ -144,9 +144,8 @@ impl Editor<'_> {
         let key = entry.key;
         let handle =
             archive_first(self.context, self.archive, ArchivedContent::Messages(vec![Arc::clone(&entry.original)]))?;
-        let saved = self.working.tokens()[at.message as usize].blocks[at.block as usize];
         let change = Change::Strip { entry: key, block: at.block };
-        self.working.change_block(at, &change, 0);
+        let saved = self.working.change_block(at, &change, 0);
         let edit = self.working.record(EditKind::Excerpt, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
         Ok(saved)

@@ -122,6 +122,22 @@ impl<'e> Editor<'e> {
         Ok(runs.iter().map(|run| self.working.tokens_of(run)).sum())
     }
 
+    /// Removes the messages at `positions` as [`drop_messages`](Self::drop_messages) does. Runs that cost nothing stay: they
+    /// are not sent.
+    pub(crate) fn drop_for_gain(
+        &mut self,
+        strategy: &str,
+        positions: &[usize],
+        reason: Reason,
+    ) -> Result<Tokens, Refusal> {
+        let runs = self.working.runs(positions).into_iter();
+        let costly = runs.filter(|run| self.working.tokens_of(run) > 0).flatten().copied().collect::<Vec<_>>();
+        if costly.is_empty() {
+            return Err(Refusal::NoGain);
+        }
+        self.drop_messages(strategy, &costly, reason)
+    }
+
     /// Replaces the messages at `positions`, a run of neighbours, by one message in the place of the first.
     pub(crate) fn replace_messages(
         &mut self,

@@ -354,8 +354,8 @@ impl Editor<'_> {
                 other => return other.map(|_| true),
             }
         }
-        match self.drop_messages(FLOOR, run, reason) {
-            Err(Refusal::Host(_)) => Ok(is_told),
+        match self.drop_for_gain(FLOOR, run, reason) {
+            Err(Refusal::NoGain | Refusal::Host(_)) => Ok(is_told),
             dropped => dropped.map(|_| is_told),
         }
     }

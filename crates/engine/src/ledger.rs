@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Message, Session};
+use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Media, MediaSource, Message, Session};
 use epitome_strategy::{Cancellation, EntryTokens, TokenCounter, Tokens};
 use rayon::prelude::*;
 
@@ -15,6 +15,22 @@ pub const MESSAGE_TOKENS: Tokens = 4;
 /// Tokens of an image or document of unknown size. Source: between the 1,200 to 1,844 tokens that coding agents assume
 /// for a screenshot.
 pub const MEDIA_TOKENS: Tokens = 1_500;
+
+/// Tokens of a second of sound. Source: ai.google.dev/gemini-api/docs/tokens, the highest figure that a provider names.
+const SOUND_TOKENS_PER_SECOND: usize = 32;
+
+/// Tokens of a second of film with its sound. Source: the same page, 263 for the pictures.
+const FILM_TOKENS_PER_SECOND: usize = 263 + SOUND_TOKENS_PER_SECOND;
+
+/// Bytes of a second of sound that is not compressed: 24,000 samples of two bytes. Source: OpenAI's own PCM.
+const PLAIN_SOUND_BYTES_PER_SECOND: usize = 48_000;
+
+/// Bytes of a second of compressed sound: 128 kbit, the usual rate of MP3.
+const SOUND_BYTES_PER_SECOND: usize = 16_000;
+
+/// Bytes of a second of film: 1 Mbit, what YouTube recommends for 360 lines. Larger films of the same length count as
+/// more than they cost, which a budget bears better than less.
+const FILM_BYTES_PER_SECOND: usize = 125_000;
 
 /// Texts of fewer bytes in all are counted on one thread, because starting others costs more than it saves.
 const PARALLEL_FROM_BYTES: usize = 4 << 20;
@@ -30,12 +46,33 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
         }
         Content::ToolResult(result) => {
             let name = result.name.as_deref().map_or(0, |name| counter.count(name));
-            let attachments = MEDIA_TOKENS.saturating_mul(result.attachments.len() as Tokens);
+            let attachments = result.attachments.iter().map(count_media).fold(0, Tokens::saturating_add);
             name + counter.count(&result.call_id) + counter.count(&result.text) + attachments
         }
-        Content::Media(_) => MEDIA_TOKENS,
+        Content::Media(media) => count_media(media),
         Content::Opaque(opaque) => counter.count(&opaque.json),
         Content::Gone => 0,
+    }
+}
+
+/// Returns the tokens of media. Providers resize images and read documents by the page, so their bytes say little, and each
+/// counts as [`MEDIA_TOKENS`]; sound and film cost by their length, which is estimated from their bytes, and count as that
+/// too where these are elsewhere. Constant time.
+pub fn count_media(media: &Media) -> Tokens {
+    let (tokens, rate) = match media.mime.split_once('/') {
+        Some(("audio", "wav" | "x-wav" | "wave" | "pcm" | "l16" | "L16")) => {
+            (SOUND_TOKENS_PER_SECOND, PLAIN_SOUND_BYTES_PER_SECOND)
+        }
+        Some(("audio", _)) => (SOUND_TOKENS_PER_SECOND, SOUND_BYTES_PER_SECOND),
+        Some(("video", _)) => (FILM_TOKENS_PER_SECOND, FILM_BYTES_PER_SECOND),
+        _ => return MEDIA_TOKENS,
+    };
+    match &media.source {
+        MediaSource::Base64(data) => {
+            let seconds = (data.len() / 4 * 3).div_ceil(rate).max(1);
+            Tokens::try_from(seconds.saturating_mul(tokens)).unwrap_or(Tokens::MAX)
+        }
+        MediaSource::Url(_) | MediaSource::Missing => MEDIA_TOKENS,
     }
 }
 
@@ -48,18 +85,39 @@ pub(crate) fn count_arguments(counter: &dyn TokenCounter, arguments: &Arguments)
     }
 }
 
-/// Returns the tokens of a message and of each of its blocks. Linear in the message.
+/// Returns the tokens of a message and of each of its blocks; a message without content is not sent and costs nothing.
+/// Linear in the message.
 pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryTokens {
     let blocks: Vec<Tokens> = message.blocks.iter().map(|block| count_block(counter, block)).collect();
     let mut tokens = EntryTokens { total: 0, blocks };
-    tokens.total = frame_tokens(counter, message) + tokens.blocks.iter().sum::<Tokens>();
+    if has_content(message) {
+        tokens.total = frame_tokens(counter, message) + tokens.blocks.iter().sum::<Tokens>();
+    }
     tokens
+}
+
+/// Whether there is anything to send in a message.
+pub(crate) fn has_content(message: &Message) -> bool {
+    message.blocks.iter().any(is_content)
+}
+
+fn is_content(block: &Block) -> bool {
+    match &block.content {
+        Content::Text { text } => !text.is_empty(),
+        Content::Gone => false,
+        Content::Thinking(_)
+        | Content::ToolCall(_)
+        | Content::ToolResult(_)
+        | Content::Media(_)
+        | Content::Opaque(_) => true,
+    }
 }
 
 /// Returns the tokens of a message beside its blocks: the frame, a participant's name, and one for each place where
 /// texts are joined for a provider that takes one string.
 fn frame_tokens(counter: &dyn TokenCounter, message: &Message) -> Tokens {
-    let texts = message.blocks.iter().filter(|block| matches!(block.content, Content::Text { .. })).count();
+    let is_text = |block: &&Block| matches!(&block.content, Content::Text { text } if !text.is_empty());
+    let texts = message.blocks.iter().filter(is_text).count();
     let name = message.name.as_deref().map_or(0, |name| counter.count(name));
     MESSAGE_TOKENS + name + (texts as Tokens).saturating_sub(1)
 }
@@ -136,10 +194,15 @@ impl Ledger {
     /// the message.
     pub fn measure(&self, message: &Message) -> EntryTokens {
         let mut tokens = count_message(&*self.counter, message);
+        let is_held_back = |block: &Block| matches!(block.content, Content::Thinking(_)) && !(self.sent.0)(block);
         for (block, tokens_of_block) in message.blocks.iter().zip(&mut tokens.blocks) {
-            if matches!(block.content, Content::Thinking(_)) && !(self.sent.0)(block) {
+            if is_held_back(block) {
                 tokens.total -= std::mem::take(tokens_of_block);
             }
+        }
+        // A message of such reasoning alone is not sent at all.
+        if !message.blocks.iter().any(|block| is_content(block) && !is_held_back(block)) {
+            tokens.total = 0;
         }
         tokens
     }
@@ -211,4 +274,68 @@ fn text_bytes(message: &Message) -> usize {
             Content::Media(_) | Content::Gone => 0,
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use epitome_session::{Origin, Role, Thinking};
+
+    use super::*;
+
+    /// Counts bytes.
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn count(&self, text: &str) -> Tokens {
+            text.len() as Tokens
+        }
+
+        fn name(&self) -> &str {
+            "bytes"
+        }
+
+        fn is_exact(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn media_count_by_their_kind_and_length() {
+        let check = |mime: &str, source: MediaSource, expect: Tokens| {
+            let media = Media { mime: mime.into(), source };
+            assert_eq!(count_media(&media), expect, "{mime}");
+        };
+        let data = |bytes: usize| MediaSource::Base64("A".repeat(bytes / 3 * 4).into());
+        let place = || MediaSource::Url("https://x".into());
+        check("application/pdf", data(300_000), MEDIA_TOKENS);
+        check("image/png", data(3), MEDIA_TOKENS);
+        check("", place(), MEDIA_TOKENS);
+        check("audio/wav", data(480_000), 10 * 32);
+        check("audio/mpeg", data(480_000), 30 * 32);
+        check("audio/mpeg", data(3), 32);
+        check("audio/mpeg", place(), MEDIA_TOKENS);
+        check("video/mp4", data(1_250_001), 11 * 295);
+        check("video/mp4", MediaSource::Missing, MEDIA_TOKENS);
+    }
+
+    #[test]
+    fn a_message_without_content_costs_nothing() {
+        let check = |blocks: Vec<Block>, expect: Tokens| {
+            let sent = ReasoningFilter::matching(|_| false);
+            let ledger = Ledger::new(Arc::new(Bytes), sent, &Session::new());
+            let mut message = Message::new("", Role::Assistant, Origin::Model, blocks);
+            message.name = Some("ab".into());
+            assert_eq!(ledger.measure(&message).total, expect, "{message:?}");
+        };
+        let thinking =
+            || Block::new(Content::Thinking(Thinking { text: "hm".into(), signature: None, redacted: false }));
+        check(vec![], 0);
+        check(vec![Block::text("")], 0);
+        check(vec![Block::new(Content::Gone), Block::text("")], 0);
+        check(vec![thinking()], 0);
+        check(vec![thinking(), Block::text("abc")], 3 + 2 + MESSAGE_TOKENS);
+        check(vec![Block::text("abc"), Block::text("")], 3 + 2 + MESSAGE_TOKENS);
+        check(vec![Block::text("abc"), Block::text("d")], 4 + 1 + 2 + MESSAGE_TOKENS);
+    }
 }

@@ -262,7 +262,7 @@ impl<'r> Runner<'r> {
         match edit {
             Edit::Drop { units, reason } => {
                 let positions = editor.leaving(layout, &units)?;
-                editor.drop_messages(strategy, &positions, reason)
+                editor.drop_for_gain(strategy, &positions, reason)
             }
             Edit::Summarize { units, summary, reason } => {
                 let positions = editor.leaving(layout, &units)?;

@@ -11,6 +11,7 @@ use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, V
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Guards, HostChange, Refusal};
+use crate::ledger::has_content;
 use crate::protect::{is_pinned, protect_for, protections, share_row};
 use crate::report::RecentMessages;
 use crate::request::Pins;
@@ -359,13 +360,17 @@ impl WorkingView {
         self.covers.get(index as usize).copied().unwrap_or(0)
     }
 
-    /// Changes the block at `at`, which takes `after` tokens from then on.
-    pub(crate) fn change_block(&mut self, at: BlockRef, change: &Change, after: Tokens) {
+    /// Changes the block at `at`, which takes `after` tokens from then on, and returns what the message takes less. A message
+    /// without content left takes nothing.
+    pub(crate) fn change_block(&mut self, at: BlockRef, change: &Change, after: Tokens) -> Tokens {
         let tokens = &mut self.slots.tokens[at.message as usize];
-        let before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
-        tokens.total = tokens.total - before + after;
-        self.total = self.total - before.min(self.total) + after;
-        self.slots.entries[at.message as usize].apply(change);
+        let block_before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
+        let entry = &mut self.slots.entries[at.message as usize];
+        entry.apply(change);
+        let before = tokens.total;
+        tokens.total = if has_content(&entry.message) { before.saturating_sub(block_before) + after } else { 0 };
+        self.total = self.total - before.min(self.total) + tokens.total;
+        before.saturating_sub(tokens.total)
     }
 
     /// Records an edit; the record stays, whatever later edits do to the same messages.

@@ -28,6 +28,7 @@ mod input;
 mod json;
 mod langgraph;
 mod loaded;
+mod media;
 mod message;
 mod mini_swe_agent;
 mod model;

@@ -33,6 +33,27 @@ fn messages_come_back_as_they_were() {
     );
     check(Profile::OpenaiResponses, r#"{"type":"function_call","call_id":"c1","name":"bash","arguments":"{}"}"#);
     check(Profile::OpenaiResponses, r#"{"type":"function_call_output","call_id":"c1","output":"All is well."}"#);
+    check(
+        Profile::OpenaiResponses,
+        r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#,
+    );
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null,"audio":{"id":"audio_1"}}"#);
+}
+
+#[test]
+fn a_refusal_comes_back_as_a_part() {
+    let check = |profile: Profile, expect: &str| {
+        let message = r#"{"role":"assistant","content":null,"refusal":"I cannot."}"#;
+        let messages = read_message(Profile::OpenaiChat, message).unwrap();
+        assert_eq!(write_messages(profile, &messages).unwrap(), [expect]);
+    };
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+    check(Profile::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"I cannot."}]}"#);
+    check(
+        Profile::OpenaiResponses,
+        r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I cannot."}]}"#,
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use epitome_engine::MEDIA_TOKENS;
+use epitome_engine::count_media;
 use epitome_session::{Content, Entry, Language, Origin, Role, Session, units};
 use epitome_strategy::{EntryTokens, FileAccess, Protection, TokenCounter, Tokens, View, named};
 use serde::{Deserialize, Serialize};
@@ -172,7 +172,7 @@ pub(super) fn shares(
                 shares.push(Share { part: PartKind::ToolCalls, item: Some(tool_name(&call.name)), tokens: *tokens });
             }
             Content::ToolResult(content) => {
-                let images = MEDIA_TOKENS.saturating_mul(content.attachments.len() as Tokens).min(*tokens);
+                let images = content.attachments.iter().map(count_media).fold(0, Tokens::saturating_add).min(*tokens);
                 shares.push(result(tokens - images));
                 if images > 0 {
                     shares.push(plain(PartKind::Images, images));

@@ -64,7 +64,7 @@ impl Item {
                 && !reader.marker.is_empty()
                 && message.blocks.iter().any(|block| says(&block.content))
         };
-        let is_text = |content: &Content| matches!(content, Content::Text { .. });
+        let is_text = |content: &Content| matches!(content, Content::Text { text } if !text.is_empty());
         let texts = messages.iter().flat_map(|message| &message.blocks).filter(|block| is_text(&block.content));
         Some(Self {
             content: reader.hashes.content(messages),
@@ -98,7 +98,8 @@ impl<'a> Reader<'a> {
 pub(super) fn tokens(format: Format, items: &[Item]) -> u32 {
     let mut total = 0_u32;
     let mut texts = None;
-    for item in items {
+    // What the model says without content costs nothing, and a message of nothing else has no frame.
+    for item in items.iter().filter(|item| item.tokens > 0 || !item.is_model) {
         total = total.saturating_add(item.tokens);
         texts = match texts {
             Some(before) if item.is_model => {
@@ -174,5 +175,8 @@ mod tests {
         let row = [item(10), model(20, 1), model(30, 0), model(40, 2), item(5), model(9, 1)];
         check(Format::OpenaiChat, &row, 114);
         check(Format::OpenaiResponses, &row, 114 - 2 * MESSAGE_TOKENS + 1);
+        let empty = model(0, 0);
+        check(Format::OpenaiResponses, &[empty, model(20, 1), empty, empty, model(9, 1), empty], 30 - MESSAGE_TOKENS);
+        check(Format::OpenaiResponses, &[model(20, 1), item(0), model(9, 1)], 29);
     }
 }

@@ -123,6 +123,33 @@ fn the_example() {
 }
 
 #[test]
+fn the_tokens_are_those_of_what_is_sent() {
+    let check = |profile: Profile, empty: &str| {
+        let within = |budget: u32| fitter(profile, FitOptions::within(budget));
+        let (small, large) = (within(1_500), within(1_000_000));
+        let mut messages = vec![said(profile, "user", "Task.")];
+        let mut statuses = Vec::new();
+        for number in 0..60 {
+            let text = format!("a{number} ").repeat(40);
+            let is_empty = number % 7 == 3;
+            messages.push(if is_empty { empty.to_owned() } else { said(profile, "assistant", &text) });
+            messages.push(said(profile, "user", &format!("go {number}")));
+            let fitted = small.fit(&FitRequest::new(&messages)).unwrap();
+            let sent = fitted.to_messages(&messages).unwrap();
+            let counted = large.fit(&FitRequest::new(&sent)).unwrap().tokens_after;
+            assert_eq!(fitted.tokens_after, counted, "{profile:?}, turn {number}: {:?}", fitted.status);
+            statuses.push(fitted.status);
+        }
+        assert!([FitStatus::Replayed, FitStatus::Compacted].iter().all(|status| statuses.contains(status)));
+    };
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":""}"#);
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null}"#);
+    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null,"refusal":"I cannot do that."}"#);
+    check(Profile::OpenaiResponses, r#"{"role":"assistant","content":[]}"#);
+    check(Profile::OpenaiResponses, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+}
+
+#[test]
 fn what_cannot_fit_is_told() {
     let system = format!("\"{}\"", "Do not lose a word of this. ".repeat(40));
     for profile in Profile::ALL {

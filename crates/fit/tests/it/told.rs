@@ -5,7 +5,7 @@ use epitome::live::Overflow;
 use epitome_fit::{Beside, FitOptions, FitPiece, FitRequest, FitStatus, fit};
 use serde_json::Value;
 
-use crate::lists::{List, chat, fitter, runtime};
+use crate::lists::{List, chat, fitter, runtime, said};
 
 /// Each piece has the numbers of its own messages.
 #[test]
@@ -82,6 +82,28 @@ fn what_left_comes_back_by_its_handle() {
         assert!(format!("{item:?}").len() > 10);
     }
     assert_eq!(fitter.retrieve("00000000"), None);
+}
+
+#[test]
+fn a_refusal_comes_back_by_its_handle() {
+    let text = "I cannot help with that, for the parser is not mine to change. ".repeat(40);
+    let refusal = |number: usize| {
+        let text = format!("{number}: {text}");
+        serde_json::json!({"role": "assistant", "content": null, "refusal": text}).to_string()
+    };
+    let messages: Vec<String> = (0..20)
+        .flat_map(|number| [said(Profile::OpenaiChat, "user", &format!("and {number}?")), refusal(number)])
+        .collect();
+    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(3_000));
+    let fitted = fitter.fit(&FitRequest::new(&messages)).unwrap();
+    let brought: Vec<String> =
+        fitted.removals.iter().map(|removal| format!("{:?}", fitter.retrieve(&removal.handle))).collect();
+    for number in 0..20 {
+        let is_sent = fitted.to_messages(&messages).unwrap().iter().any(|json| **json == messages[2 * number + 1]);
+        let has_text = |item: &String| item.contains(&format!("{number}: I cannot help"));
+        assert!(is_sent || brought.iter().any(has_text), "{number}: {brought:?}");
+    }
+    assert!(!brought.is_empty());
 }
 
 #[test]

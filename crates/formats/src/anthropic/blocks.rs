@@ -8,6 +8,7 @@ use epitome_session::{
 
 use crate::blocks::{opaque, user_messages, with_raw};
 use crate::json::{self, Object};
+use crate::media::is_id;
 
 /// The session's messages of one Anthropic message: one for each tool result, and for the rest, if there is any, one for
 /// each text of an earlier compaction and for what stands between these. These messages have no ids yet.
@@ -45,7 +46,11 @@ fn block(json: &str) -> Block {
         "tool_use" => tool_use(&object),
         "tool_result" => Some(tool_result(&object)),
         "image" | "document" => {
-            media(&object).map(|media| (Content::Media(media), object.has_only(&["type", "source"])))
+            media(&object).map(|media| {
+                // The bytes of a block with an id stay with it: they say whose id it is.
+                let is_address = !matches!(&media.source, MediaSource::Url(place) if is_id(place));
+                (Content::Media(media), is_address && object.has_only(&["type", "source"]))
+            })
         }
         _ => None,
     };
@@ -125,10 +130,13 @@ fn tool_result(object: &Object<'_>) -> ParsedBlock {
 
 fn media(object: &Object<'_>) -> Option<Media> {
     let source = object.object("source")?;
-    let mime = Arc::from(&*source.text("media_type").unwrap_or_default());
+    // A document that says no type is a PDF by its address, or a file of the provider's store.
+    let usual = if object.text("type")? == "document" { "application/pdf" } else { "" };
+    let mime = Arc::from(&*source.text("media_type").unwrap_or(usual.into()));
     let place = match &*source.text("type")? {
         "base64" => MediaSource::Base64(Arc::from(&*source.text("data")?)),
         "url" => MediaSource::Url(Arc::from(&*source.text("url")?)),
+        "file" => MediaSource::Url(Arc::from(&*source.text("file_id")?)),
         _ => return None,
     };
     Some(Media { mime, source: place })

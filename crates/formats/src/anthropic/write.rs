@@ -3,9 +3,10 @@
 use epitome_session::{Block, Content, Dialect, Media, MediaSource, RawBlock, Role};
 
 use crate::json::{self, ObjectWriter, quote};
+use crate::media::{absent_text, has_place, is_document, is_id};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
 use crate::render::plan::{MessageToRender, Plan};
-use crate::render::{RequestItem, RequestParts, Source};
+use crate::render::{Profile, RequestItem, RequestParts, Source};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
@@ -103,7 +104,7 @@ pub(crate) fn block(block: &Block) -> Option<String> {
                 if !result.text.trim().is_empty() {
                     blocks.push(text_block(&result.text));
                 }
-                blocks.extend(result.attachments.iter().map(media));
+                blocks.extend(result.attachments.iter().map(|it| media(it, Dialect::Anthropic)));
                 json::join(&blocks)
             };
             Some(
@@ -115,7 +116,10 @@ pub(crate) fn block(block: &Block) -> Option<String> {
                     .finish(),
             )
         }
-        Content::Media(image) => Some(media(image)),
+        Content::Media(image) => {
+            let home = block.raw.as_ref().map_or(Dialect::Anthropic, |raw| raw.dialect);
+            Some(media(image, home))
+        }
         Content::Opaque(opaque) => (opaque.dialect == Dialect::Anthropic).then(|| opaque.json.to_string()),
         Content::Gone => None,
     }
@@ -125,15 +129,22 @@ fn text_block(text: &str) -> String {
     ObjectWriter::new().text("type", "text").text("text", text).finish()
 }
 
-fn media(media: &Media) -> String {
-    let is_document = !media.mime.is_empty() && !media.mime.starts_with("image/");
+/// Media that come from the form `home`. A request has lost those without a place by now, a file of Claude Code has not.
+fn media(media: &Media, home: Dialect) -> String {
+    if !has_place(media, Role::User, Profile::Anthropic, Some(home)) {
+        return text_block(&absent_text(media));
+    }
     let source = match &media.source {
         MediaSource::Base64(data) => {
             let writer = ObjectWriter::new().text("type", "base64").text("media_type", image_type(media));
             writer.text("data", data).finish()
         }
+        MediaSource::Url(id) if is_id(id) => ObjectWriter::new().text("type", "file").text("file_id", id).finish(),
         MediaSource::Url(url) => ObjectWriter::new().text("type", "url").text("url", url).finish(),
         MediaSource::Missing => return text_block(MISSING),
     };
-    ObjectWriter::new().text("type", if is_document { "document" } else { "image" }).raw("source", &source).finish()
+    ObjectWriter::new()
+        .text("type", if is_document(media) { "document" } else { "image" })
+        .raw("source", &source)
+        .finish()
 }

@@ -9,7 +9,8 @@ use epitome_session::{
 use serde_json::value::RawValue;
 
 use crate::blocks::{answer, media_of_url, opaque, system_message, user_message, with_raw};
-use crate::json::{self, Object};
+use crate::json::{self, Object, ObjectWriter};
+use crate::media::{openai_part, said_sound};
 
 /// The arguments that a text holds: JSON where it is an object or a list, free text otherwise.
 pub(crate) fn arguments(text: &str) -> Arguments {
@@ -59,6 +60,13 @@ fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Messa
     }
     // An assistant's empty text is how a message of calls alone is written.
     all.extend(blocks(content).into_iter().filter(|block| !is_empty_text(block)));
+    if let Some(text) = object.text("refusal").filter(|text| !text.is_empty()) {
+        all.push(refusal(&text));
+    }
+    if let Some((json, media)) = object.get("audio").and_then(|json| Some((json, said_sound(&Object::parse(json)?)?))) {
+        let json = ObjectWriter::new().raw(SOUND, json).finish();
+        all.push(with_raw(Content::Media(media), Dialect::OpenaiChat, &json));
+    }
     match object.list("tool_calls") {
         Some(calls) => all.extend(calls.into_iter().map(call)),
         None => all.extend(object.text("tool_calls").as_deref().and_then(call_in_text)),
@@ -70,6 +78,23 @@ fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Messa
     }
     let text_calls = text_calls(&all);
     Message { text_calls, ..Message::new("", Role::Assistant, Origin::Model, all) }
+}
+
+/// The field of a message with the sound that the model made. Its block is recorded as an object of this field alone, for
+/// there is no part for it.
+const SOUND: &str = "audio";
+
+/// The sound of a message, as the field that it is, where a block is one.
+pub(crate) fn sound_field(block: &Block) -> Option<(&'static str, &str)> {
+    let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiChat)?;
+    let object = Object::parse(&raw.json).filter(|object| object.has_only(&[SOUND]))?;
+    Some((SOUND, object.get(SOUND)?))
+}
+
+/// What the model said as its refusal: a part of its own, where a message has parts.
+fn refusal(text: &str) -> Block {
+    let json = ObjectWriter::new().text("type", "refusal").text("refusal", text).finish();
+    with_raw(Content::Text { text: Arc::from(text) }, Dialect::OpenaiChat, &json)
 }
 
 fn is_empty_text(block: &Block) -> bool {
@@ -106,7 +131,8 @@ fn part(json: &str) -> Block {
             let plain = object.has_only(&["type", "image_url"]) && image.has_only(&["url"]);
             Some((Content::Media(media_of_url(&image.text("url")?, "")), plain))
         }),
-        _ => None,
+        "refusal" => object.text("refusal").map(|text| (Content::Text { text: Arc::from(&*text) }, false)),
+        _ => openai_part(&object).map(|media| (Content::Media(media), false)),
     };
     match read {
         Some((content, true)) => Block::new(content),

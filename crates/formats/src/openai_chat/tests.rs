@@ -36,3 +36,22 @@ fn openai_chat() {
     assert_eq!((&*log[1].text_calls[0].name, log[1].text_calls[0].start), ("search", 14));
     assert_eq!(shown(&log[2]), "user/ToolOutput: <tool_response>r</tool_response>");
 }
+
+#[test]
+fn what_the_model_said_without_content() {
+    let check = |message: &str, expect: &str| {
+        let list = format!(r#"[{{"role":"user","content":"a"}},{message},{{"role":"user","content":"b"}}]"#);
+        check(Format::OpenaiChat, &list, &["user/Typed: a", expect, "user/Typed: b"], &[]);
+    };
+    check(r#"{"role":"assistant","content":null,"refusal":"I cannot."}"#, "assistant/Model: I cannot.");
+    check(r#"{"role":"assistant","refusal":"I cannot."}"#, "assistant/Model: I cannot.");
+    check(r#"{"role":"assistant","content":"Hm.","refusal":"I cannot."}"#, "assistant/Model: Hm. | I cannot.");
+    check(r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#, "assistant/Model: I cannot.");
+    check(r#"{"role":"assistant","content":"Hm.","refusal":null,"audio":null}"#, "assistant/Model: Hm.");
+    check(r#"{"role":"assistant","content":null,"refusal":""}"#, "assistant/Model: ");
+    check(r#"{"role":"assistant","content":null,"audio":{"id":"audio_1"}}"#, "assistant/Model: media(audio_1)");
+    check(
+        r#"{"role":"assistant","content":null,"audio":{"id":"audio_1","data":"UklGRAAA"}}"#,
+        "assistant/Model: media(audio/wav UklGRAAA)",
+    );
+}

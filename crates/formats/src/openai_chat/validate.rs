@@ -68,7 +68,8 @@ fn assistant(path: &str, message: &Value, open: &mut OpenCalls, found: &mut Find
         open.open(name, "function");
     }
     let silent = message["content"].is_null() || message["content"] == "";
-    let says_else = !calls.is_empty() || legacy.is_object() || message["refusal"].is_string();
+    let says_else =
+        !calls.is_empty() || legacy.is_object() || message["refusal"].is_string() || message["audio"].is_object();
     if !(silent && says_else) {
         content(path, &message["content"], true, found);
     }

@@ -2,7 +2,9 @@
 
 use epitome_session::{Arguments, Block, Content, Dialect, Media, MediaSource, Message, RawBlock, Role, ToolCall};
 
+use super::blocks::sound_field;
 use crate::json::{self, Object, ObjectWriter, quote};
+use crate::media::{input_audio, is_document, is_id, url_part};
 use crate::render::plan::{MessageToRender, Plan};
 use crate::render::{Profile, RequestItem, RequestParts, Source};
 
@@ -54,7 +56,7 @@ fn take_images(images: &mut Vec<Media>) -> Option<RequestItem> {
 
 /// A message rebuilt; fields of its record that are not rebuilt stay.
 fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
-    const REBUILT: [&str; 9] = [
+    const REBUILT: [&str; 10] = [
         "role",
         "content",
         "tool_calls",
@@ -64,6 +66,7 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
         "reasoning_content",
         "reasoning",
         "refusal",
+        "audio",
     ];
     let message = &*turn.message;
     let role = match message.role {
@@ -86,6 +89,9 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
     for thinking in message.blocks.iter().filter_map(as_thinking) {
         let name = if recorded.has("reasoning") { "reasoning" } else { "reasoning_content" };
         writer = writer.text(name, thinking);
+    }
+    for (name, sound) in message.blocks.iter().filter_map(sound_field) {
+        writer = writer.raw(name, sound);
     }
     let calls: Vec<(&Block, &ToolCall)> =
         message.blocks.iter().filter_map(|block| Some((block, block.as_call()?))).collect();
@@ -115,7 +121,7 @@ fn content(message: &Message) -> String {
     let mut parts = Vec::with_capacity(message.blocks.len());
     let mut texts: Vec<&str> = Vec::new();
     let mut only_text = true;
-    for block in &message.blocks {
+    for block in message.blocks.iter().filter(|block| sound_field(block).is_none()) {
         match (&block.content, own_raw(block)) {
             (Content::Text { .. }, Some(raw)) => {
                 only_text = false;
@@ -154,18 +160,25 @@ fn text_part(text: &str) -> String {
 }
 
 fn media(media: &Media) -> String {
+    if let Some(sound) = input_audio(media) {
+        return sound;
+    }
+    let file = |fields: ObjectWriter| ObjectWriter::new().text("type", "file").raw("file", &fields.finish()).finish();
     let url = match &media.source {
-        MediaSource::Base64(data) if !media.mime.is_empty() && !media.mime.starts_with("image/") => {
+        MediaSource::Base64(data) if is_document(media) => {
             let data = format!("data:{};base64,{data}", media.mime);
-            let file = ObjectWriter::new().text("filename", "attachment").text("file_data", &data).finish();
-            return ObjectWriter::new().text("type", "file").raw("file", &file).finish();
+            return file(ObjectWriter::new().text("filename", "attachment").text("file_data", &data));
+        }
+        MediaSource::Url(id) if is_document(media) && is_id(id) => {
+            return file(ObjectWriter::new().text("file_id", id));
         }
         MediaSource::Base64(data) => format!("data:{};base64,{data}", image_type(media)),
         MediaSource::Url(url) => url.to_string(),
         MediaSource::Missing => return text_part(MISSING),
     };
-    let image = ObjectWriter::new().text("url", &url).finish();
-    ObjectWriter::new().text("type", "image_url").raw("image_url", &image).finish()
+    let kind = url_part(media).unwrap_or("image_url");
+    let place = ObjectWriter::new().text("url", &url).finish();
+    ObjectWriter::new().text("type", kind).raw(kind, &place).finish()
 }
 
 /// The text in place of an image that the recording does not hold.

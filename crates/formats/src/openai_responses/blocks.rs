@@ -7,6 +7,7 @@ use epitome_session::{Arguments, Block, Content, Dialect, Message, Origin, Role,
 
 use crate::blocks::{media_of_url, opaque, system_message, user_message, with_raw};
 use crate::json::{self, Object};
+use crate::media::openai_part;
 
 /// One item as the session sees it.
 #[derive(Debug)]
@@ -80,6 +81,10 @@ fn content(json: &str) -> Vec<Block> {
     json::list(json).unwrap_or_default().into_iter().map(part).collect()
 }
 
+/// The kinds of part that a message, or an output, is made of: everything else is an item.
+pub(crate) const PARTS: [&str; 8] =
+    ["input_text", "output_text", "text", "summary_text", "refusal", "input_image", "input_file", "input_audio"];
+
 fn part(json: &str) -> Block {
     if let Some(text) = json::string(json) {
         return Block::text(&*text);
@@ -89,9 +94,11 @@ fn part(json: &str) -> Block {
         "input_text" | "output_text" | "text" | "summary_text" => object
             .text("text")
             .map(|text| (Content::Text { text: Arc::from(&*text) }, object.has_only(&["type", "text"]))),
-        "input_image" => object
+        "refusal" => object.text("refusal").map(|text| (Content::Text { text: Arc::from(&*text) }, false)),
+        "input_image" if object.has("image_url") => object
             .text("image_url")
             .map(|url| (Content::Media(media_of_url(&url, "")), object.has_only(&["type", "image_url"]))),
+        kind if PARTS.contains(&kind) => openai_part(&object).map(|media| (Content::Media(media), false)),
         _ => None,
     };
     match read {

@@ -25,8 +25,9 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
         ];
         let kind = item["type"].as_str().unwrap_or_default();
         let parts = item["content"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let of_part =
-            |part: &Value| matches!(part["type"].as_str(), Some("input_text" | "output_text" | "input_image"));
+        let of_part = |part: &Value| {
+            matches!(part["type"].as_str(), Some("input_text" | "output_text" | "input_image" | "input_file"))
+        };
         (KINDS.contains(&kind) && (kind != "message" || item["role"].is_string()) && item.get("payload").is_none())
             || (item["role"].is_string() && parts.iter().any(of_part))
     };

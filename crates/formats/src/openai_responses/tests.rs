@@ -31,3 +31,10 @@ fn openai_responses() {
     );
     check(Format::OpenaiResponses, r#"{"model":"m","input":"hello"}"#, &["user/Typed: hello"], &[]);
 }
+
+#[test]
+fn a_refusal_is_what_the_model_said() {
+    let items = r#"[{"role":"user","content":"a"},{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"Hm.","annotations":[]},{"type":"refusal","refusal":"I cannot."}]},
+      {"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"No."}]}]"#;
+    check(Format::OpenaiResponses, items, &["user/Typed: a", "assistant/Model: Hm. | I cannot. | No."], &[]);
+}

@@ -4,8 +4,10 @@ use epitome_session::{
     Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, RawBlock, Role, ToolCall,
 };
 
+use super::blocks::PARTS;
 use crate::Format;
 use crate::json::{self, ObjectWriter, quote};
+use crate::media::{input_audio, is_document, is_id};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
 use crate::render::plan::{MessageToRender, Plan};
 use crate::render::{RequestItem, RequestParts, Source};
@@ -76,8 +78,7 @@ fn own_raw(block: &Block) -> Option<&RawBlock> {
 fn own_item(block: &Block) -> Option<String> {
     let raw = own_raw(block)?;
     let kind = json::Object::parse(&raw.json)?.text("type")?.into_owned();
-    let is_part = matches!(kind.as_str(), "input_text" | "output_text" | "text" | "summary_text" | "input_image");
-    (!is_part).then(|| raw.json.to_string())
+    (!PARTS.contains(&&*kind)).then(|| raw.json.to_string())
 }
 
 /// The item that a block of the model's is.
@@ -116,18 +117,25 @@ fn text_part(text: &str, role: &str) -> String {
 }
 
 fn media_part(media: &Media, role: &str) -> String {
-    let url = match &media.source {
-        _ if role == "assistant" => return text_part(MISSING, role), // the model's side holds text alone
-        MediaSource::Base64(data) if !media.mime.is_empty() && !media.mime.starts_with("image/") => {
+    if role == "assistant" {
+        return text_part(MISSING, role); // the model's side holds text alone
+    }
+    if let Some(sound) = input_audio(media) {
+        return sound;
+    }
+    let part = ObjectWriter::new().text("type", if is_document(media) { "input_file" } else { "input_image" });
+    match &media.source {
+        MediaSource::Base64(data) if is_document(media) => {
             let data = format!("data:{};base64,{data}", media.mime);
-            let file = ObjectWriter::new().text("type", "input_file").text("filename", "attachment");
-            return file.text("file_data", &data).finish();
+            part.text("filename", "attachment").text("file_data", &data).finish()
         }
-        MediaSource::Base64(data) => format!("data:{};base64,{data}", image_type(media)),
-        MediaSource::Url(url) => url.to_string(),
-        MediaSource::Missing => return text_part(MISSING, role),
-    };
-    ObjectWriter::new().text("type", "input_image").text("image_url", &url).finish()
+        MediaSource::Base64(data) => {
+            part.text("image_url", &format!("data:{};base64,{data}", image_type(media))).finish()
+        }
+        MediaSource::Url(id) if is_id(id) => part.text("file_id", id).finish(),
+        MediaSource::Url(url) => part.text(if is_document(media) { "file_url" } else { "image_url" }, url).finish(),
+        MediaSource::Missing => text_part(MISSING, role),
+    }
 }
 
 fn call_item(call: &ToolCall) -> String {

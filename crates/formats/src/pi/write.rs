@@ -8,6 +8,7 @@ use crate::agent_file::appended::{Lines, first_time, last_time, newest};
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::objects;
 use crate::json::{self, Object, ObjectWriter, quote};
+use crate::media::{absent_text, is_image};
 use crate::openai_chat::write::arguments_object;
 use crate::render::Source;
 use crate::time;
@@ -222,6 +223,7 @@ fn text_block(text: &str) -> String {
 
 fn media(media: &Media) -> String {
     match &media.source {
+        MediaSource::Base64(_) if !is_image(media) => text_block(&absent_text(media)),
         MediaSource::Base64(data) => {
             ObjectWriter::new().text("type", "image").text("data", data).text("mimeType", &media.mime).finish()
         }

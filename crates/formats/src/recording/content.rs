@@ -6,7 +6,9 @@ use epitome_session::{Block, Content, Dialect, Media, MediaSource, OpaqueBlock, 
 use serde_json::Value;
 
 use crate::blocks::media_of_url;
+use crate::json::Object;
 use crate::json::value::{non_empty_str, text_of};
+use crate::media::openai_part;
 
 /// The blocks of a message's content: a text, a list of parts, or anything else as its JSON text. Empty texts are left
 /// out; parts of an unknown type are kept as they are, in `dialect`.
@@ -53,6 +55,7 @@ pub(crate) fn block(part: &Value, dialect: Dialect) -> Option<Block> {
         None | Some("text" | "input_text" | "output_text") if part["text"].is_string() => {
             text(part["text"].as_str().unwrap_or(""))
         }
+        Some("refusal") if part["refusal"].is_string() => text(part["refusal"].as_str().unwrap_or("")),
         _ => Some(match media(part) {
             Some(media) => Block::new(Content::Media(media)),
             None => opaque(part, dialect),
@@ -126,6 +129,9 @@ pub(crate) fn media(part: &Value) -> Option<Media> {
                 Some(url) => Some(from_url(Some(url), mime.as_str())),
                 None => Some(inline(mime, &part["data"])),
             }
+        }
+        "file" | "input_file" | "input_audio" | "audio_url" | "video_url" => {
+            openai_part(&Object::parse(&part.to_string())?)
         }
         _ => None,
     }

@@ -1,5 +1,6 @@
 //! Rendering a view as the request that a provider takes.
 
+mod ids;
 pub(crate) mod plan;
 mod request;
 mod source;

@@ -5,13 +5,15 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Message, Origin, Role, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Media, Message, Origin, Role, ToolCall, ToolResult,
 };
 
+use super::ids::Ids;
 use super::request::Profile;
 use super::source::Source;
 use crate::Format;
 use crate::json::Object;
+use crate::media;
 
 /// The text of a user's message that is put in front where the first one is not a user's.
 const OPENING: &str = "[The conversation continues from here.]";
@@ -287,13 +289,13 @@ impl<'a> Planner<'a, '_> {
         };
         let blocks = entry.message.blocks.iter().enumerate();
         let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
-        if keeps.iter().all(|keep| *keep) {
-            return Cow::Borrowed(&*entry.message);
+        let mut message = Cow::Borrowed(&*entry.message);
+        if !keeps.iter().all(|keep| *keep) {
+            let mut keeps = keeps.into_iter();
+            message.to_mut().blocks.retain(|_| keeps.next().unwrap_or(true));
         }
-        let mut message = Message::clone(&entry.message);
-        let mut keeps = keeps.into_iter();
-        message.blocks.retain(|_| keeps.next().unwrap_or(true));
-        Cow::Owned(message)
+        self.leave_out_attachments(index, &mut message);
+        message
     }
 
     fn keeps(&mut self, index: usize, block: &Block) -> bool {
@@ -307,16 +309,56 @@ impl<'a> Planner<'a, '_> {
             Content::Text { text } => !text.is_empty(),
             Content::Thinking(_) => self.keeps_thinking(index, block),
             Content::Opaque(opaque) => {
-                let keeps = dialect(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
+                let keeps = self.profile.dialect() == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
                 if !keeps {
-                    let id = &self.entries[index].message.id;
-                    let kind = if opaque.kind.is_empty() { "block" } else { &opaque.kind };
-                    self.warnings
-                        .push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+                    self.warn_without_form(index, if opaque.kind.is_empty() { "block" } else { &opaque.kind });
                 }
                 keeps
             }
-            Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
+            Content::Media(media) => {
+                let keeps = self.is_own_block(block) || self.takes(index, media, block);
+                if !keeps {
+                    self.warn_without_form(index, media::name(media));
+                }
+                keeps
+            }
+            Content::ToolCall(_) | Content::ToolResult(_) => true,
+        }
+    }
+
+    fn warn_without_form(&mut self, index: usize, kind: &str) {
+        let id = &self.entries[index].message.id;
+        self.warnings.push(format!("a `{kind}` in message {id} was left out: it has no form in this format"));
+    }
+
+    /// Whether the recorded bytes of a block are written as they are.
+    fn is_own_block(&self, block: &Block) -> bool {
+        block.raw.as_ref().is_some_and(|raw| raw.dialect == self.profile.dialect())
+    }
+
+    /// Whether the format takes media of a block.
+    fn takes(&self, index: usize, media: &Media, block: &Block) -> bool {
+        let recorded = block.raw.as_ref().map(|raw| raw.dialect);
+        let home = recorded.or_else(|| self.source.and_then(|source| media::dialect_of_format(source.format)));
+        media::has_place(media, self.entries[index].message.role, self.profile, home)
+    }
+
+    /// Takes the media out of a result that the format does not take.
+    fn leave_out_attachments(&mut self, index: usize, message: &mut Cow<'a, Message>) {
+        let Some((at, block)) = message.blocks.iter().enumerate().find(|(_, block)| block.as_result().is_some()) else {
+            return;
+        };
+        let attachments = block.as_result().map(|result| &*result.attachments).unwrap_or_default();
+        if self.is_own_block(block) || attachments.iter().all(|media| self.takes(index, media, block)) {
+            return;
+        }
+        let (kept, left): (Vec<Media>, Vec<Media>) =
+            attachments.iter().cloned().partition(|media| self.takes(index, media, block));
+        for media in left {
+            self.warn_without_form(index, media::name(&media));
+        }
+        if let Content::ToolResult(result) = &mut message.to_mut().blocks[at].content {
+            result.attachments = kept;
         }
     }
 
@@ -356,15 +398,6 @@ fn is_valid(message: &Message) -> bool {
     })
 }
 
-fn dialect(profile: Profile) -> Dialect {
-    match profile {
-        Profile::OpenaiChat => Dialect::OpenaiChat,
-        Profile::OpenaiResponses => Dialect::OpenaiResponses,
-        Profile::Anthropic => Dialect::Anthropic,
-        Profile::Gemini => Dialect::Gemini,
-    }
-}
-
 /// The item type of a block's recorded bytes, for bytes in Responses items.
 fn item_type(block: &Block) -> Option<String> {
     let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiResponses)?;
@@ -390,70 +423,6 @@ fn same_kind(call: &Block, answer: &Message) -> bool {
     let own_tool = !matches!(call.as_str(), "function_call" | "custom_tool_call");
     let answer = answer.blocks.first().and_then(item_type);
     !own_tool || answer.is_some_and(|answer| answer.trim_end_matches("_output") == call.trim_end_matches("_call"))
-}
-
-/// The ids of calls that the provider takes.
-struct Ids {
-    profile: Profile,
-    same_format: bool,
-    used: HashSet<CallId>,
-    /// Every id of the view: a new one must not be one of them.
-    taken: HashSet<CallId>,
-    /// The last number in use for each beginning of a new id.
-    numbers: HashMap<String, u32>,
-}
-
-impl Ids {
-    fn new(profile: Profile, source: Option<&Source<'_>>, entries: &[Entry]) -> Self {
-        let calls = entries.iter().flat_map(|entry| entry.message.calls());
-        Self {
-            profile,
-            same_format: source.is_some_and(|source| source.is_own(profile)),
-            used: HashSet::new(),
-            taken: calls.map(|(_, call)| Arc::clone(&call.id)).collect(),
-            numbers: HashMap::new(),
-        }
-    }
-
-    /// The id under which a call is rendered: its own wherever the provider takes it.
-    fn written_id(&mut self, id: &CallId) -> CallId {
-        let repeated = self.used.contains(id);
-        let fits = match self.profile {
-            // Longer ids are refused; those that came in this format were not.
-            Profile::OpenaiChat => !id.is_empty() && (self.same_format || id.len() <= 40),
-            Profile::OpenaiResponses => !id.is_empty() && (self.same_format || (!repeated && id.len() <= 64)),
-            Profile::Gemini => !id.is_empty(),
-            Profile::Anthropic => {
-                !repeated
-                    && !id.is_empty()
-                    && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
-            }
-        };
-        let id = if fits { Arc::clone(id) } else { self.fresh(id) };
-        self.used.insert(Arc::clone(&id));
-        id
-    }
-
-    fn fresh(&mut self, id: &str) -> CallId {
-        let valid = |char: char| if char.is_ascii_alphanumeric() || "_-".contains(char) { char } else { '_' };
-        let mut base: String = id.chars().take(32).map(valid).collect();
-        if base.is_empty() {
-            base.push_str("call");
-        }
-        let is_free = |id: &str| !self.used.contains(id) && !self.taken.contains(id);
-        if is_free(&base) {
-            return Arc::from(base);
-        }
-        // Ids are not given back, so the search continues where it ended.
-        let number = self.numbers.entry(base.clone()).or_insert(1);
-        loop {
-            *number += 1;
-            let numbered = format!("{base}_{number}");
-            if is_free(&numbered) {
-                return Arc::from(numbered);
-            }
-        }
-    }
 }
 
 /// Whether reasoning in `block`, read from a session in format `from`, has a place in format `to`. Reasoning without a

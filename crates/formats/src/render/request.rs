@@ -1,5 +1,7 @@
 //! A provider's request, whole and in pieces.
 
+use epitome_session::Dialect;
+
 use crate::Format;
 
 /// A provider's message format, with the rules that its requests must keep.
@@ -26,6 +28,16 @@ impl Profile {
             Self::OpenaiResponses => Format::OpenaiResponses,
             Self::Anthropic => Format::Anthropic,
             Self::Gemini => Format::Gemini,
+        }
+    }
+
+    /// The form of its blocks.
+    pub(crate) fn dialect(self) -> Dialect {
+        match self {
+            Self::OpenaiChat => Dialect::OpenaiChat,
+            Self::OpenaiResponses => Dialect::OpenaiResponses,
+            Self::Anthropic => Dialect::Anthropic,
+            Self::Gemini => Dialect::Gemini,
         }
     }
 

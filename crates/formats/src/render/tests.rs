@@ -264,7 +264,8 @@ fn values_of_other_dialects() {
     ] {
         assert!(rendered.json.contains(expect), "{expect}\n{}", rendered.json);
     }
-    assert!(!rendered.json.contains("hm") && rendered.warnings.len() == 2, "{:?}", rendered.warnings);
+    // The reasoning, the provider's own tool, and a document by its address.
+    assert!(!rendered.json.contains("hm") && rendered.warnings.len() == 3, "{:?}", rendered.warnings);
     let rendered = render(Profile::OpenaiResponses);
     for expect in [
         r#"{"type":"custom_tool_call","call_id":"1","name":"f","input":"*** Begin \"x\""}"#,

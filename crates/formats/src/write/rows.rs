@@ -216,7 +216,7 @@ fn change(row: &mut Value, before: &Block, after: &Block) -> Option<()> {
 
 /// Returns the name of the field of a value that is this text.
 fn text_field(value: &Value, text: &str) -> Option<&'static str> {
-    const NAMES: [&str; 5] = ["content", "text", "thinking", "reasoning_content", "reasoning"];
+    const NAMES: [&str; 6] = ["content", "text", "refusal", "thinking", "reasoning_content", "reasoning"];
     NAMES.into_iter().find(|name| value.get(*name).and_then(Value::as_str) == Some(text))
 }
 

@@ -1,0 +1,133 @@
+#![allow(clippy::unwrap_used)]
+
+use epitome_session::{Change, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
+
+use crate::tests::{load, shown};
+use crate::{Format, Profile, ReadOptions, read, read_message, render, validate, write, write_messages};
+
+/// One part of a user's message, read from `profile`'s form.
+fn part(profile: Profile, part: &str) -> Vec<epitome_session::Message> {
+    read_message(profile, &format!(r#"{{"role":"user","content":[{part}]}}"#)).unwrap()
+}
+
+#[test]
+fn what_the_parts_of_a_message_are() {
+    let check = |profile: Profile, json: &str, expect: &str| {
+        let messages = part(profile, json);
+        assert_eq!(shown(&messages[0]), format!("user/Typed: {expect}"), "{json}");
+        let written = write_messages(profile, &messages).unwrap().concat();
+        assert!(written.contains(json), "{json} comes back as {written}");
+    };
+    let chat = |json: &str, expect: &str| check(Profile::OpenaiChat, json, expect);
+    chat(
+        r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#,
+        "media(application/pdf AAAA)",
+    );
+    chat(r#"{"type":"file","file":{"filename":"a.pdf","file_data":"AAAA"}}"#, "media(application/pdf AAAA)");
+    chat(r#"{"type":"file","file":{"file_id":"file-1"}}"#, "media(file-1)");
+    chat(r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#, "media(audio/wav AAAA)");
+    chat(r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"mp3"}}"#, "media(audio/mpeg AAAA)");
+    chat(r#"{"type":"video_url","video_url":{"url":"https://x/a.mp4"}}"#, "media(https://x/a.mp4)");
+    chat(r#"{"type":"video_url","video_url":{"url":"data:video/webm;base64,AAAA"}}"#, "media(video/webm AAAA)");
+    chat(r#"{"type":"audio_url","audio_url":{"url":"https://x/a"}}"#, "media(https://x/a)");
+    chat(r#"{"type":"file","file":{"filename":"nothing.pdf"}}"#, "opaque(file)");
+    let responses = |json: &str, expect: &str| check(Profile::OpenaiResponses, json, expect);
+    responses(
+        r#"{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}"#,
+        "media(application/pdf AAAA)",
+    );
+    responses(r#"{"type":"input_file","file_id":"file-1"}"#, "media(file-1)");
+    responses(r#"{"type":"input_file","file_url":"https://x/a.pdf"}"#, "media(https://x/a.pdf)");
+    responses(r#"{"type":"input_image","file_id":"file-1","detail":"low"}"#, "media(file-1)");
+    responses(r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#, "media(audio/wav AAAA)");
+    let anthropic = |json: &str, expect: &str| check(Profile::Anthropic, json, expect);
+    anthropic(r#"{"type":"document","source":{"type":"file","file_id":"file_1"}}"#, "media(file_1)");
+    anthropic(r#"{"type":"document","source":{"type":"url","url":"https://x/a"}}"#, "media(https://x/a)");
+    anthropic(
+        r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a"}}"#,
+        "opaque(document)",
+    );
+}
+
+#[test]
+fn each_form_takes_what_it_has_a_place_for() {
+    let check = |from: Profile, json: &str, to: Profile, expect: &str| {
+        let loaded = read(
+            format!(
+                r#"{{"{}":[{{"role":"user","content":[{{"type":"{}","text":"see"}},{json}]}}]}}"#,
+                from.list_field(),
+                if from == Profile::OpenaiResponses { "input_text" } else { "text" },
+            )
+            .into_bytes(),
+            ReadOptions { format: Some(from.format()), ..ReadOptions::default() },
+        )
+        .unwrap();
+        let rendered = render(loaded.sessions[0].session.view(), to, None, None);
+        assert_eq!(validate(&rendered.json, to), [], "{}", rendered.json);
+        let is_there = !expect.is_empty();
+        assert!(rendered.json.contains(expect), "{json} for {to:?}: {}", rendered.json);
+        assert_eq!(rendered.warnings.is_empty(), is_there, "{json} for {to:?}: {:?}", rendered.warnings);
+        assert!(is_there || rendered.warnings[0].contains("has no form in this format"), "{:?}", rendered.warnings);
+    };
+    let pdf = r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#;
+    let chat = |json: &str, to: Profile, expect: &str| check(Profile::OpenaiChat, json, to, expect);
+    chat(
+        pdf,
+        Profile::Anthropic,
+        r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}"#,
+    );
+    chat(pdf, Profile::OpenaiResponses, r#""file_data":"data:application/pdf;base64,AAAA"}"#);
+    chat(pdf, Profile::Gemini, r#"{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}"#);
+    let stored = r#"{"type":"file","file":{"file_id":"file-1"}}"#;
+    chat(stored, Profile::Anthropic, "");
+    chat(stored, Profile::Gemini, "");
+    chat(stored, Profile::OpenaiResponses, r#"{"type":"input_file","file_id":"file-1"}"#);
+    let sound = r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#;
+    chat(sound, Profile::Anthropic, "");
+    chat(sound, Profile::OpenaiResponses, sound);
+    chat(sound, Profile::Gemini, r#"{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}"#);
+    let film = r#"{"type":"video_url","video_url":{"url":"https://x/a.mp4"}}"#;
+    chat(film, Profile::Anthropic, "");
+    chat(film, Profile::OpenaiResponses, "");
+    chat(film, Profile::Gemini, r#"{"fileData":{"mimeType":"video/mp4","fileUri":"https://x/a.mp4"}}"#);
+    let responses = |json: &str, to: Profile, expect: &str| check(Profile::OpenaiResponses, json, to, expect);
+    let address = r#"{"type":"input_file","file_url":"https://x/a.pdf"}"#;
+    responses(address, Profile::Anthropic, r#"{"type":"document","source":{"type":"url","url":"https://x/a.pdf"}}"#);
+    responses(address, Profile::OpenaiChat, "");
+    responses(r#"{"type":"input_file","file_id":"file-1"}"#, Profile::OpenaiChat, stored);
+    let anthropic = |json: &str, to: Profile, expect: &str| check(Profile::Anthropic, json, to, expect);
+    let document = r#"{"type":"document","source":{"type":"url","url":"https://x/a"}}"#;
+    anthropic(document, Profile::Anthropic, document);
+    anthropic(r#"{"type":"image","source":{"type":"file","file_id":"file_1"}}"#, Profile::OpenaiResponses, "");
+}
+
+#[test]
+fn a_file_stays_as_it_is_where_the_text_beside_it_is_cut() {
+    let file = r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#;
+    let input = format!(r#"[{{"role":"user","content":[{{"type":"text","text":"a long text"}},{file}]}}]"#);
+    let loaded = load(&input);
+    let mut session = loaded.sessions[0].session.clone();
+    let kept = KeptRanges::new("a long text", std::slice::from_ref(&(0..6))).unwrap();
+    let excerpt = Excerpt { kept, marks: vec!["…".into()], attachments: None };
+    let changes = vec![Change::Excerpt { entry: session.view()[0].key, block: 0, excerpt }];
+    session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
+    let written = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiChat).unwrap()).unwrap();
+    assert_eq!(written, input.replace("a long text", "a long…"));
+}
+
+#[test]
+fn an_agents_file_holds_a_text_in_place_of_what_it_cannot_hold() {
+    let check = |to: Format, json: &str, expect: &str| {
+        let loaded = load(&format!(r#"[{{"role":"user","content":[{{"type":"text","text":"see"}},{json}]}}]"#));
+        let written = String::from_utf8(write(&loaded, 0, &loaded.sessions[0].session, to).unwrap()).unwrap();
+        assert!(written.contains(expect), "{json} for {to}: {written}");
+    };
+    let sound = r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#;
+    check(Format::ClaudeCode, sound, r#"{"type":"text","text":"[audio/wav: not copied]"}"#);
+    check(Format::Pi, sound, r#"{"type":"text","text":"[audio/wav: not copied]"}"#);
+    let stored = r#"{"type":"file","file":{"filename":"a.pdf","file_id":"file-1"}}"#;
+    check(Format::ClaudeCode, stored, r#"{"type":"text","text":"[application/pdf: not copied]"}"#);
+    let pdf = r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#;
+    check(Format::ClaudeCode, pdf, r#""media_type":"application/pdf","data":"AAAA""#);
+    check(Format::Pi, pdf, "[application/pdf: not copied]");
+}
