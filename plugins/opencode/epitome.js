@@ -21,6 +21,13 @@ const BRIEF = 4_000;
 const CLEARED = "[Old tool result content cleared]";
 const INTERRUPTED = "[Tool execution was interrupted]";
 
+/** JSON text with U+FFFD for each half of a character that a cut left alone: the program reads Unicode only. */
+function jsonOf(value) {
+  const json = JSON.stringify(value);
+  if (!json.includes("\\ud")) return json;
+  return json.replace(/\\(?:(ud[89a-f]..)|.)/g, (escape, alone) => (alone ? "\\ufffd" : escape));
+}
+
 /** The program, which is asked line by line. */
 function createProgram(path = PROGRAM, patience = PATIENCE) {
   let current = null;
@@ -85,7 +92,7 @@ function createProgram(path = PROGRAM, patience = PATIENCE) {
       );
       const settled = (settle) => (value) => (clearTimeout(late), settle(value));
       program.waiting.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      program.child.stdin.write(JSON.stringify({ id, ...question }) + "\n");
+      program.child.stdin.write(jsonOf({ id, ...question }) + "\n");
     });
   };
 }
@@ -110,7 +117,7 @@ function listOf(messages) {
         entry.tool_calls = calls.map((part) => ({
           id: part.callID,
           type: "function",
-          function: { name: part.tool, arguments: JSON.stringify(part.state.input ?? {}) },
+          function: { name: part.tool, arguments: jsonOf(part.state.input ?? {}) },
         }));
       }
       add(entry, { number, parts: step });
@@ -253,7 +260,7 @@ export const Epitome = async ({ client }) => {
   /** The whole session, in the form in which opencode exports it. */
   async function contentOf(session) {
     const { data } = await client.session.messages({ path: { id: session } });
-    return JSON.stringify({ info: { id: session }, messages: data });
+    return jsonOf({ info: { id: session }, messages: data });
   }
 
   const lookUp = (tool) => async (given, context) => {

@@ -13,6 +13,13 @@ const SHARE = 0.15;
 const LEAST = 2_000;
 const MOST = 20_000;
 
+/** JSON text with U+FFFD for each half of a character that a cut left alone: the program reads Unicode only. */
+function jsonOf(value: object) {
+  const json = JSON.stringify(value);
+  if (!json.includes("\\ud")) return json;
+  return json.replace(/\\(?:(ud[89a-f]..)|.)/g, (escape: string, alone?: string) => (alone ? "\\ufffd" : escape));
+}
+
 /** Runs the program with a text on standard input: what it prints. */
 function run(args: string[], input: string, signal?: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -32,7 +39,7 @@ function run(args: string[], input: string, signal?: AbortSignal): Promise<strin
 /** Entries as Pi's session file has them. */
 function fileOf(ctx: any, entries: any[]): string {
   const head = { type: "session", version: 3, id: ctx.sessionManager.getSessionId(), cwd: ctx.cwd };
-  return [head, ...entries].map((entry) => JSON.stringify(entry)).join("\n") + "\n";
+  return [head, ...entries].map(jsonOf).join("\n") + "\n";
 }
 
 export default function (pi: ExtensionAPI) {
@@ -59,7 +66,7 @@ export default function (pi: ExtensionAPI) {
 
   const lookUp = (tool: string) => async (_id: string, params: any, signal: AbortSignal | undefined, _update: any, ctx: any) => {
     const content = fileOf(ctx, ctx.sessionManager.getBranch());
-    const question = JSON.stringify({ op: "ask", tool, arguments: params, content });
+    const question = jsonOf({ op: "ask", tool, arguments: params, content });
     const answer = JSON.parse(await run(["fit", "--stdio"], `${question}\n`, signal));
     if (answer.error) throw new Error(answer.error.message);
     return { content: [{ type: "text" as const, text: answer.result.text }], details: undefined };

@@ -96,6 +96,16 @@ test("a session that grows keeps what was decided", async () => {
   assert.deepEqual(logged.filter((line) => line.startsWith("error")), []);
 });
 
+test("a character that a cut left in halves does not stop a fit", async () => {
+  const came = session(14);
+  const state = came.at(-1).parts.find(({ type }) => type === "tool").state;
+  [state.output, state.input] = ["cut: \ud83d", { command: "echo \\ud83d \ud83d" }];
+  const { hooks, logged } = await plugin(process.env.EPITOME_BIN, { stored: came });
+  assert.ok((await transformed(hooks, came)).length < came.length);
+  assert.match(await hooks.tool.search_history.execute({ queries: ["cut", "\ud83d"] }, { sessionID: SESSION }), /cut/);
+  assert.deepEqual(logged.filter((line) => line.startsWith("error")), []);
+});
+
 test("a call that is at work stays as it is", async () => {
   const { hooks } = await plugin(process.env.EPITOME_BIN);
   const running = message("assistant", [part({ type: "step-start" }), tool("now", { status: "running" })]);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { ConfigError, EpitomeError, Fitter, FormatError, Infeasible, fit, fitAsync } from "epitome-context";
+import { ConfigError, EpitomeError, Fitter, FormatError, Infeasible, compact, fit, fitAsync, search, validate } from "epitome-context";
 
 const talk = (lines) =>
   Array.from({ length: lines }, (_, line) => ({
@@ -177,4 +177,57 @@ test("what is wrong is said by class and name", () => {
     assert.equal(error.fitted.messages.length, 41);
     assert.equal(error.report.status, "infeasible");
   }
+});
+
+test("a surrogate that stands alone counts as U+FFFD, and the caller's object stays", async () => {
+  const cut = "An emoji: \u{1f600}".slice(0, -1);
+  const own = { role: "user", content: cut };
+  for (const given of [[own], JSON.stringify([own]), new TextEncoder().encode(JSON.stringify([own]))]) {
+    for (const fitted of [fit(given, { budget: 900 }), await new Fitter({ budget: 900 }).fitAsync(given, { system: cut, key: cut })]) {
+      assert.deepEqual([fitted.status, fitted.messages], ["unchanged", [own]]);
+    }
+  }
+  const fitted = fit([own], { budget: 900 });
+  assert.equal(fitted.messages[0], own);
+  assert.equal(fitted.tokensBefore, fit([{ ...own, content: cut.toWellFormed() }], { budget: 900 }).tokensBefore);
+  const list = (text) => [{ role: "user", content: text }];
+  const check = (text, expected) => assert.equal(compact(list(text), { budget: 900 }).messages[0].content, expected);
+  check("\ud83da", "\ufffda");
+  check("a\ude00", "a\ufffd");
+  check("\ude00\ud83d", "\ufffd\ufffd");
+  check("\u{1f600}\ud83d", "\u{1f600}\ufffd");
+  check("\\ud83d \\\\ud83d \ud83d", "\\ud83d \\\\ud83d \ufffd");
+  const escaped = '[{"role":"user","content":"\\ud83d\\ude00 \\uD83D"}]';
+  assert.equal(fit(escaped, { budget: 900 }).messages[0].content, "\u{1f600} \ud83d");
+  assert.deepEqual(validate(list(cut), { format: "openai-chat" }), []);
+  search(list(cut), ["emoji", "\ud83d"]);
+});
+
+test("the pieces tell what is sent by the numbers of what came", () => {
+  const fitted = fit(talk(41), { budget: 2_000 });
+  const sent = fitted.pieces.flatMap((piece) => {
+    if (piece.kind === "keep") return talk(41).slice(piece.start, piece.end);
+    if (piece.kind === "insert") assert.ok(piece.replaces.length > 0 && "reason" in piece);
+    return [piece.message];
+  });
+  assert.ok(!fitted.unchanged && fitted.pieces.some(({ kind }) => kind === "insert"));
+  assert.deepEqual(sent, fitted.messages);
+});
+
+test("an option of a wrong value is refused by its name", () => {
+  const list = talk(5);
+  const check = (work, message) => assert.throws(work, { name: "ConfigError", message });
+  for (const [value, shown] of [[NaN, "NaN"], [Infinity, "Infinity"], [null, "null"], ["9", '"9"'], [-1, "-1"], [5n, "5n"]]) {
+    for (const name of ["budget", "window", "reserveOutput", "conversations", "memoryBytes", "archiveBytes"]) {
+      check(() => new Fitter({ [name]: value }), new RegExp(`^\`${name}\` takes a number of .*, not ${shown}$`));
+    }
+    check(() => compact(list, { budget: value }), /^`budget` takes/);
+    for (const name of ["limit", "characters", "page"]) check(() => search(list, "a", { [name]: value }), new RegExp(`^\`${name}\` takes`));
+  }
+  check(() => fit(list, { budget: 900, tools: NaN }), /^`tools` takes .*, not NaN$/);
+  check(() => search(list, "a", { page: 0 }), /^`page` takes .* 1 or more\), not 0$/);
+  check(() => new Fitter(60_000), /such as `{ budget: 60_000 }`, not as 60000$/);
+  check(() => fit(list, null), /not as null$/);
+  assert.throws(() => compact("/path/session.jsonl"), { name: "FormatError", message: /readFileSync/ });
+  assert.throws(() => validate(undefined), { name: "TypeError", message: /^request: / });
 });

@@ -15,8 +15,11 @@ import {
   fitAsync,
   inspect,
   search,
+  type Converted,
   type Fitted,
   type Report,
+  type Retrieved,
+  type SystemPrompt,
 } from "epitome-context";
 import { epitomeMiddleware as aiMiddleware, epitomeStep } from "epitome-context/ai";
 import { epitomeMiddleware } from "epitome-context/langchain";
@@ -49,6 +52,14 @@ fitter.fit(bytes).messages[0].anything;
 fitter.fitAfter(messages, null);
 Fitter.fromState(bytes, { budget: 5, host: "cut" });
 fit(messages, { budget: 9_000, host: "texts" });
+
+is<typeof fitted.system, SystemPrompt | null>(true);
+for (const piece of fitted.pieces) if (piece.kind === "insert") is<typeof piece.replaces, readonly number[]>(true);
+is<ReturnType<typeof fitted.retrieve>, Retrieved>(true);
+const written = convert(bytes, "anthropic");
+is<typeof written, Uint8Array>(true);
+const converted = convert(messages, "anthropic");
+is<typeof converted, Converted>(true);
 
 // Options are known by name and type.
 // @ts-expect-error there is no such option

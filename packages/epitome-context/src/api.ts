@@ -10,8 +10,10 @@
  */
 
 import { call } from "./call.js";
+import { BESIDE_TAKES, problemOf, shortOf } from "./checks.js";
 import type { Compacted } from "./compacted.js";
-import { engineAndRest } from "./engine.js";
+import { engineAndRest, type Converted } from "./engine.js";
+import { ConfigError, refuse } from "./errors.js";
 import type { Fitted } from "./fitted.js";
 import { Fitter, type Messages } from "./fitter.js";
 import type {
@@ -19,6 +21,7 @@ import type {
   EngineOptions,
   FitOnceOptions,
   Overflow,
+  Provider,
   ReadOptions,
   SearchOptions,
   SessionInput,
@@ -27,9 +30,19 @@ import type {
 import type { BrokenRule, Contents, FormatEntry, Fullness, Passage, Report, StrategyEntry } from "./report.js";
 
 export { Compacted } from "./compacted.js";
-export { Engine } from "./engine.js";
+export { Engine, type Converted } from "./engine.js";
 export { ConfigError, EpitomeError, FormatError, Infeasible } from "./errors.js";
-export { Fitted, type Replacing, type TextChange } from "./fitted.js";
+export {
+  Fitted,
+  type Edit,
+  type Insert,
+  type Keep,
+  type Piece,
+  type Replacing,
+  type Retrieved,
+  type SystemPrompt,
+  type TextChange,
+} from "./fitted.js";
 export { Fitter, type Messages } from "./fitter.js";
 export type * from "./options.js";
 export type * from "./report.js";
@@ -67,6 +80,7 @@ export async function fitAsync(messages: Messages<any>, options: FitOnceOptions 
 }
 
 function onceOf(options: FitOnceOptions): [Fitter, object] {
+  refuse(problemOf(options, BESIDE_TAKES));
   const { system, tools, ...words } = options;
   return [new Fitter(words, true), { system, tools }];
 }
@@ -121,6 +135,7 @@ export function countTokens(
   what: SessionInput,
   options: { counter?: string | undefined; format?: string | undefined } = {},
 ): number {
+  refuse(problemOf(options, {}));
   const { counter = "o200k_base", ...rest } = options;
   if (typeof what === "string") return call<number>("count-text", { counter }, what).value;
   return engineAndRest({ config: { counter: { name: counter } } })[0].countTokens(what, rest);
@@ -136,8 +151,11 @@ export function search(
   return engine.search(session, words, rest);
 }
 
-/** A session in another format: an object where it came as one and `to` is a provider's format, else bytes. */
-export function convert(session: SessionInput, to: string, options: ReadOptions = {}): any {
+/** A session in another format: as objects where it came as objects and `to` is a provider's format, else as bytes. */
+export function convert(session: string | Uint8Array, to: string, options?: ReadOptions): Uint8Array;
+export function convert(session: readonly object[] | object, to: Provider, options?: ReadOptions): Converted;
+export function convert(session: SessionInput, to: string, options?: ReadOptions): Uint8Array | Converted;
+export function convert(session: SessionInput, to: string, options: ReadOptions = {}): Uint8Array | Converted {
   return engineAndRest({})[0].convert(session, to, options);
 }
 
@@ -158,6 +176,9 @@ export function formats(): FormatEntry[] {
 
 /** The tokens that a provider's error names where it says that the request was too long; `null` where it says something else. */
 export function contextOverflow(status: number, body: string): Required<Overflow> | null {
+  if (!Number.isInteger(status) || status < 0 || status > 65_535) {
+    throw new ConfigError(`\`status\` takes the number of an answer's status, such as 400, not ${shortOf(status)}`);
+  }
   return call<Required<Overflow> | null>("context-overflow", { status }, body).value;
 }
 

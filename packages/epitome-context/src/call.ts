@@ -1,4 +1,5 @@
 import { errorOf } from "./errors.js";
+import { jsonOf } from "./json.js";
 import { theNative, type Native, type Reply } from "./native.js";
 
 /** What a call gives: its value, and the bytes beside it. */
@@ -11,7 +12,7 @@ const NOTHING = new Uint8Array();
 
 /** Carries a call out. Options that are `undefined` are as if they were not there. */
 export function call<T>(name: string, words: object = {}, data?: string | Uint8Array, native = theNative()): Answer<T> {
-  return answerOf(native.call(name, JSON.stringify(words), data));
+  return answerOf(native.call(name, jsonOf(words, "options"), data));
 }
 
 /** Carries a call out off this thread, where the platform has others. */
@@ -21,7 +22,7 @@ export async function callAsync<T>(
   data?: string | Uint8Array,
   native = theNative(),
 ): Promise<Answer<T>> {
-  return answerOf(await native.callAsync(name, JSON.stringify(words), data));
+  return answerOf(await native.callAsync(name, jsonOf(words, "options"), data));
 }
 
 function answerOf<T>(reply: Reply): Answer<T> {
@@ -34,18 +35,6 @@ const DECODER = new TextDecoder();
 /** The text of bytes. */
 export function textOf(bytes: Uint8Array): string {
   return DECODER.decode(bytes);
-}
-
-/** JSON text of a value; `name` is what errors call it. */
-export function jsonOf(value: unknown, name: string): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (cause) {
-    throw new TypeError(`${name} cannot be written as JSON: ${(cause as Error).message}`, { cause });
-  }
-  if (text === undefined) throw new TypeError(`${name}: ${typeof value} is not a value of JSON`);
-  return text;
 }
 
 /** Frees what the native part holds for objects that are gone. */

@@ -1,6 +1,7 @@
 import { LIST_FIELDS, providerOf } from "./recognise.js";
 import { call, Held, textOf } from "./call.js";
 import { FormatError } from "./errors.js";
+import type { Retrieved } from "./fitted.js";
 import type { Native } from "./native.js";
 import type { Report, Status } from "./report.js";
 
@@ -88,9 +89,9 @@ export class Compacted {
   }
 
   /** What left under a handle of the report: a text, or a list of messages; `null` where there is no such handle. */
-  retrieve(handle: string): string | any[] | null {
+  retrieve(handle: string): Retrieved {
     const { native, handle: result } = this.#held;
-    return call<string | any[] | null>("result-retrieve", { handle: result, of: handle }, undefined, native).value;
+    return call<Retrieved>("result-retrieve", { handle: result, of: handle }, undefined, native).value;
   }
 
   /** Lets go of what left now, and not when it is collected: `retrieve` is an error afterwards, all else stays. */

@@ -1,9 +1,18 @@
 import { call, callAsync, Held, textOf, type Answer } from "./call.js";
+import { COMPACT_TAKES, ENGINE_TAKES, problemOf, READ_TAKES, SEARCH_TAKES, shortOf, type Takes } from "./checks.js";
 import { Compacted, type CompactedTold } from "./compacted.js";
-import { ConfigError } from "./errors.js";
+import { ConfigError, refuse } from "./errors.js";
 import { dataOf, isText } from "./input.js";
 import { theNative, type Native } from "./native.js";
-import type { CompactOptions, EngineOptions, ReadOptions, SearchOptions, SessionInput, WithEngine } from "./options.js";
+import type {
+  CompactOptions,
+  EngineOptions,
+  Provider,
+  ReadOptions,
+  SearchOptions,
+  SessionInput,
+  WithEngine,
+} from "./options.js";
 import { providerOf } from "./recognise.js";
 import type { BrokenRule, Contents, Fullness, Passage, Report, StrategyEntry } from "./report.js";
 
@@ -23,50 +32,53 @@ export class Engine {
   readonly held: Held;
 
   constructor(options: EngineOptions = {}) {
+    refuse(problemOf(options, ENGINE_TAKES));
     const native = theNative();
     this.held = new Held(native, call<number>("engine", options, undefined, native).value, "free-engine");
   }
 
   /** Fits a whole session into a budget: see {@link compact}. */
   compact(session: SessionInput, options: CompactOptions = {}): Compacted {
-    const { value, bytes } = this.#call<CompactedTold>("compact", this.#words(options), dataOf(session));
+    const { value, bytes } = this.#call<CompactedTold>("compact", this.#words(options, COMPACT_TAKES), dataOf(session));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The same, off this thread. */
   async compactAsync(session: SessionInput, options: CompactOptions = {}): Promise<Compacted> {
-    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", this.#words(options), dataOf(session));
+    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", this.#words(options, COMPACT_TAKES), dataOf(session));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The report of what `compact` would do. Where nothing fits, `status` is `infeasible`, and `floor` says why. */
   preview(session: SessionInput, options: CompactOptions = {}): Report {
-    return this.#call<Report>("preview", this.#words(options), dataOf(session)).value;
+    return this.#call<Report>("preview", this.#words(options, COMPACT_TAKES), dataOf(session)).value;
   }
 
   /** The same, off this thread. */
   async previewAsync(session: SessionInput, options: CompactOptions = {}): Promise<Report> {
-    return (await this.#callAsync<Report>("preview", this.#words(options), dataOf(session))).value;
+    return (await this.#callAsync<Report>("preview", this.#words(options, COMPACT_TAKES), dataOf(session))).value;
   }
 
   /** What a session is made of. */
   inspect(session: SessionInput, options: ReadOptions = {}): Contents {
-    return this.#call<Contents>("inspect", this.#words(options), dataOf(session)).value;
+    return this.#call<Contents>("inspect", this.#words(options, READ_TAKES), dataOf(session)).value;
   }
 
   /** Whether a session should be compacted. */
   check(session: SessionInput, options: ReadOptions = {}): Fullness {
-    return this.#call<Fullness>("check", this.#words(options), dataOf(session)).value;
+    return this.#call<Fullness>("check", this.#words(options, READ_TAKES), dataOf(session)).value;
   }
 
   /** Tokens of a text (a string), or of messages. */
   countTokens(what: SessionInput, options: ReadOptions = {}): number {
-    if (typeof what === "string") return this.#call<number>("count-text", this.#words({}), what).value;
-    return this.#call<number>("count", this.#words(options), dataOf(what)).value;
+    if (typeof what === "string") return this.#call<number>("count-text", this.#words(), what).value;
+    return this.#call<number>("count", this.#words(options, READ_TAKES), dataOf(what)).value;
   }
 
   /** The passages of a session that match the words best. */
   search(session: SessionInput, words: string | readonly string[], options: SearchOptions = {}): Passage[] {
+    refuse(problemOf(options, SEARCH_TAKES));
+    refuse(problemOf({ words }, SEARCH_TAKES));
     const { sources = [], newest = false, limit = 6, characters = 9_000, page = 1, ...rest } = options;
     const query = {
       words: typeof words === "string" ? [words] : words,
@@ -74,25 +86,30 @@ export class Engine {
       newest,
       limit,
       characters,
-      page: page > 0 ? page - 1 : 10_000, // page 0 is behind the last one too: there is none
+      page: page - 1,
     };
     return this.#call<{ passages: Passage[] }>("search", { ...rest, query }, dataOf(session)).value.passages;
   }
 
-  /** A session in another format: an object where it came as one and `to` is a provider's format, else bytes. */
-  convert(session: SessionInput, to: string, options: ReadOptions = {}): any {
+  /** A session in another format: see {@link convert}. */
+  convert(session: string | Uint8Array, to: string, options?: ReadOptions): Uint8Array;
+  convert(session: readonly object[] | object, to: Provider, options?: ReadOptions): Converted;
+  convert(session: SessionInput, to: string, options?: ReadOptions): Uint8Array | Converted;
+  convert(session: SessionInput, to: string, options: ReadOptions = {}): Uint8Array | Converted {
+    refuse(problemOf(options, READ_TAKES) ?? problemOf({ to }, COMPACT_TAKES));
     const { bytes } = this.#call("convert", { ...options, to }, dataOf(session));
-    return isText(session) || providerOf(to) === undefined ? bytes : JSON.parse(textOf(bytes));
+    return isText(session) || providerOf(to) === undefined ? bytes : (JSON.parse(textOf(bytes)) as Converted);
   }
 
   /** The rules of its provider that a request, or a list of messages, breaks. */
   validate(request: SessionInput, options: { format?: string | undefined } = {}): BrokenRule[] {
-    return this.#call<BrokenRule[]>("validate", options, dataOf(request)).value;
+    refuse(problemOf(options, READ_TAKES));
+    return this.#call<BrokenRule[]>("validate", options, dataOf(request, "request")).value;
   }
 
   /** The strategies that a chain may name. */
   strategies(): StrategyEntry[] {
-    return this.#call<StrategyEntry[]>("strategies", this.#words({})).value;
+    return this.#call<StrategyEntry[]>("strategies", this.#words()).value;
   }
 
   /**
@@ -103,7 +120,8 @@ export class Engine {
     this.held.close();
   }
 
-  #words(options: object): object {
+  #words(options: object = {}, takes: Takes = {}): object {
+    refuse(problemOf(options, takes));
     return { ...options, engine: this.held.handle };
   }
 
@@ -116,12 +134,16 @@ export class Engine {
   }
 }
 
+/** A session as the messages of a provider: a request, or its list where a list came and the request would hold nothing else. */
+export type Converted = Record<string, any> | Record<string, any>[];
+
 /** Engines of the functions' options, for each native part. A few: who has many configurations keeps engines. */
 const ENGINES = new WeakMap<Native, Map<string, Engine>>();
 const MOST_ENGINES = 16;
 
 /** The engine that the options of a call ask for, and the options that are not the engine's. */
 export function engineAndRest<T extends WithEngine>(options: T): [Engine, Omit<T, keyof WithEngine>] {
+  refuse(problemOf(options, ENGINE_TAKES));
   const { engine, config, model, window, reserveOutput, ...rest } = options;
   const made = { config, model, window, reserveOutput };
   if (engine === undefined) return [engineOf(made), rest];
@@ -130,6 +152,7 @@ export function engineAndRest<T extends WithEngine>(options: T): [Engine, Omit<T
     const names = idle.map(([name]) => `\`${name}\``).join(", ");
     throw new ConfigError(`\`engine\` is there already: ${names} would have no effect; give them to \`new Engine\``);
   }
+  if (!(engine instanceof Engine)) throw new ConfigError(`\`engine\` takes an \`Engine\`, not ${shortOf(engine)}`);
   return [engine, rest];
 }
 

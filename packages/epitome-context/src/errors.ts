@@ -19,6 +19,11 @@ export class ConfigError extends EpitomeError {
   }
 }
 
+/** Throws what is wrong with an option, where something is. */
+export function refuse(problem: string | undefined): void {
+  if (problem !== undefined) throw new ConfigError(problem);
+}
+
 /** What was given cannot be read as a session, or not be written in the format that was asked for. */
 export class FormatError extends EpitomeError {
   override name = "FormatError";

@@ -1,11 +1,51 @@
 import { textOf } from "./call.js";
-import type { FitReport, FitStatus, Removal } from "./report.js";
+import type { FitPieceReport, FitReport, FitStatus, Removal } from "./report.js";
 
-/** @internal A part of what to send, as the native part tells it. */
-export type Piece =
+/** Messages that are sent as they came: those from `start` up to `end`, which is the first that is not one of them. */
+export interface Keep {
+  kind: "keep";
+  start: number;
+  end: number;
+}
+
+/**
+ * Message `number`, of which a part was cut. `message` is all of it as it is to be sent; `texts` are those that are other ones
+ * now, or `null` where more than texts changed.
+ */
+export interface Edit {
+  kind: "edit";
+  number: number;
+  message: Record<string, any>;
+  texts: readonly TextChange[] | null;
+}
+
+/**
+ * A message that was not there, such as a summary: the code of its reason, where there is one, and the numbers of the messages
+ * that it replaces.
+ */
+export interface Insert {
+  kind: "insert";
+  message: Record<string, any>;
+  reason: string | null;
+  replaces: readonly number[];
+}
+
+/** A part of what to send. */
+export type Piece = Keep | Edit | Insert;
+
+/** What left under a handle: a text, or messages in the provider's form; `null` where there is no such handle. */
+export type Retrieved = string | Record<string, any>[] | null;
+
+/** A system prompt: a text, or what the provider's form has in its place. */
+export type SystemPrompt = string | Record<string, any> | Record<string, any>[];
+
+/** A part of what to send, as the native part tells it. */
+type PieceTold =
   | { keep: [first: number, end: number] }
-  | { edit: { index: number; message: object; texts: TextChange[] | null } }
-  | { insert: { message: object } };
+  | { edit: { index: number; message: Record<string, any>; texts: TextChange[] | null } }
+  | { insert: { message: Record<string, any> } };
+
+type InsertTold = Extract<FitPieceReport, { insert: unknown }>;
 
 /** A text within a message that is another one now; `pointer` is its place as a JSON pointer. */
 export interface TextChange {
@@ -20,8 +60,8 @@ export interface FittedTold {
   tokensBefore: number;
   tokensAfter: number;
   budget: number;
-  pieces: Piece[];
-  system: unknown;
+  pieces: PieceTold[];
+  system: SystemPrompt | null;
   problem: string | null;
 }
 
@@ -41,7 +81,7 @@ export class Fitted<M = any> implements Iterable<M> {
    */
   readonly messages: M[];
   /** A system prompt to send beside them, where the list had none and needs one now; else `null`. */
-  readonly system: any;
+  readonly system: SystemPrompt | null;
   /** `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision. */
   readonly status: FitStatus;
   /** Whether the list is to be sent as it came. */
@@ -52,9 +92,9 @@ export class Fitted<M = any> implements Iterable<M> {
   readonly tokensAfter: number;
   /** Tokens that the messages may take, what stands beside them already taken off. */
   readonly budget: number;
-  readonly #pieces: Piece[];
+  readonly #pieces: PieceTold[];
   readonly #report: Uint8Array;
-  readonly #retrieve: (handle: string) => string | any[] | null;
+  readonly #retrieve: (handle: string) => Retrieved;
   #read: FitReport | undefined;
 
   /** @internal */
@@ -62,7 +102,7 @@ export class Fitted<M = any> implements Iterable<M> {
     came: readonly M[],
     told: FittedTold,
     report: Uint8Array,
-    retrieve: (handle: string) => string | any[] | null,
+    retrieve: (handle: string) => Retrieved,
   ) {
     this.status = told.status;
     this.unchanged = told.unchanged;
@@ -95,6 +135,23 @@ export class Fitted<M = any> implements Iterable<M> {
     return messages;
   }
 
+  /**
+   * What to send, by the numbers of the messages that came, in the order in which it is sent. For hosts that keep messages of
+   * their own: {@link Fitted.applyTo} puts those in their places.
+   */
+  get pieces(): Piece[] {
+    const told = this.report.pieces;
+    return this.#pieces.map((piece, at): Piece => {
+      if ("keep" in piece) return { kind: "keep", start: piece.keep[0], end: piece.keep[1] };
+      if ("edit" in piece) {
+        const { index: number, message, texts } = piece.edit;
+        return { kind: "edit", number, message, texts };
+      }
+      const { reason, replaces } = (told[at] as InsertTold).insert;
+      return { kind: "insert", message: piece.insert.message, reason, replaces };
+    });
+  }
+
   /** Every decision with its reason. */
   get report(): FitReport {
     return (this.#read ??= JSON.parse(textOf(this.#report)) as FitReport);
@@ -106,7 +163,7 @@ export class Fitted<M = any> implements Iterable<M> {
   }
 
   /** What left under a handle: a text, or a list of messages; `null` where there is no such handle. */
-  retrieve(handle: string): string | any[] | null {
+  retrieve(handle: string): Retrieved {
     return this.#retrieve(handle);
   }
 

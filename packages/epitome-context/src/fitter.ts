@@ -1,8 +1,10 @@
-import { call, callAsync, Held, jsonOf, textOf, type Answer } from "./call.js";
+import { call, callAsync, Held, textOf, type Answer } from "./call.js";
+import { FIT_TAKES, FITTER_TAKES, OVERFLOW_TAKES, problemOf } from "./checks.js";
 import { engineAndRest, type Engine } from "./engine.js";
-import { ConfigError, FormatError, Infeasible } from "./errors.js";
-import { Fitted, type FittedTold } from "./fitted.js";
+import { FormatError, Infeasible, refuse } from "./errors.js";
+import { Fitted, type FittedTold, type Retrieved } from "./fitted.js";
 import { isText } from "./input.js";
+import { jsonOf, wellFormed } from "./json.js";
 import type { FitOptions, FitterOptions, Overflow, Provider } from "./options.js";
 import { formatOf } from "./recognise.js";
 
@@ -44,6 +46,7 @@ export class Fitter {
   /** @internal `once`: a list that does not grow; as much stays as the budget holds, and no room is made for more. */
   constructor(options?: FitterOptions, once?: boolean);
   constructor(options: FitterOptions = {}, once = false) {
+    refuse(problemOf(options, FITTER_TAKES));
     const [engine, words] = engineAndRest(options);
     this.#once = once;
     this.#engine = engine;
@@ -106,7 +109,7 @@ export class Fitter {
   }
 
   /** What left under a handle: a text, or a list of messages; `null` where there is no such handle, or it was forgotten. */
-  retrieve(handle: string): string | any[] | null {
+  retrieve(handle: string): Retrieved {
     return retrieved(this.#held, handle);
   }
 
@@ -157,18 +160,18 @@ export class Fitter {
   }
 
   #run(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Fitted {
+    const words = wordsOfFit(options, overflow);
     const [came, json] = this.#list(messages);
     const held = this.#held;
-    const words = { ...options, handle: held.handle, overflow };
-    const answer = call<FittedTold>("fit", words, json, held.native);
+    const answer = call<FittedTold>("fit", { ...words, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
   async #runAsync(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Promise<Fitted> {
+    const words = wordsOfFit(options, overflow);
     const [came, json] = this.#list(messages);
     const held = this.#held;
-    const words = { ...options, handle: held.handle, overflow };
-    const answer = await callAsync<FittedTold>("fit", words, json, held.native);
+    const answer = await callAsync<FittedTold>("fit", { ...words, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
@@ -199,7 +202,8 @@ export class Fitter {
     if (!isText(messages) && !Array.isArray(messages)) {
       throw new TypeError("messages: not a list of messages; give the list, and `system` and `tools` beside it");
     }
-    const came = isText(messages) ? listOf(messages) : [...(messages as any[])];
+    const given = typeof messages === "string" ? messages : isText(messages) ? textOf(messages) : undefined;
+    const came = given === undefined ? [...(messages as any[])] : listOf(given);
     if (!this.#settled) {
       const format = formatOf(came);
       if (format !== undefined) {
@@ -212,12 +216,12 @@ export class Fitter {
         this.#settled = true;
       }
     }
-    return [came, isText(messages) ? messages : jsonOf(came, "messages")];
+    return [came, given === undefined ? jsonOf(came, "messages") : wellFormed(given)];
   }
 }
 
-/** What left under a handle; `null` where there is no such handle. */
-type Retrieval = (handle: string) => string | any[] | null;
+/** What left under a handle. */
+type Retrieval = (handle: string) => Retrieved;
 
 /** What became of a list; what left it is in the fitter that was asked, which stays as long as `retrieval`. */
 function fittedOf(came: any[], { value, bytes }: Answer<FittedTold>, retrieval: Retrieval): Fitted {
@@ -228,15 +232,14 @@ function fittedOf(came: any[], { value, bytes }: Answer<FittedTold>, retrieval: 
   return fitted;
 }
 
-function retrieved({ native, handle }: Held, of: string): string | any[] | null {
-  return call<string | any[] | null>("fitter-retrieve", { handle, of }, undefined, native).value;
+function retrieved({ native, handle }: Held, of: string): Retrieved {
+  return call<Retrieved>("fitter-retrieve", { handle, of }, undefined, native).value;
 }
 
-function listOf(json: string | Uint8Array): any[] {
-  const text = isText(json) && typeof json !== "string" ? textOf(json) : json;
+function listOf(json: string): any[] {
   let list: unknown;
   try {
-    list = JSON.parse(text as string);
+    list = JSON.parse(json);
   } catch (cause) {
     throw new FormatError(`messages: not a JSON list of messages: ${(cause as Error).message}`, { cause });
   }
@@ -247,7 +250,12 @@ function listOf(json: string | Uint8Array): any[] {
 /** The options of a fitter as the native part takes them. */
 function wordsOf<T extends { secret?: Uint8Array | undefined }>(words: T): object {
   const { secret, ...rest } = words;
-  if (secret === undefined) return rest;
-  if (secret.length !== 32) throw new ConfigError(`\`secret\` takes 32 bytes, not ${secret.length}`);
-  return { ...rest, secret: [...secret] };
+  return secret === undefined ? rest : { ...rest, secret: [...secret] };
+}
+
+/** The options of one fit as the native part takes them. */
+function wordsOfFit(options: FitOptions, overflow: Overflow | undefined): object {
+  refuse(problemOf(options, FIT_TAKES));
+  if (overflow !== undefined) refuse(problemOf(overflow, OVERFLOW_TAKES));
+  return { ...options, overflow };
 }

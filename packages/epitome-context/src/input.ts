@@ -1,9 +1,21 @@
-import { jsonOf } from "./call.js";
+import { FormatError } from "./errors.js";
+import { jsonOf } from "./json.js";
 import type { SessionInput } from "./options.js";
 
 /** A session as the native part takes it: text and bytes as they are, anything else as JSON. */
-export function dataOf(session: SessionInput, name = "messages"): string | Uint8Array {
+export function dataOf(session: SessionInput, name = "session"): string | Uint8Array {
+  if ((typeof session === "string" && isPath(session)) || session instanceof URL) {
+    throw new FormatError(
+      `${name}: ${String(session)} is where a session is, and not the session: give what the file holds ` +
+        "(`readFileSync(path)`), or messages",
+    );
+  }
   return isText(session) ? session : jsonOf(session, name);
+}
+
+/** Whether a text names a file: one line that begins or ends as paths do. No session is such a line. */
+function isPath(text: string): boolean {
+  return text.length < 4_096 && /^(?:(?:\.{0,2}|~|[A-Za-z]:|file:)[\\/][^\n]*|[^\s{["#][^\n{["]*\.(?:jsonl?|gz|md|txt))$/.test(text);
 }
 
 /** Whether a session came as text or bytes, and not as objects. */

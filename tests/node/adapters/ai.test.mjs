@@ -133,6 +133,10 @@ test("what cannot fit is refused before the model is called", async () => {
 });
 
 test("an adapter without a budget is refused when it is made", () => {
+  for (const make of [epitomeStep, epitomeMiddleware]) {
+    assert.throws(() => make(), { name: "ConfigError", message: /give `budget`, `window` or `model`/ });
+    assert.throws(() => make({ budgett: 3 }), { name: "ConfigError", message: /no option `budgett`; did you mean `budget`\?/ });
+  }
   assert.throws(() => epitomeStep({}), { name: "ConfigError", message: /give `budget`, `window` or `model`/ });
   assert.throws(() => epitomeMiddleware({ fitter: new Fitter({ budget: 9 }), budget: 8 }), {
     name: "ConfigError",

@@ -142,3 +142,7 @@ test("a message says what was fitted, and is still itself", () => {
   const short = edited(result, { ...wireOf(result), content: "short" });
   assert.deepEqual([short.content, short.artifact, short.status, short.id], ["short", { rows: 2 }, "error", "m2"]);
 });
+
+test("a misspelt option is refused when the middleware is made", () => {
+  assert.throws(() => epitomeMiddleware({ budgett: 3 }), { name: "ConfigError", message: /did you mean `budget`\?/ });
+});

@@ -11,7 +11,7 @@
 import type { LanguageModelMiddleware, ModelMessage } from "ai";
 import type { FitOptions } from "epitome-context";
 
-import { Fitters, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
 
 export interface StepOptions extends AdapterOptions {
@@ -34,7 +34,7 @@ interface Step {
  * `tools` together. Throws `Infeasible` where what must stay is larger.
  */
 export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ messages?: ModelMessage[] }> {
-  const { tools, ...words } = options;
+  const { tools, ...words } = optionsOf(options, ["tools"]);
   const fitter = new Fitters("openai-chat", words).theOne();
   const log = new Log();
   return async (step) => {
@@ -54,12 +54,13 @@ export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ mes
  * The options are those of {@link epitomeStep}; the definitions of the tools are known and counted.
  */
 export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddleware {
-  const fitter = new Fitters("openai-chat", options).theOne();
+  const words = optionsOf(options);
+  const fitter = new Fitters("openai-chat", words).theOne();
   return {
     specificationVersion: "v4",
     async transformParams({ params }) {
       const prompt = params.prompt as PartsMessage[];
-      const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, options.onFit);
+      const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit);
       return sent === prompt ? params : { ...params, prompt: sent as typeof params.prompt };
     },
   };

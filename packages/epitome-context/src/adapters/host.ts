@@ -2,6 +2,9 @@
 
 import { ConfigError, Fitter, type Fitted, type FitterOptions } from "epitome-context";
 
+import { BESIDE_TAKES, FITTER_TAKES, problemOf, unknownOf } from "../checks.js";
+import { wellFormed } from "../json.js";
+
 /** How the fitter of an adapter is made; or the fitter. */
 export interface AdapterOptions extends Omit<FitterOptions, "format"> {
   fitter?: Fitter | undefined;
@@ -9,8 +12,46 @@ export interface AdapterOptions extends Omit<FitterOptions, "format"> {
   onFit?: ((fitted: Fitted) => void) | undefined;
 }
 
+/** The names of the options that all adapters take. */
+const NAMES: Record<keyof AdapterOptions, true> = {
+  budget: true,
+  model: true,
+  window: true,
+  reserveOutput: true,
+  config: true,
+  engine: true,
+  fitter: true,
+  onFit: true,
+  host: true,
+  conversations: true,
+  memoryBytes: true,
+  archiveBytes: true,
+  secret: true,
+};
+
+/**
+ * The options of an adapter, looked at when it is made: what is wrong comes to light there, and not in a call of the model.
+ * `more` are the names of those that it alone takes.
+ */
+export function optionsOf<T extends AdapterOptions>(given: T | undefined, more: readonly string[] = []): T {
+  const options = given ?? ({} as T);
+  const problem =
+    problemOf(options, { ...FITTER_TAKES, ...BESIDE_TAKES }) ?? unknownOf(options, [...Object.keys(NAMES), ...more]);
+  if (problem !== undefined) throw new ConfigError(problem);
+  return options;
+}
+
 /** Any of these settles the budget, so that the host's model is not asked for its window. */
-const SETTLES = ["budget", "model", "window", "config", "engine"] as const;
+const SETTLES = ["budget", "model", "window", "engine"] as const;
+/** Sections of a configuration that say nothing of budgets. */
+const SILENT = ["marks", "strategies"];
+
+function isSettled(options: FitterOptions): boolean {
+  if (SETTLES.some((name) => options[name] !== undefined)) return true;
+  const { config } = options;
+  if (config === undefined) return false;
+  return typeof config === "string" || Object.keys(config).some((section) => !SILENT.includes(section));
+}
 
 /** The fitters of an adapter: one, or one for each window of the host's models where its options settle no budget. */
 export class Fitters {
@@ -29,8 +70,7 @@ export class Fitters {
       throw new ConfigError(`\`fitter\` holds conversations in the form of ${fitter.format}; this adapter needs ${format}`);
     }
     this.#words = { ...words, format };
-    const settles = SETTLES.some((word) => words[word] !== undefined);
-    this.#settled = fitter ?? (settles ? new Fitter(this.#words) : undefined);
+    this.#settled = fitter ?? (isSettled(words) ? new Fitter(this.#words) : undefined);
   }
 
   /** The fitter for a model that takes `window` tokens; `undefined` where that is not known. */
@@ -55,7 +95,7 @@ export class Fitters {
 
 /** Text as JSON where it is not text. */
 export function textOfValue(value: unknown): string {
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+  return typeof value === "string" ? value : wellFormed(JSON.stringify(value) ?? "");
 }
 
 /** Whether two values of JSON say the same, whatever the order of their keys. Keys that are `undefined` are as if not there. */

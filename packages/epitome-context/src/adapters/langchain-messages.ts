@@ -46,7 +46,7 @@ export function wireOf(message: BaseMessage): Wire {
       wire.tool_calls = calls.map(({ id, name, args }) => ({
         id: id ?? "",
         type: "function",
-        function: { name, arguments: JSON.stringify(args) },
+        function: { name, arguments: textOfValue(args) },
       }));
       if (wire.content?.length === 0) wire.content = null;
     }
@@ -126,7 +126,7 @@ export function edited(own: BaseMessage, wire: Wire): BaseMessage {
 
 function argumentsAfter(own: BaseMessage, id: string, text: string): Record<string, unknown> {
   const call = callsOf(own).find((it) => it.id === id);
-  return call !== undefined && JSON.stringify(call.args) === text ? call.args : argumentsOf(text);
+  return call !== undefined && textOfValue(call.args) === text ? call.args : argumentsOf(text);
 }
 
 function kwargsAfter(

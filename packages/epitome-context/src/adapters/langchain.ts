@@ -13,7 +13,7 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { contextOverflow, type Fitted, type FitOptions } from "epitome-context";
 import { createMiddleware, type AgentMiddleware, type BaseMessage } from "langchain";
 
-import { Fitters, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
 import { edited, inserted, wireOf } from "./langchain-messages.js";
 
 /**
@@ -25,7 +25,7 @@ import { edited, inserted, wireOf } from "./langchain-messages.js";
  * sent once more. Throws `Infeasible` where what must stay is larger than the budget.
  */
 export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware {
-  const fitters = new Fitters("openai-chat", options);
+  const fitters = new Fitters("openai-chat", optionsOf(options));
   return createMiddleware({
     name: "EpitomeMiddleware",
     async wrapModelCall(request, handler) {

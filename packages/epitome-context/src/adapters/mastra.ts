@@ -11,7 +11,7 @@
 import type { ProcessLLMRequestArgs, ProcessLLMRequestResult, Processor } from "@mastra/core/processors";
 import type { Fitter, FitOptions } from "epitome-context";
 
-import { Fitters, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
 
 export interface ProcessorOptions extends AdapterOptions {
@@ -32,9 +32,9 @@ export class EpitomeProcessor implements Processor<"epitome"> {
   readonly #options: ProcessorOptions;
 
   constructor(options: ProcessorOptions) {
-    const { tools: _, ...words } = options;
+    this.#options = optionsOf(options, ["tools"]);
+    const { tools: _, ...words } = this.#options;
     this.#fitter = new Fitters("openai-chat", words).theOne();
-    this.#options = options;
   }
 
   /** Mastra calls it before each call of the model. */

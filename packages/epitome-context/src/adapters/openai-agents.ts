@@ -11,7 +11,7 @@
 import type { AgentInputItem, CallModelInputFilter, CallModelInputFilterArgs } from "@openai/agents";
 import type { FitOptions } from "epitome-context";
 
-import { argumentsOf, Fitters, isSame, textOfValue, type AdapterOptions } from "./host.js";
+import { argumentsOf, Fitters, isSame, optionsOf, textOfValue, type AdapterOptions } from "./host.js";
 
 export interface FilterOptions extends AdapterOptions {
   /** The definitions of an agent's tools, or the tokens that they take; without it, its function tools are counted. */
@@ -41,7 +41,7 @@ interface ContentPart {
  * together. One filter may serve many agents and runs. Throws `Infeasible` where what must stay is larger than the budget.
  */
 export function epitomeFilter(options: FilterOptions): CallModelInputFilter<any> {
-  const { tools, key, ...words } = options;
+  const { tools, key, ...words } = optionsOf(options, ["tools", "key"]);
   const fitter = new Fitters("openai-responses", words).theOne();
   const filter: CallModelInputFilter<any> = async (data) => {
     const { input, instructions } = data.modelData;
@@ -100,7 +100,7 @@ function wireOf(item: Item): object {
 function wireOfTool(item: Item): object {
   const { type, callId: call_id, action, operation } = item;
   if (!isResult(item)) {
-    return { type: "function_call", call_id, name: type, arguments: JSON.stringify(action ?? operation ?? {}) };
+    return { type: "function_call", call_id, name: type, arguments: textOfValue(action ?? operation ?? {}) };
   }
   return { type: "function_call_output", call_id, output: textOfResult(item["output"]) };
 }
