@@ -220,7 +220,7 @@ impl Worth {
             return;
         }
         let changes = matches!(action.kind, ToolKind::Edit | ToolKind::Write);
-        let path = source.asked(action).split(" | ").find(|part| part.contains(['.', '/', '\\'])).filter(|_| changes);
+        let path = source.request(action).split(" | ").find(|part| part.contains(['.', '/', '\\'])).filter(|_| changes);
         for line in passage.lines.clone() {
             let text = source.lines[line as usize].text();
             if path.is_some_and(|path| text.contains(path)) || tells_of_silence(text) {
