@@ -33,7 +33,7 @@ const PLAIN_KEYS: &[&str] =
     &["text", "message", "prompt", "question", "name", "title", "args", "code", "body", "patch", "script"];
 /// Bytes of the longest string that stands behind its key.
 const LONGEST_KEYED: usize = 60;
-/// Keys that say how the tool was run, and nothing of its effect. Source: as above.
+/// Keys that say how the tool was run or how it prints, and nothing of its effect. Source: as above.
 const OF_THE_RUN: &[&str] = &[
     "timeout",
     "timeout_ms",
@@ -41,7 +41,13 @@ const OF_THE_RUN: &[&str] = &[
     "yield_time_ms",
     "max_output_tokens",
     "max_chars",
+    "activeForm",
+    "output_mode",
+    "head_limit",
     "-n",
+    "-A",
+    "-B",
+    "-C",
     "run_in_background",
     "login",
     "tty",
@@ -84,7 +90,7 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
             told.lists_tasks = !tasks.is_empty();
             told.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
             read_leaves(json, "", 0, &mut leaves);
-            told.head = tasks_in_numbers(&tasks);
+            told.head = number_of_tasks(&tasks);
         }
         None => leaves.push(Leaf { key: String::new(), text: arguments.to_owned(), is_keyed: false }),
     }
@@ -220,20 +226,13 @@ fn needs_key(key: &str, text: &str) -> bool {
     !key.is_empty() && !is_known && !text.is_empty() && text.len() <= LONGEST_KEYED && !text.contains('\n')
 }
 
-/// Returns how many tasks there are, and how many of them have each status; nothing without tasks.
-fn tasks_in_numbers(tasks: &[&Value]) -> String {
-    if tasks.is_empty() {
-        return String::new();
+/// Returns how many tasks there are; nothing without tasks.
+fn number_of_tasks(tasks: &[&Value]) -> String {
+    match tasks.len() {
+        0 => String::new(),
+        1 => "1 task".to_owned(),
+        more => format!("{more} tasks"),
     }
-    let mut counts: Vec<(&str, usize)> = Vec::new();
-    for status in tasks.iter().filter_map(|task| task.get("status")?.as_str()) {
-        match counts.iter_mut().find(|(known, _)| *known == status) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((status, 1)),
-        }
-    }
-    let counts: Vec<String> = counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    counts.join(", ")
 }
 
 /// Returns the fields of an object.
@@ -295,7 +294,7 @@ mod tests {
         check(r#"{"path":"a.rs","offset":20,"limit":5}"#, "a.rs | offset=20 limit=5", &[]);
         check(
             r#"{"todos":[{"content":"write","status":"done","id":"1"},{"subject":"test","status":"open"}]}"#,
-            "1 done, 1 open",
+            "2 tasks",
             &[(Sign::Plain, "write | done"), (Sign::Plain, "test | open")],
         );
         check(r#"{"taskId":"4","status":"completed"}"#, "4 | completed", &[]);
@@ -315,6 +314,7 @@ mod tests {
         check(r#"{"guest": "Ann Lee", "from": "Bonn", "ids": [1, 2]}"#, "guest=Ann Lee | from=Bonn ids=[1,2]", &[]);
         check(r#"{"edits": [{"line": 9, "id": "b"}]}"#, "line=9 | b", &[]);
         check(r#"{"path": "a.rs", "replace_all": false, "none": null}"#, "a.rs", &[]);
+        check(r#"{"pattern": "fn", "path": "src", "output_mode": "content", "-A": 3}"#, "src | fn", &[]);
         check(r#"{"command":"ls","workdir":"/v"}"#, "ls | /v", &[]);
         // A head that was cut says so, and directly at a name of which a part is missing.
         let long = format!("cat {}", "a/long/path/".repeat(20));
