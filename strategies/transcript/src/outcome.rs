@@ -39,7 +39,7 @@ pub(crate) fn ending<'r>(
     }
     let runs = kind == ToolKind::Shell && !is_looking(asked);
     // What a command shows may speak of errors, and of exit codes.
-    let told = if runs { last_told(result) } else { answer(kind, asked, result) };
+    let told = if runs { ending_line(result) } else { answer(kind, asked, result) };
     let exit =
         if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
     let says = exit.map(|code| code == 0).or_else(|| {
@@ -60,7 +60,7 @@ fn fails(line: &str) -> bool {
 }
 
 /// Returns the last line of a command's output that says how it ended.
-fn last_told(result: &str) -> Option<&str> {
+fn ending_line(result: &str) -> Option<&str> {
     let mut last = lines(result).rev().take(LAST_LINES);
     last.find(|line| fails(line) || tells_of_success(line)).or_else(|| outcome(result))
 }
