@@ -42,7 +42,7 @@ pub const ARGUMENT: &str = "| ";
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// Its result tells of no failure.
+    /// Something says that it succeeded: a flag, an exit code, a line of its result.
     Fine,
     /// Its result tells of a failure.
     Failed,

@@ -28,10 +28,32 @@ const TELLING_KEYS: &[&str] = &[
     "description",
 ];
 
-/// Keys of numbers that say where a call looked.
-const PLACES: &[&str] = &["offset", "limit", "line", "start", "end", "view_range"];
-/// Keys that say how the tool was run, and nothing of its effect. Source: as above.
-const OF_THE_RUN: &[&str] = &["timeout", "timeout_ms", "timeoutMs", "yield_time_ms", "max_output_tokens", "max_chars"];
+/// Keys whose values say themselves what they are, beside those above. Source: as above.
+const PLAIN_KEYS: &[&str] =
+    &["text", "message", "prompt", "question", "name", "title", "args", "code", "body", "patch", "script"];
+/// Bytes of the longest string that stands behind its key.
+const LONGEST_KEYED: usize = 60;
+/// Keys that say how the tool was run or how it prints, and nothing of its effect. Source: as above.
+const OF_THE_RUN: &[&str] = &[
+    "timeout",
+    "timeout_ms",
+    "timeoutMs",
+    "yield_time_ms",
+    "max_output_tokens",
+    "max_chars",
+    "activeForm",
+    "output_mode",
+    "head_limit",
+    "-n",
+    "-A",
+    "-B",
+    "-C",
+    "run_in_background",
+    "login",
+    "tty",
+];
+/// Keys of switches that are off nearly always, and are shown where they are on. Source: as above.
+const SWITCHES: &[&str] = &["replace_all", "-i", "multiline", "dangerouslyDisableSandbox"];
 /// The folder that a call works in; shown where it differs from that of the call before.
 const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "dir_path"];
 
@@ -67,26 +89,58 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
             let tasks = tasks(json);
             told.lists_tasks = !tasks.is_empty();
             told.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
-            read_leaves(json, "", &mut leaves);
+            read_leaves(json, "", 0, &mut leaves);
+            told.head = number_of_tasks(&tasks);
         }
-        None => leaves.push((String::new(), arguments.to_owned())),
+        None => leaves.push(Leaf { key: String::new(), text: arguments.to_owned(), is_keyed: false }),
     }
-    leaves.retain(|(key, value)| {
-        let is_same_folder = FOLDERS.contains(&key.as_str()) && folder == value;
+    leaves.retain(|Leaf { key, text, .. }| {
+        let is_same_folder = FOLDERS.contains(&key.as_str()) && folder == text;
         !OF_THE_RUN.contains(&key.as_str()) && !is_same_folder
     });
-    if let Some((_, other)) = leaves.iter().find(|(key, _)| FOLDERS.contains(&key.as_str())) {
-        other.clone_into(folder);
+    if let Some(other) = leaves.iter().find(|leaf| FOLDERS.contains(&leaf.key.as_str())) {
+        other.text.clone_into(folder);
     }
-    leaves.sort_by_key(|(key, _)| TELLING_KEYS.iter().position(|known| known == key).unwrap_or(TELLING_KEYS.len()));
-    for (key, value) in leaves {
-        tell_leaf(&mut told, &key, &value);
+    leaves.sort_by_key(|leaf| TELLING_KEYS.iter().position(|known| *known == leaf.key).unwrap_or(TELLING_KEYS.len()));
+    let mut is_behind_key = false;
+    for leaf in &leaves {
+        tell_leaf(&mut told, leaf, &mut is_behind_key);
     }
     told
 }
 
-fn tell_leaf(told: &mut CallText, key: &str, value: &str) {
+/// A value of the arguments that is no list and no object, or a row.
+struct Leaf {
+    key: String,
+    text: String,
+    /// Whether the text means nothing without its key.
+    is_keyed: bool,
+}
+
+impl Leaf {
+    fn new(key: &str, text: impl Into<String>, is_keyed: bool) -> Self {
+        Self { key: key.to_owned(), text: text.into(), is_keyed }
+    }
+}
+
+/// Adds a leaf to what is told. `is_behind_key` says whether the leaf before stands in the head with its key, and then whether
+/// this one does.
+fn tell_leaf(told: &mut CallText, Leaf { key, text: value, is_keyed }: &Leaf, is_behind_key: &mut bool) {
     let sign = sign_of(key);
+    if *is_keyed && sign == Sign::Plain {
+        let value = format!("{key}={value}");
+        if told.head.len() + value.len() > HEAD_BYTES {
+            told.lines.push((sign, value));
+            return;
+        }
+        if !told.head.is_empty() {
+            // Two words with their keys need no border between them.
+            told.head.push_str(if *is_behind_key && !value.contains(' ') { " " } else { " | " });
+        }
+        *is_behind_key = !value.contains(' ');
+        told.head.push_str(&value);
+        return;
+    }
     // A description repeats in words what the command says.
     if value.trim().is_empty() || (key == "description" && !told.head.is_empty()) {
         return;
@@ -109,6 +163,7 @@ fn tell_leaf(told: &mut CallText, key: &str, value: &str) {
                     told.head.push_str(" | ");
                 }
                 told.head.push_str(first);
+                *is_behind_key = false;
             }
         } else if told.head.is_empty() {
             let cut = text::ceil_boundary(first, text::sentence_end(first, HEAD_BYTES).max(1));
@@ -142,19 +197,41 @@ fn patch_line(line: &str) -> (Sign, String) {
     }
 }
 
-/// Returns the strings of a JSON value with their keys, the objects of a list each as one line, and the numbers that
-/// name places.
-fn read_leaves(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
+/// Reads the values of a JSON value with their keys, the objects of a list each as one line. Tasks in a list of the
+/// arguments themselves are told as such.
+fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
+    let is_scalar = |value: &Value| matches!(value, Value::Number(_) | Value::Bool(_));
     match value {
-        Value::String(text) => leaves.push((key.to_owned(), text.clone())),
-        Value::Number(number) if PLACES.contains(&key) || number.as_f64().is_some_and(|number| number >= 1000.0) => {
-            leaves.push((key.to_owned(), format!("{key}={number}")));
+        Value::String(text) => leaves.push(Leaf::new(key, text.as_str(), needs_key(key, text))),
+        Value::Bool(false) if SWITCHES.contains(&key) => {}
+        Value::Number(_) | Value::Bool(_) => leaves.push(Leaf::new(key, value.to_string(), true)),
+        Value::Array(items) if !items.is_empty() && items.iter().all(is_scalar) => {
+            leaves.push(Leaf::new(key, value.to_string(), true));
         }
-        Value::Array(items) => items.iter().for_each(|item| read_leaves(item, key, leaves)),
-        Value::Object(_) if !key.is_empty() && is_task(value) => {}
-        Value::Object(_) if !key.is_empty() && is_row(value) => leaves.push((String::new(), row(value))),
-        Value::Object(fields) => fields.iter().for_each(|(key, item)| read_leaves(item, key, leaves)),
-        Value::Number(_) | Value::Bool(_) | Value::Null => {}
+        Value::Array(items) => items.iter().for_each(|item| match item {
+            Value::String(text) => leaves.push(Leaf::new(key, text.as_str(), false)),
+            Value::Object(_) if depth == 1 && is_task(item) => {}
+            Value::Object(_) if is_row(item) => leaves.push(Leaf::new("", row(item), false)),
+            _ => read_leaves(item, key, depth + 1, leaves),
+        }),
+        Value::Object(fields) => fields.iter().for_each(|(key, item)| read_leaves(item, key, depth + 1, leaves)),
+        Value::Null => {}
+    }
+}
+
+/// Whether a text says what it is only with its key: a short one, of a key that is not known to speak for itself.
+fn needs_key(key: &str, text: &str) -> bool {
+    let is_known = [TELLING_KEYS, PLAIN_KEYS, FOLDERS].iter().any(|keys| keys.contains(&key));
+    let text = text.trim();
+    !key.is_empty() && !is_known && !text.is_empty() && text.len() <= LONGEST_KEYED && !text.contains('\n')
+}
+
+/// Returns how many tasks there are; nothing without tasks.
+fn number_of_tasks(tasks: &[&Value]) -> String {
+    match tasks.len() {
+        0 => String::new(),
+        1 => "1 task".to_owned(),
+        more => format!("{more} tasks"),
     }
 }
 
@@ -182,13 +259,14 @@ fn is_task(value: &Value) -> bool {
     is_row(value) && fields(value).any(|(key, _)| key == "status") && fields(value).nth(1).is_some()
 }
 
-/// Returns a row as one line, without values that only a program reads.
+/// Returns a row as one line; of a task without values that only a program reads.
 fn row(value: &Value) -> String {
-    let shown = fields(value).filter(|(key, _)| !matches!(key.as_str(), "activeForm" | "id" | "priority"));
+    let is_of_program = |key: &str| matches!(key, "activeForm" | "id" | "priority") && is_task(value);
+    let shown = fields(value).filter(|(key, _)| !is_of_program(key));
     let texts: Vec<String> = shown
-        .filter_map(|(_, value)| match value {
+        .filter_map(|(key, value)| match value {
             Value::String(text) => Some(text.clone()),
-            Value::Number(number) => Some(number.to_string()),
+            Value::Number(_) | Value::Bool(_) => Some(format!("{key}={value}")),
             _ => None,
         })
         .collect();
@@ -213,10 +291,10 @@ mod tests {
             "a.rs",
             &[(Sign::Old, "one"), (Sign::Old, "two"), (Sign::New, "three")],
         );
-        check(r#"{"path":"a.rs","offset":20,"limit":5}"#, "a.rs | offset=20 | limit=5", &[]);
+        check(r#"{"path":"a.rs","offset":20,"limit":5}"#, "a.rs | offset=20 limit=5", &[]);
         check(
             r#"{"todos":[{"content":"write","status":"done","id":"1"},{"subject":"test","status":"open"}]}"#,
-            "",
+            "2 tasks",
             &[(Sign::Plain, "write | done"), (Sign::Plain, "test | open")],
         );
         check(r#"{"taskId":"4","status":"completed"}"#, "4 | completed", &[]);
@@ -227,6 +305,16 @@ mod tests {
             &[(Sign::Old, "x"), (Sign::New, "y"), (Sign::Plain, " z")],
         );
         check(r#"{"command":"ls","workdir":"/w","timeout":120000}"#, "ls", &[]);
+        check(r#"{"row": 9}"#, "row=9", &[]);
+        check(r#"{"deep": true, "amount": 1.5}"#, "deep=true amount=1.5", &[]);
+        check(r#"{"account": 30, "page": 90}"#, "account=30 page=90", &[]);
+        check(r#"{"filter": {"id": "ID-0", "from": "2024-01-01"}}"#, "id=ID-0 from=2024-01-01", &[]);
+        check(r#"{"path": "/src/f0.py", "page": 0}"#, "/src/f0.py | page=0", &[]);
+        check(r#"{"order": {"id": "7", "status": "sent"}}"#, "sent | id=7", &[]);
+        check(r#"{"guest": "Ann Lee", "from": "Bonn", "ids": [1, 2]}"#, "guest=Ann Lee | from=Bonn ids=[1,2]", &[]);
+        check(r#"{"edits": [{"line": 9, "id": "b"}]}"#, "line=9 | b", &[]);
+        check(r#"{"path": "a.rs", "replace_all": false, "none": null}"#, "a.rs", &[]);
+        check(r#"{"pattern": "fn", "path": "src", "output_mode": "content", "-A": 3}"#, "src | fn", &[]);
         check(r#"{"command":"ls","workdir":"/v"}"#, "ls | /v", &[]);
         // A head that was cut says so, and directly at a name of which a part is missing.
         let long = format!("cat {}", "a/long/path/".repeat(20));

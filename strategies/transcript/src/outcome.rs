@@ -4,29 +4,101 @@ use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking,
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
 
+use crate::failures::{tells_of_failure, tells_of_success, verdict};
+
 /// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
 const LONGEST: usize = 160;
+/// How many of the last lines of a command are read for plain words of its end; above them errors may have been handled.
+const LAST_LINES: usize = 5;
+/// The most lines of a result that is an answer and no content.
+const SHORT_ANSWER: usize = 3;
 
-/// Returns how a call ended, as far as its result tells, and the line that says so, where there is a short one. Linear
-/// in the result.
-pub(crate) fn ending<'r>(kind: ToolKind, asked: &str, result: &'r str, is_error: bool) -> (Ending, Option<&'r str>) {
+/// Whether the tools of a session mark their failures: a result without the mark succeeded. Formats without such a mark have
+/// none in any result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Flags {
+    /// No result is marked, so that the absence of a mark says nothing.
+    #[default]
+    Unknown,
+    /// A result of the session is marked.
+    Set,
+}
+
+/// Returns how a call ended, where its result tells, and the line that says so, where there is a short one. Linear in the
+/// result.
+pub(crate) fn ending<'r>(
+    kind: ToolKind,
+    asked: &str,
+    result: &'r str,
+    is_error: bool,
+    flags: Flags,
+) -> (Option<Ending>, Option<&'r str>) {
     let searches = kind == ToolKind::Search || (kind == ToolKind::Shell && is_search(asked));
     if searches && finds_nothing(result) {
-        return (Ending::Empty, None);
+        return (Some(Ending::Empty), None);
     }
     let runs = kind == ToolKind::Shell && !is_looking(asked);
     // What a command shows may speak of errors, and of exit codes.
-    let told = if runs { outcome(result) } else { None };
+    let told = if runs { ending_line(result) } else { answer(kind, asked, result) };
     let exit =
         if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
-    let failed = match exit {
-        Some(code) => code != 0,
-        None => is_error || told.is_some_and(is_failure),
-    };
-    let line = if failed { first_error(result).or(told) } else { told };
-    // A line with the exit code says what the mark says.
-    let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none());
-    (if failed { Ending::Failed } else { Ending::Fine }, line)
+    let says = exit.map(|code| code == 0).or_else(|| {
+        let fails = is_error || told.is_some_and(fails);
+        let shows = matches!(kind, ToolKind::Read | ToolKind::Search) || (kind == ToolKind::Shell && !runs);
+        let verdict = if shows { None } else { verdict(result) };
+        let fine = || flags == Flags::Set || told.is_some_and(tells_of_success) || is_report_of_silence(result);
+        if fails { Some(false) } else { verdict.or_else(|| fine().then_some(true)) }
+    });
+    let line = if says == Some(false) { first_error(result).or(told) } else { told.filter(|_| runs) };
+    // A line with the exit code, or of silence, says what the mark says.
+    let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line));
+    (says.map(|fine| if fine { Ending::Fine } else { Ending::Failed }), line)
+}
+
+fn fails(line: &str) -> bool {
+    is_failure(line) || tells_of_failure(line)
+}
+
+/// Returns the last line of a command's output that says how it ended.
+fn ending_line(result: &str) -> Option<&str> {
+    let mut last = lines(result).rev().take(LAST_LINES);
+    last.find(|line| fails(line) || tells_of_success(line)).or_else(|| outcome(result))
+}
+
+/// Returns the line of a result other than a command's that says how the call ended. What reads and shows prints content,
+/// which counts only where it is one line, of the program itself where a command shows; of the others short answers
+/// do, and the first line of a long one, where an error is told before its details.
+fn answer<'r>(kind: ToolKind, asked: &str, result: &'r str) -> Option<&'r str> {
+    let first = lines(result).next()?;
+    let count = lines(result).take(SHORT_ANSWER + 1).count();
+    match kind {
+        ToolKind::Shell => (count == 1 && fails(first) && is_of_program(first, asked)).then_some(first),
+        ToolKind::Read | ToolKind::Search => (count == 1 && fails(first)).then_some(first),
+        _ if count <= SHORT_ANSWER => lines(result).rev().find(|line| fails(line) || tells_of_success(line)),
+        ToolKind::Edit | ToolKind::Write => (fails(first) || tells_of_success(first)).then_some(first),
+        _ => first.to_ascii_lowercase().starts_with("error").then_some(first),
+    }
+}
+
+/// Whether a line is a message of the shell or of a program that a command names: `ls: cannot access 'x': …`, `fatal: …`.
+fn is_of_program(line: &str, asked: &str) -> bool {
+    const SHELLS: [&str; 7] = ["bash", "sh", "zsh", "dash", "fatal", "error", "Error"];
+    let Some((program, _)) = line.split_once(':') else { return false };
+    let program = program.rsplit('/').next().unwrap_or(program);
+    SHELLS.contains(&program.trim_start_matches('-')) || asked.split_whitespace().any(|word| word == program)
+}
+
+/// Returns the lines of a result with a letter or a digit, without white space at their ends and without what a tool prints
+/// around them.
+fn lines(result: &str) -> impl DoubleEndedIterator<Item = &str> {
+    result.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric) && !is_frame(line))
+}
+
+/// Whether a result is a tool's own report that a command ended and printed nothing. Source: the recorded agents.
+fn is_report_of_silence(result: &str) -> bool {
+    let result = result.trim().to_ascii_lowercase();
+    result.len() < LONGEST
+        && ["completed with no output", "ran without output or errors"].iter().any(|it| result.contains(it))
 }
 
 /// What a tool prints around the output of a command. Source: the shells of the recorded agents.
@@ -42,16 +114,18 @@ const FRAMES: [&str; 9] = [
     "Chunk ID:",
 ];
 
+/// Whether a line is one that a tool prints around the output of a command.
+fn is_frame(line: &str) -> bool {
+    let line = line.trim_start_matches('<');
+    FRAMES.iter().any(|frame| line.starts_with(frame.trim_start_matches('<'))) || line.contains("with exit code")
+}
+
 /// What tools print where a search found nothing. Source: as above.
 const NOTHING: [&str; 5] = ["no matches", "no files found", "no files matched", "no results", "found 0 "];
 
 /// Whether the result of a search says that nothing was found: nothing was printed, or a line that says so. An exit code
 /// of 1 means the same; a higher one, or a text beside it, tells of a failure.
 fn finds_nothing(result: &str) -> bool {
-    let is_frame = |line: &&str| {
-        let line = line.trim_start_matches('<');
-        FRAMES.iter().any(|frame| line.starts_with(frame.trim_start_matches('<'))) || line.contains("with exit code")
-    };
     let mut lines = result.lines().map(str::trim).filter(|line| !line.is_empty() && !is_frame(line));
     let says_so = |line: &str| {
         let line = line.trim_start_matches(['(', '[']).to_ascii_lowercase();
@@ -76,45 +150,81 @@ fn first_exit_code(result: &str) -> Option<i32> {
 mod tests {
     use super::*;
 
+    const FINE: Option<Ending> = Some(Ending::Fine);
+    const FAILED: Option<Ending> = Some(Ending::Failed);
+
     #[test]
     fn endings() {
-        let check = |kind: ToolKind, asked: &str, result: &str, is_error: bool, expect: (Ending, Option<&str>)| {
-            assert_eq!(ending(kind, asked, result, is_error), expect, "{asked}: {result}");
-        };
+        let check =
+            |kind: ToolKind, asked: &str, result: &str, is_error: bool, expect: (Option<Ending>, Option<&str>)| {
+                let found = ending(kind, asked, result, is_error, Flags::Unknown);
+                assert_eq!(found, expect, "{asked}: {result}");
+            };
         let passed = "....\n64 passed in 0.41s";
-        check(ToolKind::Shell, "pytest -q", passed, false, (Ending::Fine, Some("64 passed in 0.41s")));
+        check(ToolKind::Shell, "pytest -q", passed, false, (FINE, Some("64 passed in 0.41s")));
         let failed = "F...\nE  AssertionError: 3\n1 failed, 63 passed";
-        check(ToolKind::Shell, "pytest -q | tail", failed, false, (Ending::Failed, Some("E  AssertionError: 3")));
-        check(
-            ToolKind::Shell,
-            "git push",
-            "Exit code 1\nfatal: no remote",
-            true,
-            (Ending::Failed, Some("fatal: no remote")),
-        );
-        check(ToolKind::Shell, "rm a", "", false, (Ending::Fine, None));
-        check(ToolKind::Shell, "make", "cc a.c\n<job 1 completed with exit code 0>", false, (Ending::Fine, None));
+        check(ToolKind::Shell, "pytest -q | tail", failed, false, (FAILED, Some("E  AssertionError: 3")));
+        check(ToolKind::Shell, "git push", "Exit code 1\nfatal: no remote", true, (FAILED, Some("fatal: no remote")));
+        check(ToolKind::Shell, "rm a", "", false, (None, None));
+        check(ToolKind::Shell, "make", "cc a.c\n<job 1 completed with exit code 0>", false, (FINE, None));
         // What is shown is no ending: the document speaks of one.
-        check(ToolKind::Shell, "cat a.md", "# Notes\nexit code: 2\n1 failed", false, (Ending::Fine, None));
+        check(ToolKind::Shell, "cat a.md", "# Notes\nexit code: 2\n1 failed", false, (None, None));
         check(
             ToolKind::Shell,
             "cat b.md",
             "Exit code 1\ncat: b.md: No such file",
             true,
-            (Ending::Failed, Some("cat: b.md: No such file")),
+            (FAILED, Some("cat: b.md: No such file")),
         );
-        let nothing = (Ending::Empty, None);
+        let nothing = (Some(Ending::Empty), None);
         check(ToolKind::Shell, "grep -rn token src", "Exit code 1", true, nothing);
         check(ToolKind::Shell, "rg token", "Wall time: 0.1 s\nProcess exited with code 1\nOutput:\n", false, nothing);
         check(ToolKind::Shell, "cat a | grep token", "<returncode>1</returncode>\n<output>\n</output>", false, nothing);
         check(ToolKind::Search, "token", "No matches found", false, nothing);
-        check(ToolKind::Search, "token", "a.rs\nb.rs", false, (Ending::Fine, None));
+        check(ToolKind::Search, "token", "a.rs\nb.rs", false, (None, None));
         let unread = "Exit code 2\ngrep: srx: No such file or directory";
         let line = "grep: srx: No such file or directory";
-        check(ToolKind::Shell, "grep -rn token srx", unread, true, (Ending::Failed, Some(line)));
-        check(ToolKind::Shell, "cargo test", "Exit code 1", true, (Ending::Failed, None));
-        check(ToolKind::Read, "a.rs", "fn error() {}", false, (Ending::Fine, None));
-        check(ToolKind::Read, "b.rs", "File does not exist.", true, (Ending::Failed, Some("File does not exist.")));
-        check(ToolKind::Shell, "make", &format!("error: {}", "x".repeat(400)), true, (Ending::Failed, None));
+        check(ToolKind::Shell, "grep -rn token srx", unread, true, (FAILED, Some(line)));
+        check(ToolKind::Shell, "cargo test", "Exit code 1", true, (FAILED, None));
+        check(ToolKind::Read, "a.rs", "fn error() {}", false, (None, None));
+        check(ToolKind::Read, "b.rs", "File does not exist.", true, (FAILED, Some("File does not exist.")));
+        check(ToolKind::Shell, "make", &format!("error: {}", "x".repeat(400)), true, (FAILED, None));
+    }
+
+    /// Without a flag and without an exit code, the result's own words count; where they tell nothing, there is no mark.
+    #[test]
+    fn endings_in_words() {
+        let check = |kind: ToolKind, asked: &str, result: &str, expect: Option<Ending>| {
+            assert_eq!(ending(kind, asked, result, false, Flags::Unknown).0, expect, "{asked}: {result}");
+            // A flag that is not set says that the call succeeded, unless the words tell of a failure.
+            let expect = expect.or(FINE);
+            assert_eq!(ending(kind, asked, result, false, Flags::Set).0, expect, "{asked}: {result}");
+        };
+        let shell = ToolKind::Shell;
+        check(shell, "foo", "bash: foo: command not found", FAILED);
+        check(shell, "git status", "fatal: not a git repository", FAILED);
+        check(shell, "ls x", "ls: cannot access 'x': No such file or directory", FAILED);
+        check(shell, "ssh host", "Permission denied (publickey).", FAILED);
+        check(shell, "npm install x", "npm ERR! code E404\nnpm ERR! 404 Not Found", FAILED);
+        check(shell, "./a", "start\nSegmentation fault (core dumped)", FAILED);
+        check(shell, "./wait", "timed out after 30s", FAILED);
+        check(shell, "./load", "connection timed out\nagain\n64 rows done", FINE);
+        check(shell, "./load", "64 rows\nmore", None);
+        check(shell, "ls", "error.rs\nfailures.rs", None);
+        check(shell, "cat log", "Permission denied (publickey).", None);
+        check(shell, "grep -rn error src", "src/a.rs:1: bash: foo: command not found", None);
+        check(shell, "rm a", "(Bash completed with no output)", FINE);
+        check(shell, "git commit -m x", "[main 1a2b3c4] Mend it\n 2 files changed, 1 insertion(+)", FINE);
+        check(ToolKind::Web, "https://h", "HTTP 404 Not Found", FAILED);
+        check(ToolKind::Other, "order=3", r#"{"status": 500, "message": "internal"}"#, FAILED);
+        check(ToolKind::Other, "order=3", "Invalid API key", FAILED);
+        check(ToolKind::Other, "order=3", "rejected: insufficient funds", FAILED);
+        check(ToolKind::Other, "order=3", "false", None);
+        check(ToolKind::Lookup, "row=1", "ERROR: deadlock detected", FAILED);
+        check(ToolKind::Lookup, "row=1", "错误：文件不存在", FAILED);
+        check(ToolKind::Lookup, "row=1", "id | name\n1 | error\n2 | b\n3 | failed", None);
+        check(ToolKind::Read, "a.rs", "fn a() {}\n// Permission denied", None);
+        check(ToolKind::Read, "a.rs", "Error: ENOENT: no such file or directory", FAILED);
+        check(ToolKind::Edit, "a.rs", "The file a.rs has been updated.", FINE);
     }
 }

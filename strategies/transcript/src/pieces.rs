@@ -35,7 +35,7 @@ pub(crate) enum Cut {
 }
 
 /// Returns the pieces of a text that have a letter or a digit, in order; lines of marks alone are left out, and of what a tool
-/// printed those of one tag, and the numbers of empty lines. Linear.
+/// printed those of one tag, the numbers of empty lines, an exit code of success and marks of an earlier clearing. Linear.
 pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let longest = if cut == Cut::Sentences { SENTENCE } else { LONGEST_LINE };
@@ -43,7 +43,7 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         let end = line.start + text[line.clone()].trim_end().len();
         let is_numbered = cut == Cut::NumberedLines;
         let (number, start) = if is_numbered { line_number(text, line.start..end) } else { (None, line.start) };
-        if is_numbered && (is_tag(&text[start..end]) || is_number_of_empty_line(&text[line.start..end])) {
+        if is_numbered && says_nothing(&text[start..end], text[line.clone()].trim_end_matches(['\n', '\r'])) {
             continue;
         }
         if end - start <= longest {
@@ -97,6 +97,16 @@ fn end_of_piece(line: &str) -> usize {
     sentence.max(chinese).or_else(field).or_else(word).unwrap_or(limit).max(1)
 }
 
+/// Whether a line of a tool's output, without its number and with it, says nothing of its own.
+fn says_nothing(line: &str, numbered: &str) -> bool {
+    let trimmed = line.trim();
+    is_tag(line)
+        || is_number_of_empty_line(numbered)
+        || is_mark_of_clearing(trimmed)
+        || is_exit_of_success(trimmed)
+        || trimmed == "(Bash completed with no output)"
+}
+
 /// Whether a line is one tag without attributes: it frames what is beside it.
 fn is_tag(line: &str) -> bool {
     let inner = line.trim().strip_prefix('<').and_then(|line| line.strip_suffix('>'));
@@ -106,10 +116,32 @@ fn is_tag(line: &str) -> bool {
     })
 }
 
-/// Whether a line is a number that a tool put in front of an empty line: such numbers are indented.
+/// Whether a line is a number that a tool put in front of an empty line: a mark follows it, or it is indented to the width
+/// of such numbers.
 fn is_number_of_empty_line(line: &str) -> bool {
     let digits = line.trim_start();
-    digits.len() + 2 < line.len() && digits.len() < 5 && digits.bytes().all(|byte| byte.is_ascii_digit())
+    let rest = digits.trim_start_matches(|char: char| char.is_ascii_digit());
+    let count = digits.len() - rest.len();
+    let is_aligned =
+        rest.trim_end().is_empty() && count + (line.len() - digits.len()) >= 6 && digits.len() < line.len();
+    (1..=7).contains(&count)
+        && (is_aligned
+            || rest.starts_with('\t') && rest.trim().is_empty()
+            || matches!(rest.trim(), ":" | "-" | "→" | "|"))
+}
+
+/// Whether a line stands for a result that its agent had cleared before. Source: the recorded agents.
+fn is_mark_of_clearing(line: &str) -> bool {
+    line.starts_with("[Old tool result")
+}
+
+/// What a tool prints in front of the output of a command that succeeded: the mark at the call says it.
+/// Source: the shells of the recorded agents.
+fn is_exit_of_success(line: &str) -> bool {
+    matches!(
+        line,
+        "Exit code: 0" | "Exit code 0" | "exit code: 0" | "<returncode>0</returncode>" | "Process exited with code 0"
+    )
 }
 
 /// Returns the number that a tool put in front of a line (`  12\t`, `12→`, `12:`, `12-`), and where the line itself
@@ -156,6 +188,8 @@ mod tests {
         );
         check("<output>\nfn a()\n</output>\n   325\n 7\n42", Cut::NumberedLines, &["fn a()", " 7", "42"]);
         check("<output>", Cut::Lines, &["<output>"]);
+        check("  1160\n 10160\t\n1160\t\n1160:\n1161-\n  1162→\n12", Cut::NumberedLines, &["12"]);
+        check("Exit code: 0\n[Old tool result content cleared]\nExit code: 1", Cut::NumberedLines, &["Exit code: 1"]);
         check(
             "Thanks for that. I moved to v1.2 on Monday. Never push to the main branch, please! Ok.\nShort. Line.",
             Cut::Sentences,

@@ -11,7 +11,7 @@ use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Va
 
 use crate::arguments::{self, Sign};
 use crate::digest::{self, Record, Speaker};
-use crate::outcome;
+use crate::outcome::{self, Flags};
 use crate::pieces::{Cut, pieces};
 
 /// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
@@ -121,6 +121,8 @@ pub(crate) struct Source {
     folder: String,
     /// Whether the message before was a tool's output.
     is_behind_output: bool,
+    /// Whether the tools mark their failures.
+    flags: Flags,
     /// Whether the present unit is the newest step.
     is_newest: bool,
     /// Calls that an earlier compaction left out in front of the next passage.
@@ -147,6 +149,7 @@ impl Source {
     pub(crate) fn read(view: &View<'_>) -> Self {
         let mut source = Self::default();
         let behind = behind_transcripts(view);
+        source.flags = flags(view, &behind);
         for (index, unit) in view.units().iter().enumerate() {
             if view.is_cancelled() {
                 break;
@@ -316,10 +319,10 @@ impl Source {
         self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
         let Some(action) = action.map(|action| action as usize) else { return };
         let known = &self.actions[action];
-        let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error);
+        let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error, self.flags);
         let tells = |it: &Line| line.is_some_and(|line| it.text().trim() == line);
         let outcome = self.lines[first..].iter().rposition(tells).map(|at| (first + at) as u32);
-        (self.actions[action].ending, self.actions[action].outcome) = (Some(ending), outcome);
+        (self.actions[action].ending, self.actions[action].outcome) = (ending, outcome);
     }
 
     /// Reads the `inner` ranges of a text as passages of one kind, the rest as passages of another.
@@ -411,8 +414,7 @@ impl Source {
                     let action = self.add_action(&name, head, place);
                     let known = &mut self.actions[action as usize];
                     known.lists_tasks = known.kind == tools::ToolKind::Plan && !arguments.is_empty();
-                    // Where lines of the result are shown, only a failure is marked.
-                    known.ending = ending.or((!output.is_empty()).then_some(Ending::Fine));
+                    known.ending = ending;
                     let action = Some(action);
                     for (sign, rows) in arguments {
                         self.add_rows(Kind::Argument, &rows, action, sign, place);
@@ -452,6 +454,19 @@ impl Source {
             passage.gap_behind = rows.has_gap_behind();
         }
     }
+}
+
+/// Returns whether a result of the view, or of the messages behind its transcripts, is marked as a failure.
+fn flags(view: &View<'_>, behind: &HashMap<usize, TranscribedContent>) -> Flags {
+    let is_marked = |message: &Message| {
+        message.blocks.iter().any(|block| matches!(&block.content, Content::ToolResult(result) if result.is_error))
+    };
+    let is_set = view.messages().any(is_marked)
+        || behind.values().any(|content| match content {
+            TranscribedContent::Messages(messages) => messages.iter().any(|message| is_marked(message)),
+            TranscribedContent::Text(_) => false,
+        });
+    if is_set { Flags::Set } else { Flags::Unknown }
 }
 
 /// What is known of the messages behind a transcript.

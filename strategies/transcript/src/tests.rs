@@ -149,7 +149,7 @@ fn an_earlier_transcript_is_read_back_and_another_summary_keeps_its_sections() {
     let earlier = "user: go\nuser(summary):\n  [Summary of 9 earlier messages]\n  » I ran the tests.\n  ▸ Bash: cargo test\n  → test result: FAILED\n  \
         » words of little use … x300\nuser: on\nassistant: yes\nuser: and?\nassistant: no";
     let planned = case(earlier, "tail_share=0").target(120).run();
-    check(&planned, &["» I ran the tests.", "▸ Bash: cargo test\n→ test result: FAILED"], &["[Summary of", "◦"]);
+    check(&planned, &["» I ran the tests.", "▸ Bash: cargo test\n→ test result: FAILED"], &["[Summary of", "\n◦"]);
     let other = "user: go\nuser(summary):\n  ## Files\n  file {n} of the session … x200 lines\n  ## Pending tasks\n  ship the parser\n\
         user: on\nassistant: yes\nuser: and?\nassistant: no";
     let planned = case(other, "").target(300).run();
@@ -225,14 +225,14 @@ fn calls_show_how_they_ended() {
         "user: go\n{}{}{}{}user: on\nassistant: yes\nuser: and?\nassistant: no",
         step(1, "./build_all.sh", listing),
         step(2, "python run_suite.py", &format!("{listing}\n  2 failed, 61 passed in 3.1s")),
-        step(3, "rm old_notes.txt", ""),
+        step(3, "rm old_notes.txt", " (Bash completed with no output)"),
         step(4, "python run_suite.py -q", &format!("{listing}\n  63 passed in 3.0s")),
     );
     let planned = case(&fixture, "tail_share=0").target(155).run();
     check(
         &planned,
         &[
-            "▸ Bash: ./build_all.sh ✓\n»",
+            "▸ Bash: ./build_all.sh\n",
             "▸ Bash: python run_suite.py ✗\n→ … 2 failed, 61 passed in 3.1s",
             "▸ Bash: rm old_notes.txt ✓\n»",
             "▸ Bash: python run_suite.py -q\n→",

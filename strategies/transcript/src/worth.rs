@@ -216,7 +216,7 @@ impl Worth {
 
     /// Lowers the worth of lines that say no more than the mark at the call: that a file was changed, or nothing printed.
     fn lower_echoes(&mut self, source: &Source, passage: &Passage, action: &Action) {
-        if action.ending != Some(Ending::Fine) {
+        if action.ending == Some(Ending::Failed) {
             return;
         }
         let changes = matches!(action.kind, ToolKind::Edit | ToolKind::Write);

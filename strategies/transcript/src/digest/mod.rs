@@ -107,9 +107,9 @@ fn legend_start(language: Language) -> &'static str {
 pub(crate) fn legend(language: Language) -> String {
     let signs = match language {
         Language::English => {
-            "» assistant, « user, ▸ call (✓ no error, ✗ failed, ∅ nothing found), → its result, … left out."
+            "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out."
         }
-        Language::Chinese => "» 助手，« 用户，▸ 调用（✓ 无错误，✗ 失败，∅ 未找到），→ 结果，… 省略。",
+        Language::Chinese => "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略。",
     };
     format!("{}{signs}", legend_start(language))
 }
