@@ -46,7 +46,10 @@ def engine_and_chain(chain: Any, words: Mapping[str, Any]) -> tuple[Engine, Any]
                 f"give `chain={ids!r}`, or name it in a chain of `config`"
             )
     engine, rest = engine_and_rest(words if chain is None else dict(words, chain=chain))
-    return (engine, names_of(rest.get("chain")))
+    names = names_of(rest.pop("chain", None))
+    if rest:
+        engine_of(**rest)  # refuses them by name
+    return (engine, names)
 
 
 def engine_of(**taken: Any) -> Engine:

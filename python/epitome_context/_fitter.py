@@ -76,7 +76,7 @@ class Fitter:
             if own:
                 raise TypeError(f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`")
         self._budget = tokens_of(budget)
-        self._format = format
+        self._format: str | None = format
         self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
         self._native = self._make(format or _PLAIN)
 

@@ -73,7 +73,7 @@ def test_a_session_survives_its_process(tmp_path: Path) -> None:
     assert len(again.messages()) == len(work()) + 1
     with pytest.raises(epitome.EpitomeError, match="exist"):
         Session(work(2)).keep_in(path)
-    with pytest.raises(epitome.EpitomeError):
+    with pytest.raises(FileNotFoundError):
         Session.open(tmp_path / "nothing")
 
 
