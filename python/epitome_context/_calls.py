@@ -50,7 +50,8 @@ def fit(
     `model` or `window`: below its threshold nothing is changed. `system` and `tools` are what is sent beside the list, as the
     request has them, or the tokens that they take (int); the budget is for all of it. `format` names the format where the
     list does not tell. `host` is what the host can change in its list: `any`, `texts`, `cut` or `removals` (see `Fitter`).
-    `chain` lists the strategies to ask, by name or your own, or names a chain of the configuration. Further words are those of `Engine`.
+    `chain` lists the strategies to ask, by name or your own, or names a chain of the configuration. Further words are
+    those of `Engine`.
 
     The result's `messages` are the caller's own objects for what is kept. A loop takes a `Fitter`, which makes the same
     decisions again in the next call. Raises `Infeasible` where what must stay is larger than the budget.
@@ -61,7 +62,8 @@ def fit(
     ('compacted', True, True)
     """
     engine, names = engine_and_chain(chain, dict(words, config=config, model=model, window=window))
-    return OneFit(budget=budget, format=format, host=host, chain=names, engine=engine).fit(messages, system=system, tools=tools)
+    once = OneFit(budget=budget, format=format, host=host, chain=names, engine=engine)
+    return once.fit(messages, system=system, tools=tools)
 
 
 async def fit_async(messages: Any, **words: Unpack[FitWords]) -> Fitted:

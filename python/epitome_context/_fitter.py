@@ -74,7 +74,9 @@ class Fitter:
             self._engine, names = engine, names_of(chain)
             own = [member for member in members_of(chain) if not isinstance(member, str)]
             if own:
-                raise TypeError(f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`")
+                raise TypeError(
+                    f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`"
+                )
         self._budget = tokens_of(budget)
         self._format: str | None = format
         self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
@@ -139,7 +141,8 @@ class Fitter:
         problem = result.problem()
         if problem is not None:
             if fitted.budget == 0:
-                problem = f"`system` and `tools` take the whole budget, and leave nothing for the messages; give a larger one ({problem})"
+                beside = "`system` and `tools` take the whole budget, and leave nothing for the messages"
+                problem = f"{beside}; give a larger one ({problem})"
             raise Infeasible(problem, fitted.report["floor"], fitted.budget, fitted.report, fitted)
         return fitted
 

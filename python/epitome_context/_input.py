@@ -29,7 +29,9 @@ def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
         return (bytes(session), False)
     if isinstance(session, str):
         if "\n" not in session and session.endswith(_FILES):
-            raise FormatError(f"{name}: {session!r} is not the text of a session; for a file give a path object: Path({session!r})")
+            raise FormatError(
+                f"{name}: {session!r} is not the text of a session; for a file give a path object: Path({session!r})"
+            )
         return (utf8_of(session, name), False)
     if hasattr(session, "__fspath__"):
         with open(session, "rb") as file:
