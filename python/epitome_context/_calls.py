@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import _epitome
-from ._engines import engine_and_rest, engine_of
+from ._engines import engine_and_chain, engine_and_rest, engine_of
 from ._fitter import OneFit
+from ._input import utf8_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
     from ._compacted import Compacted
     from ._fitted import Fitted
     from ._report import Report
-    from ._words import CompactWords, EngineWords, HostWords, ReadWords, SearchWords
+    from ._words import (
+        Chain,
+        CompactWords,
+        EngineWords,
+        FitWords,
+        HostChanges,
+        HostWords,
+        ListFormat,
+        ReadWords,
+        SearchWords,
+    )
 
 
 def fit(
@@ -26,8 +37,9 @@ def fit(
     window: int | None = None,
     system: Any = None,
     tools: Any = None,
-    format: str | None = None,
-    host: str = "any",
+    format: ListFormat | None = None,
+    host: HostChanges = "any",
+    chain: Chain | None = None,
     config: Any = None,
     **words: Unpack[HostWords],
 ) -> Fitted:
@@ -38,7 +50,8 @@ def fit(
     `model` or `window`: below its threshold nothing is changed. `system` and `tools` are what is sent beside the list, as the
     request has them, or the tokens that they take (int); the budget is for all of it. `format` names the format where the
     list does not tell. `host` is what the host can change in its list: `any`, `texts`, `cut` or `removals` (see `Fitter`).
-    Further words are those of `Engine`.
+    `chain` lists the strategies to ask, by name or your own, or names a chain of the configuration. Further words are
+    those of `Engine`.
 
     The result's `messages` are the caller's own objects for what is kept. A loop takes a `Fitter`, which makes the same
     decisions again in the next call. Raises `Infeasible` where what must stay is larger than the budget.
@@ -48,11 +61,12 @@ def fit(
     >>> fitted.status, fitted.tokens_after <= 2_000, fitted.messages[-1] is talk[-1]
     ('compacted', True, True)
     """
-    engine = engine_of(config=config, model=model, window=window, **words)
-    return OneFit(budget=budget, format=format, host=host, engine=engine).fit(messages, system=system, tools=tools)
+    engine, names = engine_and_chain(chain, dict(words, config=config, model=model, window=window))
+    once = OneFit(budget=budget, format=format, host=host, chain=names, engine=engine)
+    return once.fit(messages, system=system, tools=tools)
 
 
-async def fit_async(messages: Any, **words: Any) -> Fitted:
+async def fit_async(messages: Any, **words: Unpack[FitWords]) -> Fitted:
     """`fit`, awaited: the core works in a thread, and asynchronous callables run on this loop."""
     from ._async import in_thread
 
@@ -135,7 +149,7 @@ def count_tokens(what: Any, *, counter: str = "o200k_base", format: str | None =
     (2, 6)
     """
     if isinstance(what, str):
-        return _epitome.count_text(what, counter)
+        return _epitome.count_text(utf8_of(what, "text").decode(), counter)
     return engine_of(config={"counter": {"name": counter}}).count_tokens(what, format=format)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
-from ._input import bytes_of, config_of, query_of
+from ._errors import ConfigError
+from ._input import bytes_of, config_of, query_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -46,6 +47,10 @@ class Engine:
         embedder: Embedder | None = None,
     ) -> None:
         given = config_of(config)
+        whole("window", window, 1)
+        whole("reserve_output", reserve_output, 0)
+        if model is not None and (not isinstance(model, str) or not model):
+            raise ConfigError(f"`model` takes the name of a model, not {model!r}")
         # What a copy of it in another process is made of.
         self._words = (given, model, window, reserve_output, tuple(strategies), summarizer, embedder)
         self._build()
@@ -125,7 +130,7 @@ class Engine:
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
-            return self._native.count_text(what)
+            return self._native.count_text(utf8_of(what, "text").decode())
         return self._native.count(bytes_of(what)[0], format, None)
 
     def search(
@@ -187,9 +192,16 @@ class Engine:
         )
 
 
+def members_of(chain: Any) -> Any:
+    """The members of a chain: names and strategies."""
+    return () if chain is None else chain if isinstance(chain, (list, tuple)) else [chain]
+
+
 def names_of(chain: Any) -> list[str] | None:
     """The names of a chain: of a list of names and strategies, or of one of them."""
     if chain is None:
         return None
     members = [chain] if isinstance(chain, str) or not isinstance(chain, (list, tuple)) else chain
+    if not members:
+        raise ConfigError("`chain` names no strategy; leave it out for the chains of the configuration")
     return [member if isinstance(member, str) else strategy_of(member).id for member in members]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ._engine import Engine, names_of
+from ._errors import ConfigError
 from ._input import config_of
 
 TYPE_CHECKING = False
@@ -30,6 +31,25 @@ def engine_and_rest(given: Mapping[str, Any]) -> tuple[Engine, dict[str, Any]]:
             taken["strategies"] = strategies
             words["chain"] = names_of(chain)
     return (engine_of(**taken), words)
+
+
+def engine_and_chain(chain: Any, words: Mapping[str, Any]) -> tuple[Engine, Any]:
+    """The engine of these words, and the names of the chain that a list is fitted by."""
+    if chain is None and words.get("strategies"):
+        words = dict(words, strategies=list(words["strategies"]))
+        ids = names_of(words["strategies"]) or []
+        given = config_of(words.get("config"))
+        text = str(given) if given is None or isinstance(given, tuple) else given.decode()
+        if not any(id in text for id in ids):
+            raise ConfigError(
+                f"`strategies` makes {', '.join(f'`{id}`' for id in ids)} known, and no chain names it: nothing would ask it; "
+                f"give `chain={ids!r}`, or name it in a chain of `config`"
+            )
+    engine, rest = engine_and_rest(words if chain is None else dict(words, chain=chain))
+    names = names_of(rest.pop("chain", None))
+    if rest:
+        engine_of(**rest)  # refuses them by name
+    return (engine, names)
 
 
 def engine_of(**taken: Any) -> Engine:

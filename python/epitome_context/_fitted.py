@@ -80,8 +80,9 @@ class Fitted:
 
     @property
     def status(self) -> str:
-        """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision."""
-        return self._result.status
+        """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with
+        a new one, and nothing of the subject is left."""
+        return "hollow" if self._result.is_hollow else self._result.status
 
     @property
     def unchanged(self) -> bool:
@@ -131,6 +132,13 @@ class Fitted:
         if self._report is None:
             self._report = FitReport(self._result.report(), self._result.lengths)
         return self._report
+
+    @property
+    def quality(self) -> dict[str, Any] | None:
+        """What the newest compaction kept of what matters, also in calls that only repeat it: `share`, `instructions`,
+        `strings`, `files`, … with what was lost. `None` where there is none, or where another process made it."""
+        quality: dict[str, Any] | None = self.report["quality"]
+        return quality
 
     @property
     def removals(self) -> list[dict[str, Any]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from . import _epitome
-from ._engine import Engine
-from ._engines import engine_of
+from ._engine import Engine, members_of, names_of
+from ._engines import engine_and_chain
 from ._errors import ConfigError, Infeasible
 from ._fitted import Fitted
+from ._input import whole
 from ._recognise import format_of
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import EngineWords
+    from ._words import Chain, EngineWords, HostChanges, ListFormat
 
 # What lists of plain texts are taken for: they look the same in all formats.
 _PLAIN = "openai-chat"
@@ -37,6 +38,8 @@ class Fitter:
     in number and order), `cut` (one run at the front is replaced by one text), `removals` (messages leave, and one text at
     most stands in place of some of them). The result has no other change; where that is not enough, it is `Infeasible`.
 
+    `chain` lists the strategies to ask, by name or your own, or names a chain of the configuration, for every kind of task.
+
     >>> fitter = Fitter(budget=2_000)
     >>> messages = [{"role": "user", "content": "Count for me."}]
     >>> for turn in range(60):
@@ -51,12 +54,13 @@ class Fitter:
         self,
         *,
         budget: int | None = None,
-        format: str | None = None,
+        format: ListFormat | None = None,
         conversations: int | None = None,
         memory_bytes: int | None = None,
         archive_bytes: int | None = None,
         secret: bytes | None = None,
-        host: str = "any",
+        host: HostChanges = "any",
+        chain: Chain | None = None,
         engine: Engine | None = None,
         **words: Unpack[EngineWords],
     ) -> None:
@@ -64,10 +68,18 @@ class Fitter:
             raise TypeError(
                 f"`engine` is there already: {', '.join(words)} would have no effect; give them to `Engine`"
             )
-        self._engine = engine_of(**words) if engine is None else engine
+        if engine is None:
+            self._engine, names = engine_and_chain(chain, words)
+        else:
+            self._engine, names = engine, names_of(chain)
+            own = [member for member in members_of(chain) if not isinstance(member, str)]
+            if own:
+                raise TypeError(
+                    f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`"
+                )
         self._budget = tokens_of(budget)
-        self._format = format
-        self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host)
+        self._format: str | None = format
+        self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
         self._native = self._make(format or _PLAIN)
 
     # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
@@ -114,9 +126,13 @@ class Fitter:
         if isinstance(messages, (str, bytearray, memoryview)):
             messages = messages.encode() if isinstance(messages, str) else bytes(messages)
         elif not isinstance(messages, (bytes, list, tuple, dict)):
+            if not hasattr(messages, "__iter__"):
+                raise TypeError(f"messages: a list of messages is expected, not {messages!r}")
             messages = list(messages)
         if self._format is None:
             self._recognise(messages)
+        check_beside("system", system)
+        check_beside("tools", tools)
         if tools is not None and not isinstance(tools, (list, tuple, int)):
             raise TypeError(f"`tools` takes a list of definitions, or the tokens that they take, not {tools!r}")
         native = self._native
@@ -124,6 +140,9 @@ class Fitter:
         fitted = Fitted(messages, result, native.retrieve)
         problem = result.problem()
         if problem is not None:
+            if fitted.budget == 0:
+                beside = "`system` and `tools` take the whole budget, and leave nothing for the messages"
+                problem = f"{beside}; give a larger one ({problem})"
             raise Infeasible(problem, fitted.report["floor"], fitted.budget, fitted.report, fitted)
         return fitted
 
@@ -162,11 +181,12 @@ class Fitter:
         state: bytes,
         *,
         budget: int | None = None,
-        format: str | None = None,
+        format: ListFormat | None = None,
         conversations: int | None = None,
         memory_bytes: int | None = None,
         archive_bytes: int | None = None,
-        host: str = "any",
+        host: HostChanges = "any",
+        chain: Chain | None = None,
         engine: Engine | None = None,
         **words: Unpack[EngineWords],
     ) -> Fitter:
@@ -179,6 +199,7 @@ class Fitter:
             memory_bytes=memory_bytes,
             archive_bytes=archive_bytes,
             host=host,
+            chain=chain,
             engine=engine,
             **words,
         )
@@ -219,7 +240,7 @@ class OneFit(Fitter):
 class Bounds:
     """How much a fitter may remember, what it hashes with, and what its host can change."""
 
-    __slots__ = ("conversations", "memory_bytes", "archive_bytes", "secret", "host")
+    __slots__ = ("conversations", "memory_bytes", "archive_bytes", "secret", "host", "chain")
 
     def __init__(
         self,
@@ -228,7 +249,11 @@ class Bounds:
         archive_bytes: int | None,
         secret: bytes | None,
         host: str,
+        chain: list[str] | None = None,
     ) -> None:
+        whole("conversations", conversations, 1)
+        whole("memory_bytes", memory_bytes, 0)
+        whole("archive_bytes", archive_bytes, 0)
         if secret is not None and len(secret) != 32:
             raise ConfigError(f"`secret` takes 32 bytes, not {len(secret)}")
         self.conversations = conversations
@@ -236,6 +261,15 @@ class Bounds:
         self.archive_bytes = archive_bytes
         self.secret = secret
         self.host = host
+        self.chain = chain
+
+
+def check_beside(name: str, given: Any) -> None:
+    """Refuses what is neither a part of a request nor a number of tokens."""
+    if isinstance(given, (bool, float)):
+        raise TypeError(f"`{name}` takes what the request has there, or the tokens that it takes (int), not {given!r}")
+    if isinstance(given, int):
+        whole(name, given, 0)
 
 
 def tokens_of(budget: Any) -> int | None:

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 from . import _epitome
+from ._errors import ConfigError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+# How the names of files of sessions end.
+_FILES = (".json", ".jsonl", ".ndjson", ".md", ".txt", ".gz")
+
+
+def whole(name: str, given: Any, least: int) -> Any:
+    """A whole number of at least `least`, or `None`."""
+    is_number = isinstance(given, int) and not isinstance(given, bool)
+    if given is None or (is_number and least <= given < 2**32):
+        return given
+    raise ConfigError(f"`{name}` takes a whole number, {least} or more, not {given!r}")
 
 
 def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
@@ -15,11 +28,26 @@ def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
     if isinstance(session, (bytes, bytearray, memoryview)):
         return (bytes(session), False)
     if isinstance(session, str):
-        return (session.encode(), False)
+        if "\n" not in session and session.endswith(_FILES):
+            raise FormatError(
+                f"{name}: {session!r} is not the text of a session; for a file give a path object: Path({session!r})"
+            )
+        return (utf8_of(session, name), False)
     if hasattr(session, "__fspath__"):
         with open(session, "rb") as file:
             return (file.read(), False)
     return (_epitome.json_text_of(session, name), True)
+
+
+def utf8_of(text: str, name: str) -> bytes:
+    """A text as UTF-8."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            f"{name}: the character {text[error.start]!r} at {error.start} is half of a pair (a lone surrogate), and no text; "
+            "replace it, such as by text.encode(errors='replace').decode()"
+        ) from None
 
 
 def config_of(config: Any) -> Any:
@@ -31,6 +59,8 @@ def config_of(config: Any) -> Any:
     if isinstance(config, str) or hasattr(config, "__fspath__"):
         with open(config, encoding="utf-8") as file:
             return (file.read(), str(config))
+    if not isinstance(config, dict):
+        raise ConfigError(f"`config` takes a dictionary, the path of a TOML file or its text, not {config!r}")
     return _epitome.json_text_of(config, "config")
 
 
@@ -43,6 +73,11 @@ def query_of(
     page: int,
 ) -> bytes:
     """A search as JSON."""
+    for word in words:
+        if not isinstance(word, str):
+            raise ConfigError(f"the words of a search are texts, not {word!r}")
+    whole("limit", limit, 0)
+    whole("characters", characters, 0)
     return _epitome.json_text_of(
         {
             "words": list(words),

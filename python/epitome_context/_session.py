@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import guard
 from ._engine import Engine, names_of
-from ._input import bytes_of, query_of
+from ._input import bytes_of, query_of, whole
 from ._report import Report
 
 TYPE_CHECKING = False
@@ -53,6 +53,8 @@ class Session:
     ) -> Session:
         """Opens a session that was kept in a file (`keep_in`), and goes on keeping it there."""
         engine = _engine_of(engine, words)
+        with open(path, "rb"):
+            pass  # a file that is missing, or cannot be read, is told as Python tells it
         return cls._of(engine, _epitome.Session.open(engine._native, path, format))
 
     @classmethod
@@ -198,7 +200,7 @@ class Session:
 
     def undo(self, epoch: int | None = None) -> None:
         """Takes a compaction back: the newest in force, or the one that `history` gives the number of."""
-        self._native.undo(epoch)
+        self._native.undo(whole("epoch", epoch, 0))
 
     def history(self) -> list[dict[str, Any]]:
         """Every compaction so far, the oldest first."""

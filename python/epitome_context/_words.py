@@ -24,6 +24,10 @@ Embedder = Callable[[list[str]], Any]
 Chain = str | Strategy | Sequence[str | Strategy]
 
 
+HostChanges = Literal["any", "texts", "cut", "removals"]
+ListFormat = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
+
+
 class HostWords(TypedDict, total=False):
     """What an engine is made of, beside its configuration."""
 
@@ -39,6 +43,17 @@ class EngineWords(HostWords, total=False):
     config: Any
     model: str | None
     window: int | None
+
+
+class FitWords(EngineWords, total=False):
+    """How a list is fitted once, and by which engine."""
+
+    budget: int | None
+    system: Any
+    tools: Any
+    format: ListFormat | None
+    host: HostChanges
+    chain: Chain | None
 
 
 class PlaceWords(TypedDict, total=False):

@@ -207,3 +207,14 @@ def test_tokens_are_counted() -> None:
         epitome.count_tokens("x", counter="nothing")
     with pytest.raises(epitome.ConfigError, match="nothing"):
         epitome.count_tokens(work(1), counter="nothing")
+
+
+def test_wrong_arguments_are_named() -> None:
+    def check(call: Any, error: type[Exception], expect: str) -> None:
+        with pytest.raises(error, match=expect):
+            call()
+
+    check(lambda: epitome.compact("session.jsonl", budget=0.5), epitome.FormatError, r"Path\('session.jsonl'\)")
+    check(lambda: epitome.count_tokens("a\ud800"), epitome.FormatError, "lone surrogate")
+    check(lambda: epitome.search(work(), 5), epitome.ConfigError, "words of a search are texts")  # type: ignore[arg-type]
+    check(lambda: epitome.search(work(), "ledger", limit=-1), epitome.ConfigError, "`limit` takes a whole number")

@@ -241,3 +241,75 @@ def test_wrong_input_is_named() -> None:
     with pytest.raises(epitome.ConfigError, match="32 bytes"):
         Fitter(secret=b"short")
     assert Fitter(budget=100, secret=b"x" * 32).fit([]).unchanged
+
+
+def test_a_list_that_is_fitted_once_fills_its_budget() -> None:
+    def check(budget: int) -> None:
+        once, whole = fit(work(), budget=budget), epitome.compact(work(), budget=budget)
+        assert budget * 0.9 < once.tokens_after <= budget, (once, whole)
+        assert Fitter(budget=budget).fit(work()).tokens_after <= budget / 2
+
+    check(8_000)
+    check(12_000)
+
+
+def test_a_chain_is_that_of_the_call() -> None:
+    asked: list[int] = []
+
+    def summarizer(task: dict[str, Any]) -> str:
+        asked.append(len(task["messages"]))
+        return "In short: the ledger."
+
+    def clear_results(messages: list[dict[str, Any]], goal: dict[str, Any]) -> list[dict[str, Any]]:
+        for message in messages[:-4]:
+            if message["role"] == "tool":
+                message["blocks"][0]["content"]["text"] = "[cleared]"
+        return messages
+
+    fitted = fit(work(), budget=6_000, chain=["incremental-summary"], summarizer=summarizer)
+    assert asked and "In short: the ledger." in str(fitted.messages)
+    fitter = Fitter(budget=6_000, chain=clear_results)
+    assert fitter.fit(work()).report["strategies"] == ["clear-results"]
+    assert fit(work(), budget=6_000, chain=[clear_results, "transcript"]).report["strategies"][0] == "clear-results"
+    with pytest.raises(epitome.ConfigError, match="nothing would ask it"):
+        fit(work(), budget=6_000, strategies=[clear_results])
+    with pytest.raises(epitome.ConfigError, match="names no strategy"):
+        fit(work(), budget=6_000, chain=[])
+    with pytest.raises(epitome.ConfigError, match="`chain`: .*transcript"):
+        fit(work(), budget=6_000, chain="transcrip")
+
+
+def test_a_hollow_result_says_so_and_losses_stay_visible() -> None:
+    talk = [{"role": ("user", "assistant")[turn % 2], "content": f"Line {turn} of our talk. " * 40} for turn in range(41)]
+    fitted = fit(talk, budget=50)
+    assert fitted.status == fitted.report["report"]["status"] == "hollow"
+    fitter = Fitter(budget=6_000)
+    first, again = fitter.fit(work()), fitter.fit(work())
+    assert (first.status, again.status) == ("compacted", "replayed")
+    assert first.quality is not None and again.quality == first.quality
+
+
+def test_all_that_left_can_be_brought_back() -> None:
+    request = anthropic()
+    fitted = fit(request["messages"], budget=2_000, system=request["system"])
+    assert fitted.removals and all(fitted.retrieve(removal["handle"]) for removal in fitted.removals)
+
+
+def test_wrong_words_are_named() -> None:
+    def check(error: type[Exception], expect: str, **words: Any) -> None:
+        with pytest.raises(error, match=expect):
+            fit(work(1), **words)
+
+    check(epitome.ConfigError, "`window` takes a whole number, 1 or more, not -5", window=-5)
+    check(epitome.ConfigError, "`window` takes a whole number, 1 or more, not '8k'", window="8k")
+    check(epitome.ConfigError, "`model` takes the name of a model", model="")
+    check(epitome.ConfigError, "`system` takes a whole number", budget=100, system=-100)
+    check(TypeError, "`system` takes what the request has", budget=100, system=3.5)
+    check(TypeError, "`tools` takes what the request has", budget=100, tools=True)
+    check(epitome.Infeasible, "`system` and `tools` take the whole budget", budget=100, system=10**6)
+    check(epitome.ConfigError, "`config` takes a dictionary", budget=100, config=[1])
+    for came in (None, 5):
+        with pytest.raises(TypeError, match="messages: a list of messages is expected"):
+            fit(came, budget=100)
+    with pytest.raises(epitome.ConfigError, match="`conversations` takes a whole number"):
+        Fitter(budget=100, conversations=-1)

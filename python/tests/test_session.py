@@ -73,7 +73,7 @@ def test_a_session_survives_its_process(tmp_path: Path) -> None:
     assert len(again.messages()) == len(work()) + 1
     with pytest.raises(epitome.EpitomeError, match="exist"):
         Session(work(2)).keep_in(path)
-    with pytest.raises(epitome.EpitomeError):
+    with pytest.raises(FileNotFoundError):
         Session.open(tmp_path / "nothing")
 
 
@@ -187,3 +187,21 @@ def test_what_is_pushed_has_to_be_messages() -> None:
     assert session.push(call(1, "bash", {}, "done")) == ["m0", "m1"]
     with pytest.raises(TypeError, match="`engine` is there already: window"):
         Session(engine=epitome.Engine(), window=5)
+
+
+def test_a_message_that_is_none_is_refused() -> None:
+    session = Session(work(2))
+    length = len(session.messages(full=True))
+
+    def check(message: Any, expect: str) -> None:
+        with pytest.raises(epitome.FormatError, match=expect):
+            session.push(message)
+
+    check({"role": "x"}, r"messages\[0\]")
+    check({"role": "wizard", "content": "spell"}, r"messages\[0\]: `role`")
+    check([{"role": "user", "content": "a"}, {"role": "user", "content": 5}], r"messages\[1\]: `content`")
+    assert len(session.messages(full=True)) == length
+    with pytest.raises(epitome.ConfigError, match="`epoch` takes a whole number"):
+        session.undo(-1)
+    with pytest.raises(FileNotFoundError):
+        Session.open("/nope.jsonl")

@@ -130,7 +130,9 @@ pub fn content_json(content: &ArchivedContent, format: Format) -> Result<String,
     };
     let messages: Vec<Message> =
         messages.iter().map(|message| Message { records: Vec::new(), ..Message::clone(message) }).collect();
-    let written = write_messages(Profile::from_format(format).unwrap_or(Profile::OpenaiChat), &messages);
+    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
+    // A system prompt stands beside the messages of some forms: OpenAI's has a place for it.
+    let written = write_messages(profile, &messages).or_else(|_| write_messages(Profile::OpenaiChat, &messages));
     let written = written.map_err(|error| Failure::Format(error.to_string()))?;
     Ok(format!("[{}]", written.join(",")))
 }

@@ -1,5 +1,7 @@
 //! Lists of messages, fitted call after call.
 
+use epitome::Runtime;
+use epitome::engine::Mode;
 use epitome::formats::Profile;
 use epitome::strategy::{HostChanges, Named};
 use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter, StateError};
@@ -9,7 +11,7 @@ use crate::input::profile_of;
 use crate::{Failure, Parts};
 
 /// How much a fitter may remember, where the host says so, and what the host can change.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Bounds {
     /// Conversations.
     pub conversations: Option<usize>,
@@ -21,6 +23,8 @@ pub struct Bounds {
     pub secret: Option<[u8; 32]>,
     /// The changes that the host can make to its list.
     pub host: HostChanges,
+    /// The strategies to ask in place of the configuration's, or the name of a chain.
+    pub chain: Option<Vec<String>>,
 }
 
 /// The changes of that name that a host can make; all of them without one.
@@ -70,17 +74,38 @@ fn options(parts: &Parts, budget: Option<u32>, once: bool, bounds: &Bounds) -> F
     options
 }
 
+/// What the configuration describes, with the chain of the words.
+fn runtime(parts: &Parts, bounds: &Bounds) -> Result<Runtime, Failure> {
+    let mut runtime = parts.runtime.clone();
+    if let Some(names) = &bounds.chain {
+        let chain = runtime.chain(names, &parts.registry);
+        runtime.fixed = Some(chain.map_err(|problem| Failure::config(format!("`chain`: {problem}")))?);
+        runtime.mode = Mode::Fixed;
+    }
+    Ok(runtime)
+}
+
 /// A fitter within `budget` tokens, or the budget of the configuration; `once` for a list that does not grow.
-pub fn fitter(parts: &Parts, profile: Profile, budget: Option<u32>, once: bool, bounds: &Bounds) -> Fitter {
+///
+/// # Errors
+///
+/// A chain that does not exist.
+pub fn fitter(
+    parts: &Parts,
+    profile: Profile,
+    budget: Option<u32>,
+    once: bool,
+    bounds: &Bounds,
+) -> Result<Fitter, Failure> {
     let options = options(parts, budget, once, bounds);
-    Fitter::with_engine(parts.live_engine(), &parts.runtime, profile, options)
+    Ok(Fitter::with_engine(parts.live_engine(), &runtime(parts, bounds)?, profile, options))
 }
 
 /// The fitter whose state these bytes are; it finds the format in them unless one is named.
 ///
 /// # Errors
 ///
-/// The bytes are damaged, or of another version, format or counter.
+/// The bytes are damaged, or of another version, format or counter; a chain that does not exist.
 pub fn fitter_from_state(
     state: &[u8],
     parts: &Parts,
@@ -92,10 +117,11 @@ pub fn fitter_from_state(
         Some(name) => vec![profile_of(Some(name), None)?],
         None => Profile::ALL.to_vec(),
     };
+    let runtime = runtime(parts, bounds)?;
     let mut found = Err(StateError::NotAState);
     for profile in profiles {
         let options = options(parts, budget, false, bounds);
-        found = Fitter::from_state_with_engine(state, parts.live_engine(), &parts.runtime, profile, options);
+        found = Fitter::from_state_with_engine(state, parts.live_engine(), &runtime, profile, options);
         if !matches!(found, Err(StateError::Configuration { what: "format", .. })) {
             break;
         }

@@ -1,8 +1,10 @@
 //! What is read: sessions of any format, messages of a provider.
 
-use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, check_message, read};
 use epitome::recall::Query;
 use epitome::session::{Message, MessageId};
+use epitome_fit::FitError;
+use serde_json::value::RawValue;
 
 use crate::Failure;
 
@@ -77,6 +79,22 @@ pub fn choose(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, Failur
     let by_number = || wanted.parse::<usize>().ok().filter(|number| *number < sessions.len());
     let found = by_name.or_else(by_number);
     found.ok_or_else(|| Failure::Format(format!("there is no session `{wanted}` in it; there are {}", names())))
+}
+
+/// Checks each message of a JSON list of a provider's form, where a whole session would be read with what is understood of it.
+/// Text that is no such list is left to its reader.
+///
+/// # Errors
+///
+/// The first message that is not one, by its number.
+pub fn check_each(list: &[u8], format: &str) -> Result<(), Failure> {
+    let Some(profile) = Profile::from_format(format_of(format)?) else { return Ok(()) };
+    let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(list) else { return Ok(()) };
+    for (index, item) in items.into_iter().enumerate() {
+        check_message(profile, item.get())
+            .map_err(|error| Failure::of_fit(FitError::Message { index, problem: error.to_string() }, profile))?;
+    }
+    Ok(())
 }
 
 /// Messages as a session keeps them: without their places in what they came in.

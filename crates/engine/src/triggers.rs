@@ -48,12 +48,19 @@ pub struct Watch {
     /// What the newest automatic compaction, or the attempt at one, could not save. A later compaction can save only
     /// what has been added since.
     stays: Option<Tokens>,
+    /// Whether the session ends here: no room is made for more of it.
+    ends: bool,
 }
 
 impl Watch {
     /// Returns a watch over a session that begins now.
     pub fn new(triggers: Triggers) -> Self {
-        Self { triggers, rounds: 0, asked: false, failed: None, stays: None }
+        Self { triggers, rounds: 0, asked: false, failed: None, stays: None, ends: false }
+    }
+
+    /// Goes by a session to which nothing more is added: a compaction reaches the budget's target as it is.
+    pub fn end(&mut self) {
+        self.ends = true;
     }
 
     /// Returns a watch with the same triggers over a session that begins now.
@@ -125,9 +132,12 @@ impl Watch {
     }
 
     /// Returns the tokens that a compaction of a view of `current` tokens reaches in a session of this budget: the
-    /// target, where that is as far below the lowest threshold as by default. Constant time.
+    /// target, where that is as far below the lowest threshold as by default, or where nothing more is added. Constant time.
     pub fn target(&self, budget: &Budget) -> Tokens {
         let usable = budget.usable();
+        if self.ends {
+            return budget.target.tokens(usable);
+        }
         let threshold = self.threshold(budget).0.min(usable);
         budget.target.tokens(usable).min((f64::from(threshold) * TARGET_OF_THRESHOLD) as Tokens)
     }
@@ -265,6 +275,9 @@ mod tests {
             (250, 75),
             "the target gives way to a threshold below it"
         );
+        let mut ends = Watch::new(Triggers { tokens: 400, ..Triggers::default() });
+        ends.end();
+        assert_eq!(ends.target(&budget()), 500, "nothing more comes");
         let mut resumed = Watch::new(Triggers::default());
         resumed.resumed(Trigger::Soft, 850);
         let due = |watch: &Watch, current| watch.check(&answering, current, Some(850)).trigger;

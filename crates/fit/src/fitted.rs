@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome::Report;
-use epitome::engine::Floor;
+use epitome::engine::{Floor, Quality};
 use epitome::strategy::Tokens;
 use serde::Serialize;
 
@@ -43,6 +43,9 @@ pub struct Fitted {
     /// The number of new messages: these were read and counted, all others were known. A compaction reads the whole
     /// list besides.
     pub read: usize,
+    /// What the newest compaction kept, also in calls that only repeat it; `None` where it was made by another process, or
+    /// where none is in force.
+    pub quality: Option<Quality>,
     /// The engine's report of this call's compaction or attempt at one.
     #[serde(skip)]
     pub report: Option<Box<Report>>,

@@ -184,6 +184,7 @@ impl Fitter {
         incoming.budget = self.options.budget.clone();
         incoming.hidden_tokens = request.hidden_tokens();
         incoming.host = self.options.host;
+        incoming.is_last = self.options.is_last;
         Ok((incoming, before))
     }
 
@@ -237,6 +238,7 @@ impl Fitter {
             strategies: strategies.into_iter().collect(),
             removals: removals.collect(),
             read: incoming.read,
+            quality: prepared.quality.as_deref().cloned(),
             report: prepared.report,
             ids: ids.collect(),
         })

@@ -33,6 +33,9 @@ pub struct FitOptions {
     /// The changes that the host can make to its list: the result has no other. Decisions that were made for another host
     /// do not count.
     pub host: HostChanges,
+    /// Whether each list is the last of its conversation: a compaction reaches the target of the budget as it is. Otherwise
+    /// it also leaves room for what comes.
+    pub is_last: bool,
 }
 
 impl FitOptions {
@@ -46,6 +49,7 @@ impl FitOptions {
             archive_bytes: ARCHIVE_BYTES,
             secret: [0; 32],
             host: HostChanges::Any,
+            is_last: false,
         }
     }
 
@@ -58,7 +62,7 @@ impl FitOptions {
 
     /// For a list that is fitted once: as much of it stays as so many tokens hold.
     pub fn once(tokens: Tokens) -> Self {
-        Self::for_budget(to_budget(tokens, 1.0))
+        Self { is_last: true, ..Self::for_budget(to_budget(tokens, 1.0)) }
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use epitome::engine::Status;
 use epitome::formats::Profile;
 use epitome::live::Overflow;
 use epitome_binding::{Text, fitter, fitter_from_state, host_of, problem_of, profile_of, status_name};
-use epitome_fit::{FitPiece, FitRequest, Fitted};
+use epitome_fit::{FitPiece, FitRequest, FitStatus, Fitted};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyTuple};
@@ -45,13 +46,14 @@ pub(crate) struct Bounds {
     archive_bytes: Option<usize>,
     secret: Option<[u8; 32]>,
     host: String,
+    chain: Option<Vec<String>>,
 }
 
 impl Bounds {
     fn shared(self) -> Result<epitome_binding::Bounds, Failure> {
-        let Self { conversations, memory_bytes, archive_bytes, secret, host } = self;
+        let Self { conversations, memory_bytes, archive_bytes, secret, host, chain } = self;
         let host = host_of(Some(&host))?;
-        Ok(epitome_binding::Bounds { conversations, memory_bytes, archive_bytes, secret, host })
+        Ok(epitome_binding::Bounds { conversations, memory_bytes, archive_bytes, secret, host, chain })
     }
 }
 
@@ -79,7 +81,7 @@ impl Fitter {
     ) -> PyResult<Self> {
         engine.without_python(py, |parts| {
             let profile = profile_of(Some(format), None)?;
-            let fitter = fitter(parts, profile, budget, once, &bounds.shared()?);
+            let fitter = fitter(parts, profile, budget, once, &bounds.shared()?)?;
             Ok(Self { fitter, profile, parts: Arc::clone(parts) })
         })
     }
@@ -166,6 +168,13 @@ impl FitResult {
     #[getter]
     fn status(&self) -> &'static str {
         status_name(self.fitted.status)
+    }
+
+    /// Whether this call's compaction left nothing of what was asked for and worked on.
+    #[getter]
+    fn is_hollow(&self) -> bool {
+        self.fitted.status == FitStatus::Compacted
+            && self.fitted.report.as_ref().is_some_and(|report| report.status == Status::Hollow)
     }
 
     /// Whether the list is to be sent as it came.

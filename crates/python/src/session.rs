@@ -8,7 +8,7 @@ use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Profile, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome_binding::{Share, Words, load, messages_of, profile_of, query_of};
+use epitome_binding::{Share, Words, check_each, load, messages_of, profile_of, query_of};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -165,6 +165,7 @@ impl Session {
         let bytes = data.to_vec();
         self.hold(py, |held| {
             let format = format.unwrap_or_else(|| self.profile.format().as_str().to_owned());
+            check_each(&bytes, &format)?;
             let mut messages = messages_of(&load(bytes, Some(&format))?);
             if held.shared().is_some() {
                 // When it was said is when it came, unless it says otherwise: as the service stores it.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .._engine import Engine
     from .._fitted import Fitted
-    from .._words import EngineWords
+    from .._words import EngineWords, HostChanges, ListFormat
 
     class FitterWords(EngineWords, total=False):
         """How the fitter of an adapter is made; or the fitter."""
@@ -67,10 +67,10 @@ class Fitters:
 
     def __init__(
         self,
-        format: str,
+        format: ListFormat,
         on_fit: Callable[[Fitted], object] | None = None,
         *,
-        host: str = "any",
+        host: HostChanges = "any",
         **given: Unpack[FitterWords],
     ) -> None:
         words: dict[str, Any] = {**given}

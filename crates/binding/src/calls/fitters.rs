@@ -64,7 +64,7 @@ impl Calls {
         let words: FitterWords = read(words)?;
         let parts = self.parts(words.engine)?;
         let profile = profile_of(words.format.as_deref(), None)?;
-        let made = fitter(&parts, profile, words.tokens()?, words.once, &words.bounds()?);
+        let made = fitter(&parts, profile, words.tokens()?, words.once, &words.bounds()?)?;
         Ok(self.keep_fitter(made))
     }
 

@@ -107,6 +107,7 @@ pub(super) struct FitterWords {
     secret: Option<Vec<u8>>,
     /// What the host can change in its list.
     host: Option<String>,
+    chain: Option<Chain>,
 }
 
 impl FitterWords {
@@ -121,6 +122,7 @@ impl FitterWords {
             archive_bytes: self.archive_bytes,
             secret: secret.transpose()?,
             host: host_of(self.host.as_deref())?,
+            chain: self.chain.as_ref().map(Chain::names),
         })
     }
 
@@ -220,13 +222,19 @@ enum Chain {
     Many(Vec<String>),
 }
 
+impl Chain {
+    fn names(&self) -> Vec<String> {
+        match self {
+            Self::One(name) => vec![name.clone()],
+            Self::Many(names) => names.clone(),
+        }
+    }
+}
+
 impl CompactWords {
     pub(super) fn split(self) -> Result<(Place, Words), Failure> {
         let budget = self.budget.as_ref().map(share_of).transpose()?;
-        let chain = self.chain.map(|chain| match chain {
-            Chain::One(name) => vec![name],
-            Chain::Many(names) => names,
-        });
+        let chain = self.chain.as_ref().map(Chain::names);
         let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus)?;
         Ok((Place { format: self.format, session: self.name, to: self.to }, words))
     }

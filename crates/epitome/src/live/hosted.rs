@@ -104,6 +104,11 @@ impl LiveSession {
         self.refusals = refusals;
     }
 
+    /// Nothing more is added to the session: a compaction reaches the target of its budget, and leaves no room beyond it.
+    pub fn end(&mut self) {
+        self.watch.end();
+    }
+
     /// The detected task type of the session. Linear in the view.
     pub fn task(&self) -> Verdict {
         self.engine.detect(&self.session, &self.ledger)

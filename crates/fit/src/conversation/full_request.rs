@@ -98,6 +98,9 @@ impl<'a> FullRequest<'a> {
         live.cancel_by(self.cancellation.clone());
         live.remember_refusals_in(conversation.refusals.clone());
         live.set_host(self.incoming.host);
+        if self.incoming.is_last {
+            live.end();
+        }
         live
     }
 }

@@ -51,7 +51,8 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &Conversatio
     // A failed attempt is reported again while its result still holds.
     let floor = detail.and(conversation.floor.clone());
     let provenance = conversation.provenance.clone();
-    Some(PreparedRequest { detail, floor, provenance, ..PreparedRequest::new(outcome, body, figures) })
+    let quality = conversation.quality.clone();
+    Some(PreparedRequest { detail, floor, provenance, quality, ..PreparedRequest::new(outcome, body, figures) })
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ pub struct Incoming {
     pub hides_handles: bool,
     /// The changes that the client can make to its list. The host sets it.
     pub host: HostChanges,
+    /// Whether the conversation ends here, so that no room is made for more of it. The host sets it.
+    pub is_last: bool,
     /// The number of new messages: these were read and counted, all others were known.
     pub read: usize,
 }

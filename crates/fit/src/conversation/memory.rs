@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use epitome::engine::{Budget, Floor};
+use epitome::engine::{Budget, Floor, Quality};
 use epitome::live::Preparation;
 use epitome::session::{Change, Epoch};
 use epitome::strategy::Refusals;
@@ -37,6 +37,8 @@ pub struct Conversation {
     pub recipe: Option<Arc<Recipe>>,
     /// The changes to the messages then, where the host is told of them.
     pub provenance: Option<Arc<Provenance>>,
+    /// What the newest of them kept.
+    pub quality: Option<Arc<Quality>>,
     /// The budget that the provider taught us, and for which model.
     pub learned: Option<(Option<String>, Budget)>,
     /// Tokens at which a compaction came to nothing: it is not tried again at once.
@@ -81,6 +83,7 @@ impl Conversation {
             decisions: Arc::clone(&self.decisions),
             recipe: self.recipe.clone(),
             provenance: self.provenance.clone(),
+            quality: self.quality.clone(),
             learned: self.learned.clone(),
             failed_at: self.failed_at,
             floor: self.floor.clone(),
@@ -97,7 +100,7 @@ impl Conversation {
     pub fn truncate(&mut self, length: usize) {
         if length < self.decisions.len() {
             Arc::make_mut(&mut self.decisions).truncate(length);
-            (self.recipe, self.provenance) = (None, None);
+            (self.recipe, self.provenance, self.quality) = (None, None, None);
         }
     }
 }

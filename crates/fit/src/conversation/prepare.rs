@@ -103,9 +103,13 @@ fn decide(
         _ => attempt,
     };
     let prepared = finish(decider, whole, conversation, &live, before, FitOutcome::Compacted);
+    if prepared.outcome == FitOutcome::Compacted {
+        conversation.quality = attempt.report.as_ref().and_then(|report| report.quality.clone()).map(Arc::new);
+    }
+    let quality = conversation.quality.clone();
     // A failed attempt is reported again while its result still holds.
     let floor = attempt.detail.and(conversation.floor.clone());
-    PreparedRequest { detail: attempt.detail.or(prepared.detail), report: attempt.report, floor, ..prepared }
+    PreparedRequest { detail: attempt.detail.or(prepared.detail), report: attempt.report, floor, quality, ..prepared }
 }
 
 /// The session that a request is of, with the decisions that are in force; `None` where it cannot be read. Linear in the
@@ -260,7 +264,9 @@ fn shrink_alone(
     let prepared = match retry {
         Ok(retry) => {
             let prepared = finish(decider, whole, conversation, &live, before, FitOutcome::OverflowRetried);
-            Some(PreparedRequest { report: Some(Box::new(retry.report)), ..prepared })
+            conversation.quality = retry.report.quality.clone().map(Arc::new);
+            let quality = conversation.quality.clone();
+            Some(PreparedRequest { report: Some(Box::new(retry.report)), quality, ..prepared })
         }
         Err(error) => {
             tracing::warn!(%error, "a request that is too long cannot be made smaller");
@@ -341,7 +347,8 @@ pub fn replay(decider: &Decider, incoming: &Incoming, earlier: &Conversation) ->
     let prepared = |body, tokens_after: u32, provenance| {
         let tokens_before = tokens_after.saturating_add(saved);
         let figures = Some(Figures { tokens_before, tokens_after, epochs, usable });
-        Some(PreparedRequest { provenance, ..PreparedRequest::new(FitOutcome::Replayed, body, figures) })
+        let quality = earlier.quality.clone();
+        Some(PreparedRequest { provenance, quality, ..PreparedRequest::new(FitOutcome::Replayed, body, figures) })
     };
     let recipe = conversation.recipe.as_ref().filter(|_| !incoming.hides_handles);
     if let Some((recipe, body)) = recipe.and_then(|recipe| Some((recipe, recipe.apply(incoming)?))) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use epitome::engine::{Floor, Report};
+use epitome::engine::{Floor, Quality, Report};
 use epitome::session::Epoch;
 use epitome::strategy::ArchivedContent;
 
@@ -62,6 +62,8 @@ pub struct PreparedRequest {
     /// The changes to the request's messages, where any was changed and the [decider](super::Decider::tell_provenance)
     /// tells them.
     pub provenance: Option<Arc<Provenance>>,
+    /// What the newest compaction in force kept, where it was made in this process.
+    pub quality: Option<Arc<Quality>>,
 }
 
 /// The figures of a request.
@@ -85,6 +87,7 @@ impl PreparedRequest {
 
     pub(super) fn new(outcome: FitOutcome, body: Bytes, figures: Option<Figures>) -> Self {
         let (epochs, archived) = (Vec::new(), Vec::new());
-        Self { outcome, detail: None, body, figures, epochs, archived, report: None, floor: None, provenance: None }
+        let (report, floor, provenance, quality) = (None, None, None, None);
+        Self { outcome, detail: None, body, figures, epochs, archived, report, floor, provenance, quality }
     }
 }

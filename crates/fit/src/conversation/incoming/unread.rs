@@ -147,6 +147,7 @@ impl UnreadRequest {
             budget: decider.runtime().budget.clone(),
             hides_handles: false,
             host: HostChanges::Any,
+            is_last: false,
             read,
         })
     }
