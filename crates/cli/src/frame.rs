@@ -61,6 +61,8 @@ pub(crate) struct Frame {
     pub(crate) compactions: u32,
     /// How full the context is.
     pub(crate) fullness: Fullness,
+    /// Tokens of the messages, as they are counted here.
+    pub(crate) counted_tokens: u32,
     /// Tokens that may still come before a compaction is suggested; null where no number of tokens calls for one.
     pub(crate) tokens_left: Option<u32>,
     /// How many messages of the size of the newest ones that is.
@@ -172,7 +174,7 @@ impl<'a> Watcher<'a> {
         let counts = measures.counts.count(session);
         let tokens = counts.iter().map(|tokens| tokens.total).fold(0, u32::saturating_add);
         let Measures { engine, budget, room, .. } = &measures;
-        let fullness = Fullness::measure(engine, session, tokens, budget, &room.runtime.triggers);
+        let fullness = room.fullness(engine, session, tokens, budget);
         let now = Past::read(session);
         let event = match &past {
             None if is_first => FrameEvent::Start,
@@ -201,6 +203,7 @@ impl<'a> Watcher<'a> {
             tokens_left: fullness.tokens_left(),
             messages_left: fullness.tokens_left().and_then(|left| messages_left(left, &counts)),
             fullness,
+            counted_tokens: tokens,
             usage: ReportedUsage::read(session),
             parts: parts(session, &counts, counter),
             new: new_messages(session, &counts, seen),

@@ -1,6 +1,7 @@
 //! How much room a session's messages have, and what says so.
 
 use epitome::config::Source;
+use epitome::context::Fullness;
 use epitome::formats::RecordedModel;
 use epitome::strategy::{Registry, Value};
 use epitome::{Budget, Engine, Runtime, Session};
@@ -75,6 +76,13 @@ impl Room {
             (None, None) => WindowSource::Default(None),
         };
         Ok(Self { runtime, source, budget: args.budget })
+    }
+
+    /// How full a session of this room is, whose messages take `tokens`. A budget of the messages alone is compared with these
+    /// alone: what the provider counted is the whole request.
+    pub(crate) fn fullness(&self, engine: &Engine, session: &Session, tokens: u32, budget: &Budget) -> Fullness {
+        let measure = if self.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
+        measure(engine, session, tokens, budget, &self.runtime.triggers)
     }
 
     /// The engine for a session of this room, and the budget that its messages have. Linear in the tool definitions.

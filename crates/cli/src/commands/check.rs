@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::context::{Fullness, tool_definition_tokens};
+use epitome::context::{Fullness, ReportedUsage, tool_definition_tokens};
 use epitome::engine::Urgency;
 use epitome::session::Trigger;
 use epitome::strategy::Value;
@@ -24,6 +24,10 @@ struct CheckOutput<'a> {
     session: &'a str,
     #[serde(flatten)]
     fullness: Fullness,
+    /// Tokens of the messages, as they are counted here.
+    counted_tokens: u32,
+    /// What the provider counted for the newest request; null where the recording does not say.
+    usage: Option<ReportedUsage>,
     /// Whether the threshold is that of `[triggers] tokens`.
     #[serde(skip)]
     is_by_tokens: bool,
@@ -78,7 +82,9 @@ fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> 
     CheckOutput {
         session: name,
         is_by_tokens: triggers.tokens > 0 && triggers.tokens < budget.soft.tokens(budget.usable()),
-        fullness: Fullness::measure(&engine, session, tokens, &budget, triggers),
+        counted_tokens: tokens,
+        usage: ReportedUsage::read(session),
+        fullness: Fullness::measure_reported(&engine, session, tokens, &budget, triggers),
     }
 }
 
@@ -117,14 +123,19 @@ fn page(one: &CheckOutput<'_>) -> String {
     } else {
         String::new()
     };
+    let (counted, counter) = (number(one.counted_tokens), &one.fullness.counter);
+    let by = if check.current_tokens > one.counted_tokens {
+        format!("counted by the provider, {counted} by {counter}")
+    } else {
+        format!("by {counter}")
+    };
     format!(
         "{style}{STRONG}{word}{STRONG:#}{style:#}\n  {drawn}  {share}\n\
-         \x20 {FAINT}tokens{FAINT:#}     {}  {FAINT}by {}{FAINT:#}\n\
+         \x20 {FAINT}tokens{FAINT:#}     {}  {FAINT}{by}{FAINT:#}\n\
          \x20 {FAINT}usable{FAINT:#}     {}  {FAINT}window {} - reserve {}{tools}{FAINT:#}\n\
          \x20 {FAINT}threshold{FAINT:#}  {}\n\
          \x20 {FAINT}trigger{FAINT:#}    {}\n",
         number(check.current_tokens),
-        one.fullness.counter,
         number(check.usable_tokens),
         number(one.fullness.window_tokens),
         number(one.fullness.reserve_output_tokens),

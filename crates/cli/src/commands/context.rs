@@ -26,6 +26,8 @@ pub(crate) fn run(args: &ContextArgs, quiet: bool) -> CommandResult {
     let id = found.session.id.as_deref().map(str::to_owned);
     let mut live = LiveSession::with_engine(engine, &room.runtime, found.session);
     live.set_budget(budget);
+    let mut report = block_on(live.report_context());
+    report.fullness = room.fullness(live.engine(), live.session(), report.contents.tokens, live.budget());
     let output = ContextOutput {
         reading: reading_words(&found.file, args.session.from, args.session.session.as_deref()),
         file: found.file,
@@ -33,7 +35,7 @@ pub(crate) fn run(args: &ContextArgs, quiet: bool) -> CommandResult {
         session: id,
         model: found.model.name,
         window: room.source,
-        report: block_on(live.report_context()),
+        report,
     };
     if args.json {
         let mut text = serde_json::to_string_pretty(&output)?;

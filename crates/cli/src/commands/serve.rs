@@ -48,7 +48,7 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
     })?;
     let ready = |address: SocketAddr| {
         if !quiet {
-            terminal::tell(&format!("epitome serves on http://{address} (Ctrl-C stops it)\n"));
+            terminal::tell(&format!("epitome serves on http://{address} (console: /console/; Ctrl-C stops it)\n"));
         }
     };
     match serve(runtime, config.registry(&registry), settings, ready) {

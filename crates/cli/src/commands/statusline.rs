@@ -48,11 +48,13 @@ pub(crate) fn run() -> CommandResult {
     std::io::stdin().lock().read_to_string(&mut input).map_err(|error| {
         Failure::usage(anyhow::Error::new(error).context("cannot read what the agent said on standard input"))
     })?;
-    let input: StatusInput = serde_json::from_str(&input).map_err(|error| {
+    // An array is not taken for the fields in order.
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&input);
+    let input = object.and_then(StatusInput::deserialize).map_err(|error| {
         let error = anyhow::Error::new(error).context("what the agent said on standard input is not understood");
         Failure::usage(error).with_help("this command is called by Claude Code, as the command of its status line")
     })?;
-    // A session that has said nothing has no file yet: its share is not known, unlike that of an agent that names no file.
+    // A session that has said nothing has no file yet: its share is not known, as where the agent names no file.
     let missing = input.transcript_path.as_ref().filter(|path| !path.exists());
     if let Some(path) = missing {
         terminal::note(&format!(
@@ -75,7 +77,8 @@ pub(crate) fn run() -> CommandResult {
         },
         _ => (None, RecordedModel::default()),
     };
-    let session = if missing.is_some() { None } else { Some(session.unwrap_or_default()) };
+    let is_there = input.transcript_path.is_some() && missing.is_none();
+    let session = is_there.then(|| session.unwrap_or_default());
     let mut line = line(session.as_ref(), &model, &input.context_window.unwrap_or_default())?;
     // The agent shows colours, though this is not a terminal to its programs.
     if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
@@ -101,12 +104,13 @@ fn line(session: Option<&Session>, model: &RecordedModel, window: &WindowInput) 
     };
     let (engine, budget) = room.engine(session);
     let status = ContextStatus::measure(session, &engine, &budget);
-    let of_messages = format!(
-        "{} of {}",
-        percent(status.used_tokens.into(), status.usable_tokens.into()),
-        number(status.usable_tokens)
-    );
-    let drawn = share_bar(reported.unwrap_or(status.percent));
+    let words = |tokens: u32| {
+        format!("{} of {}", percent(tokens.into(), status.usable_tokens.into()), number(status.usable_tokens))
+    };
+    // Where the agent does not tell the provider's figure, its session may.
+    let fullness = room.fullness(&engine, session, status.used_tokens, &budget);
+    let of_messages = words(if reported.is_some() { status.used_tokens } else { fullness.check.current_tokens });
+    let drawn = share_bar(reported.unwrap_or(fullness.check.share * 100.0));
     let mut text = match reported {
         Some(share) => format!("{drawn} {share:.0} % of {}, messages {of_messages}", number(budget.window)),
         None => format!("{drawn} {of_messages}"),

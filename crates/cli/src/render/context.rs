@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use anstyle::Style;
-use epitome::context::{ContextReport, Departure, Fullness, NextCompaction, Part, PartKind, Removed, ReportedUsage};
+use epitome::context::{
+    ContextReport, ContextWarning, Departure, Fullness, NextCompaction, Part, PartKind, Removed, ReportedUsage,
+};
 use epitome::engine::{Status, Urgency};
 use epitome::session::{EditKind, EpochOrigin, Trigger};
 
@@ -32,6 +34,9 @@ const NARROW_ITEM: usize = 12;
 
 /// What would leave that is listed.
 const DEPARTURES: usize = 8;
+
+/// Large messages that are named: the largest.
+const LARGE: usize = 5;
 
 /// What has left that is listed: the newest.
 const REMOVED: usize = 8;
@@ -124,11 +129,15 @@ fn fullness(out: &mut String, report: &ContextReport, source: &WindowSource, wid
     let check = &fullness.check;
     let style = style_of(check.urgency);
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), FULL_BAR, style);
-    let about = if fullness.exact { "" } else { "about " };
+    let ours = report.contents.tokens;
+    let is_reported = check.current_tokens > ours;
+    let about = if fullness.exact || is_reported { "" } else { "about " };
+    let by =
+        if is_reported { format!(", as the provider counts; {} as counted here", number(ours)) } else { String::new() };
     let _ = writeln!(out, "  {drawn}  {STRONG}{}{STRONG:#} full", share_words(fullness));
     let _ = writeln!(
         out,
-        "  {about}{STRONG}{}{STRONG:#} of the {} tokens that the messages may take",
+        "  {about}{STRONG}{}{STRONG:#} of the {} tokens that the messages may take{by}",
         number(check.current_tokens),
         number(check.usable_tokens)
     );
@@ -163,10 +172,37 @@ pub(crate) fn usage_words(usage: &ReportedUsage, fullness: &Fullness, ours: u32)
 }
 
 fn warnings(out: &mut String, report: &ContextReport, width: usize) {
-    for warning in &report.warnings {
-        let text = first_words(&warning.to_string(), width.saturating_sub(12));
+    for text in warning_lines(&report.warnings) {
+        let text = first_words(&text, width.saturating_sub(12));
         let _ = writeln!(out, "  {WARN}warning{WARN:#}: {text}");
     }
+}
+
+/// The warnings as a person reads them: of the large messages the largest, and how many there are more.
+pub(crate) fn warning_lines(warnings: &[ContextWarning]) -> Vec<String> {
+    let mut sizes: Vec<(u32, u32)> = warnings
+        .iter()
+        .filter_map(|warning| match warning {
+            ContextWarning::LargeMessage { tokens, position, .. } => Some((*tokens, *position)),
+            _ => None,
+        })
+        .collect();
+    sizes.sort_unstable_by_key(|(tokens, position)| (std::cmp::Reverse(*tokens), *position));
+    let more = sizes.split_off(sizes.len().min(LARGE));
+    let is_named = |warning: &&ContextWarning| match warning {
+        ContextWarning::LargeMessage { position, .. } => sizes.iter().any(|(_, named)| named == position),
+        _ => true,
+    };
+    let mut lines: Vec<String> = warnings.iter().filter(is_named).map(ToString::to_string).collect();
+    if !more.is_empty() {
+        let line = format!(
+            "{} more large {}; --json lists all",
+            more.len(),
+            if more.len() == 1 { "message" } else { "messages" }
+        );
+        lines.insert(sizes.len(), line);
+    }
+    lines
 }
 
 fn heading(out: &mut String, text: &str) {
@@ -288,7 +324,7 @@ fn next(out: &mut String, next: &NextCompaction, fullness: &Fullness, width: usi
     let line = match next.status {
         Some(Status::RolledBack) => changed.to_owned(),
         _ => format!(
-            "{when} would leave {} of {} tokens ({} less), and {} as they are. {changed}",
+            "{when} would keep {} of {} tokens ({} less), and {} as they are. {changed}",
             number(next.tokens_after),
             number(next.tokens_before),
             percent(u64::from(next.tokens_before.saturating_sub(next.tokens_after)), next.tokens_before.into()),

@@ -8,7 +8,7 @@ use epitome::session::{Origin, Role};
 
 use crate::frame::{Frame, FrameEvent, NewMessage};
 use crate::render::bar::bar;
-use crate::render::context::{nearness_words, part_name, share_words, style_of, usage_words};
+use crate::render::context::{nearness_words, part_name, share_words, style_of, usage_words, warning_lines};
 use crate::render::style::{FAINT, NAME, STRONG, WARN};
 use crate::render::text::{clip, columns, first_words, number, percent, plural};
 use crate::terminal;
@@ -76,8 +76,10 @@ fn panel_of(frame: &Frame, newest: &[NewMessage], width: usize) -> String {
     let check = &fullness.check;
     let style = style_of(check.urgency);
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), BAR.min(width.saturating_sub(40)), style);
+    let ours = frame.counted_tokens;
+    let by = if check.current_tokens > ours { format!(", {} counted here", number(ours)) } else { String::new() };
     push(&format!(
-        "  {drawn}  {STRONG}{}{STRONG:#}  {} of {} tokens",
+        "  {drawn}  {STRONG}{}{STRONG:#}  {} of {} tokens{by}",
         share_words(fullness),
         number(check.current_tokens),
         number(check.usable_tokens)
@@ -87,7 +89,7 @@ fn panel_of(frame: &Frame, newest: &[NewMessage], width: usize) -> String {
     push(&format!("  {style}{}{}{style:#}", nearness_words(fullness), pace.unwrap_or_default()));
     if let Some(usage) = &frame.usage {
         let style = if usage.is_near_the_window(fullness) { WARN } else { FAINT };
-        let ours = check.current_tokens.saturating_add(fullness.tool_definition_tokens);
+        let ours = ours.saturating_add(fullness.tool_definition_tokens);
         push(&format!("  {style}{}{style:#}", usage_words(usage, fullness, ours)));
     }
     if frame.compactions > 0 {
@@ -107,8 +109,8 @@ fn panel_of(frame: &Frame, newest: &[NewMessage], width: usize) -> String {
             message.words
         ));
     }
-    for warning in &frame.warnings {
-        push(&format!("  {WARN}warning{WARN:#}: {}", first_words(&warning.to_string(), width.saturating_sub(11))));
+    for warning in warning_lines(&frame.warnings) {
+        push(&format!("  {WARN}warning{WARN:#}: {}", first_words(&warning, width.saturating_sub(11))));
     }
     out
 }

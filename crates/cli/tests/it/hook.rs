@@ -172,8 +172,11 @@ fn a_status_line() {
         json!({"transcript_path": path, "context_window": over}),
         &["██████████ 130 % of 64,000, messages 157 % of 48,000 · "],
     );
-    check(json!({"session_id": "x"}), &["·········· 0 % of 184,000"]);
-    check(json!({"session_id": "x", "context_window": null}), &["·········· 0 % of "]);
+    // Nor where none is named.
+    for unknown in [json!({}), json!({"session_id": "x", "context_window": null})] {
+        let ran = place.run_with("statusline", unknown.to_string().as_bytes());
+        assert_eq!((ran.code, ran.text(), &*ran.stderr), (0, "window 200,000\n", ""));
+    }
     // As it is before the first message.
     let line = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
     for begun in [String::new(), format!("{line}\n")] {
@@ -188,6 +191,8 @@ fn a_status_line() {
         let of_context = format!(" {share} of {usable} · ");
         check(json!({"transcript_path": path, "context_window": {"context_window_size": window}}), &[&of_context]);
     }
-    let ran = place.run_with("statusline", b"no JSON");
-    assert!(ran.code == 2 && ran.stderr.contains("is not understood"), "{}", ran.stderr);
+    for (wrong, why) in [("no JSON", "is not understood"), ("[]", "invalid type: sequence, expected a map")] {
+        let ran = place.run_with("statusline", wrong.as_bytes());
+        assert!(ran.code == 2 && ran.stderr.contains(why), "{}", ran.stderr);
+    }
 }

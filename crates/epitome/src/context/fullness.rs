@@ -5,6 +5,8 @@ use epitome_session::Session;
 use epitome_strategy::Tokens;
 use serde::Serialize;
 
+use super::report::ReportedUsage;
+
 /// How full a session's context is, and whether a compaction is due.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = ContextFullness))]
@@ -34,6 +36,20 @@ impl Fullness {
         let mut watch = Watch::new(triggers.clone());
         session.log().iter().skip(newest_compaction(session)).for_each(|message| watch.push(message));
         Self::new(engine, watch.check(budget, tokens, session.newest_tokens_after()), budget)
+    }
+
+    /// The same, by what the provider counted where the session records that of its newest request and it is more: most
+    /// recordings have neither the system prompt nor the tools, and models count differently.
+    pub fn measure_reported(
+        engine: &Engine,
+        session: &Session,
+        tokens: Tokens,
+        budget: &Budget,
+        triggers: &Triggers,
+    ) -> Self {
+        let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(engine, session, budget));
+        let fullness = Self::measure(engine, session, tokens.max(reported), budget, triggers);
+        Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }
 
     /// The fullness that a check against `budget` has found. Constant time.

@@ -1,6 +1,8 @@
 //! Everything about a context in one value.
 
+use epitome_engine::{Budget, Engine};
 use epitome_session::Session;
+use epitome_strategy::Tokens;
 use serde::Serialize;
 
 use super::contents::Contents;
@@ -54,6 +56,18 @@ impl ReportedUsage {
         let at = log.iter().rposition(|message| message.usage.is_some_and(|usage| usage.input > 0))?;
         let usage = log[at].usage.filter(|_| at >= newest_compaction(session))?;
         Some(Self { tokens: usage.input.saturating_add(usage.output), messages_since: log.len() - 1 - at })
+    }
+
+    /// The tokens that a session takes of what `budget` leaves to its messages, by this count: that of the request and its
+    /// answer, and the engine's of the messages that have come since. Linear in these messages.
+    pub fn fill(&self, engine: &Engine, session: &Session, budget: &Budget) -> Tokens {
+        let log = session.log();
+        let ledger = engine.ledger(&Session::new());
+        let newest = log.iter().skip(log.len().saturating_sub(self.messages_since));
+        let since = newest.map(|message| ledger.measure(message).total).fold(0, Tokens::saturating_add);
+        // The budget has taken the tools off already.
+        let request = self.tokens.saturating_sub(budget.tool_definitions.into());
+        Tokens::try_from(request).unwrap_or(Tokens::MAX).saturating_add(since)
     }
 
     /// The share of the model's window that the request and its answer took, from 0; 0 where there is no window.

@@ -237,6 +237,21 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
     let near =
         |tokens: u64, ours: Tokens| ReportedUsage { tokens, messages_since: 0 }.is_near_the_window(&fullness(ours));
     assert_eq!((near(799, 10), near(800, 10), near(800, 900)), (false, true, false));
+    // What fills the room is the larger count, with what has come since.
+    let filled = |input: u64, after: &str| {
+        let mut session = session("user: go");
+        session.push(said("a", Some(input)));
+        session.push(Message::text("b", Role::User, Origin::Typed, after));
+        let (engine, budget) = (engine(FakeCounter), Budget { tool_definitions: 100, ..Budget::default() });
+        let ours = engine.ledger(&session).total();
+        let fullness = Fullness::measure_reported(&engine, &session, ours, &budget, &Default::default());
+        (fullness.check.current_tokens, ours)
+    };
+    let (tokens, ours) = filled(1, "word");
+    assert_eq!(tokens, ours);
+    assert_eq!(filled(150_000, "word word").0 - filled(150_000, "word").0, 1);
+    let (since, none) = (filled(150_000, "word").0, 150_000 + 5 - 100);
+    assert!(since > none && since < none + ours, "{since}");
     // A request from before a compaction says nothing of the context after it.
     let mut live = LiveSession::with_session(&runtime(""), session(&long_work()));
     live.push(said("u", Some(10_000))).unwrap();

@@ -1,6 +1,6 @@
 //! The messages that Claude Code gives its function hook, read without a guess: what is not understood is refused.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -15,6 +15,12 @@ pub(super) struct AgentMessage {
     pub(super) tool_uses: Vec<ToolUse>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) tool_results: Vec<ToolOutput>,
+    /// The message's place in the agent's list; none where it was written here.
+    #[serde(skip)]
+    number: Option<usize>,
+    /// Whether a part of it was taken out.
+    #[serde(skip)]
+    is_changed: bool,
     #[serde(flatten, skip_serializing)]
     more: Map<String, Value>,
 }
@@ -51,26 +57,40 @@ const OF_A_RESULT: [&str; 3] = ["isError", "result", "meta"];
 impl AgentMessage {
     /// A message that was written here.
     pub(super) fn new(role: AgentRole, text: String, tool_uses: Vec<ToolUse>, tool_results: Vec<ToolOutput>) -> Self {
-        Self { role, text, tool_uses, tool_results, more: Map::new() }
+        Self { role, text, tool_uses, tool_results, number: None, is_changed: false, more: Map::new() }
     }
 
-    /// The messages, if all of them are understood; otherwise which one is not, and why.
+    /// The message's place in the agent's list, where it is as it came.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.number.filter(|_| !self.is_changed)
+    }
+
+    /// The message for the agent: its number where it is as it came.
+    pub(super) fn to_piece(&self) -> Result<Value, serde_json::Error> {
+        self.number().map_or_else(|| serde_json::to_value(self), |number| Ok(number.into()))
+    }
+
+    /// The messages, if all of them are understood; otherwise which one is not, and why. What the agent lists twice is read
+    /// where it stands last.
     pub(super) fn read_all(messages: &[Value]) -> Result<Vec<Self>, String> {
         let read = |(number, message): (usize, &Value)| {
             let object = message.as_object().ok_or_else(|| "it is not an object".to_owned());
             let message = object.and_then(|object| Self::deserialize(object).map_err(|error| error.to_string()));
             let message = message.and_then(|message| message.check().map(|()| message));
-            message.map_err(|why| format!("message {number} is not understood: {why}"))
+            let numbered = message.map(|message| Self { number: Some(number), ..message });
+            numbered.map_err(|why| format!("message {number} is not understood: {why}"))
         };
-        let all: Vec<Self> = messages.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        let mut all: Vec<Self> = messages.iter().enumerate().map(read).collect::<Result<_, _>>()?;
+        remove_repeated(&mut all);
         check_pairs(&all)?;
-        let is_empty = |message: &Self| {
-            message.text.trim().is_empty() && message.tool_uses.is_empty() && message.tool_results.is_empty()
-        };
-        if all.iter().all(is_empty) {
+        if all.iter().all(Self::is_empty) {
             return Err("there is no message that says anything".to_owned());
         }
         Ok(all)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.trim().is_empty() && self.tool_uses.is_empty() && self.tool_results.is_empty()
     }
 
     /// Refuses a field that is not known and may hold a part of the conversation.
@@ -94,10 +114,36 @@ fn may_say_something(value: &Value) -> bool {
     }
 }
 
+/// Takes out the calls that stand again, with their results, further on: where a compaction cut a step between its parallel
+/// calls and kept some of them, the agent lists these calls twice, once with the whole step and once as they were kept. A
+/// call whose result does not stand again is left alone.
+fn remove_repeated(messages: &mut Vec<AgentMessage>) {
+    let mut last_calls: BTreeMap<String, usize> = BTreeMap::new();
+    let mut last_results: BTreeMap<String, usize> = BTreeMap::new();
+    for (at, message) in messages.iter().enumerate() {
+        last_calls.extend(message.tool_uses.iter().map(|call| (call.tool_use_id.clone(), at)));
+        last_results.extend(message.tool_results.iter().map(|result| (result.tool_use_id.clone(), at)));
+    }
+    let mut at = 0;
+    messages.retain_mut(|message| {
+        let stands_again = |id: &String| {
+            let call = last_calls.get(id);
+            call.is_some_and(|call| at < *call && last_results.get(id).is_some_and(|result| call < result))
+        };
+        let before = (message.tool_uses.len(), message.tool_results.len());
+        message.tool_uses.retain(|call| !stands_again(&call.tool_use_id));
+        message.tool_results.retain(|result| !stands_again(&result.tool_use_id));
+        at += 1;
+        message.is_changed = before != (message.tool_uses.len(), message.tool_results.len());
+        !(message.is_changed && message.is_empty())
+    });
+}
+
 /// Refuses calls that have one name together, and results without a call: none of these can stay in a conversation.
 fn check_pairs(messages: &[AgentMessage]) -> Result<(), String> {
     let mut called = BTreeSet::new();
-    for (number, message) in messages.iter().enumerate() {
+    for message in messages {
+        let number = message.number.unwrap_or_default();
         for call in &message.tool_uses {
             if message.role == AgentRole::User {
                 return Err(format!("message {number} is the user's, and calls a tool"));

@@ -97,7 +97,8 @@ fn budget(tokens: u32) -> Budget {
 
 /// Whether the first and the newest text that a person typed are in the answer, word for word.
 fn has_what_was_asked(answer: &[Value], came: &[AgentMessage]) -> bool {
-    let text_of = |piece: &Value| match piece.as_u64().and_then(|number| came.get(usize::try_from(number).ok()?)) {
+    let kept = |number: u64| came.iter().find(|message| message.number().is_some_and(|own| own as u64 == number));
+    let text_of = |piece: &Value| match piece.as_u64().and_then(kept) {
         Some(kept) => kept.text.clone(),
         None => piece["text"].as_str().unwrap_or_default().to_owned(),
     };
@@ -147,20 +148,25 @@ fn wire(message: &AgentMessage) -> Value {
 /// The result, a message or the number of one for each.
 fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure> {
     let mut messages = Vec::new();
+    // The first of the messages that came which may still stay as they are.
+    let mut from = 0;
     for piece in &fitted.pieces {
         let (message, index) = match piece {
             FitPiece::Keep(range) => {
-                messages.extend(range.clone().map(Value::from));
+                let kept = came.get(range.clone()).unwrap_or_default();
+                messages.extend(kept.iter().map(AgentMessage::to_piece).collect::<Result<Vec<_>, _>>()?);
+                from = range.end;
                 continue;
             }
             FitPiece::Edit { index, message, .. } => (message, came.get(*index)),
             FitPiece::Insert { message, .. } => (message, None),
         };
         let message: Value = serde_json::from_str(message)?;
-        let newest = messages.iter().rev().find_map(Value::as_u64);
-        let from = newest.map_or(0, |newest| newest as usize + 1);
         match apart(&message, came, from) {
-            Some(parts) => messages.extend(parts),
+            Some((parts, next)) => {
+                messages.extend(parts);
+                from = next;
+            }
             None => messages.push(hook_message(&message, index)?),
         }
     }
@@ -169,19 +175,20 @@ fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure>
 
 /// The messages that one in Anthropic's form is of: that form puts neighbours of one role into one message, such as the task
 /// and a summary behind it. Those of the user's that stay as they are, from number `from` on, are numbers. `None` where none
-/// is.
-fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<Vec<Value>> {
+/// is; otherwise with the number behind the last of them.
+fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<(Vec<Value>, usize)> {
     let blocks = message["content"].as_array().filter(|_| message["role"] == "user")?;
     let texts: Vec<&str> = blocks.iter().map(|block| block["text"].as_str()).collect::<Option<_>>()?;
     let mut parts: Vec<Value> = Vec::new();
     let mut next = from;
     for text in texts {
         let is_text = |message: &AgentMessage| message.tool_results.is_empty() && message.text == text;
-        let found = came.iter().skip(next).position(|message| message.role == AgentRole::User && is_text(message));
+        let mut behind = came.iter().enumerate().skip(next);
+        let found = behind.find(|(_, message)| message.role == AgentRole::User && is_text(message));
         match found {
-            Some(behind) => {
-                parts.push((next + behind).into());
-                next += behind + 1;
+            Some((at, message)) => {
+                parts.push(message.to_piece().ok()?);
+                next = at + 1;
             }
             None => {
                 let written = AgentMessage::new(AgentRole::User, text.to_owned(), Vec::new(), Vec::new());
@@ -189,7 +196,7 @@ fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<Vec<Valu
             }
         }
     }
-    (next > from).then_some(parts)
+    (next > from).then_some((parts, next))
 }
 
 /// A message in Anthropic's form, as the hook gives it back. What the agent keeps of a result beside its text stays.

@@ -109,10 +109,52 @@ fn a_message_that_is_not_understood_leaves_all_to_the_agent() {
     check(json!({"role": "assistant", "text": "", "toolResults": [result]}), "is the model's, and has a tool's result");
     let call = json!({"tool_use_id": "new", "tool": "Bash", "input": {}});
     check(json!({"role": "user", "text": "", "toolUses": [call]}), "is the user's, and calls a tool");
-    let twice = json!({"tool_use_id": "call_0", "tool": "Bash", "input": {}});
-    check(json!({"role": "assistant", "text": "", "toolUses": [twice]}), "second call `call_0`");
+    let twice = json!({"tool_use_id": "new", "tool": "Bash", "input": {}});
+    check(json!({"role": "assistant", "text": "", "toolUses": [twice, twice]}), "second call `new`");
     let nothing = json!({"role": "assistant", "text": "", "toolUses": []});
     assert!(left(&json!({"messages": [nothing, nothing]})).contains("says anything"));
+}
+
+/// The answer to a session into which messages were put at a place.
+fn answer_with(more: &[Value], at: usize) -> Value {
+    let mut input = session(8);
+    let messages = input["messages"].as_array_mut().unwrap();
+    messages.splice(at..at, more.iter().cloned());
+    serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap()
+}
+
+#[test]
+fn calls_that_stand_twice_are_read_where_they_stand_last() {
+    let call = |id: &str| json!({"tool_use_id": id, "tool": "Bash", "input": {"command": "look"}});
+    let result = |id: &str| json!({"tool_use_id": id, "text": "an earlier reading", "isError": false});
+    let step = |text: &str, ids: &[&str]| {
+        let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
+        let results: Vec<Value> = ids.iter().map(|id| result(id)).collect();
+        [
+            json!({"role": "assistant", "text": text, "toolUses": calls, "handle": "h"}),
+            json!({"role": "user", "text": "", "toolUses": [], "toolResults": results, "handle": "h"}),
+        ]
+    };
+    // The newest step stands behind its own earlier listing, at 15 and 16: its numbers are the agent's.
+    let check = |text: &str, ids: &[&str], expect: &[Value]| {
+        let answer = answer_with(&step(text, ids), 15);
+        let messages = answer["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let tail = &messages[messages.len() - expect.len()..];
+        assert_eq!(tail, expect, "{answer}");
+        assert!(!messages.contains(&json!(15)) && !messages.contains(&json!(16)), "{answer}");
+        assert!(!answer.to_string().contains("an earlier reading"), "{answer}");
+    };
+    check("", &["call_7"], &[json!(17), json!(18)]);
+    check("", &["call_7", "call_7"], &[json!(17), json!(18)]);
+    // A part that does not stand again stays, as a message of its own.
+    let answer = answer_with(&step("Look once more.", &["call_6", "call_7"]), 15);
+    let texts = answer["messages"].as_array().unwrap().iter().filter(|piece| piece["text"] == "Look once more.");
+    assert_eq!(texts.count(), 1, "{answer}");
+    assert!(!answer.to_string().contains("call_7"), "{answer}");
+    // A call whose result does not stand again is not understood.
+    let alone = json!({"role": "assistant", "text": "", "toolUses": [call("call_0")]});
+    let answer = answer_with(&[alone], 5);
+    assert!(answer["note"].as_str().unwrap().contains("message 5 has a second call `call_0`"), "{answer}");
 }
 
 #[test]
