@@ -390,10 +390,11 @@ fn usage_records_correct_the_counter() {
     place.file("corrected.toml", "[counter]\nname = \"quarters\"\ncalibrate = true\n");
     let check = |config: &str| place.run(&format!("check s.jsonl --json --config {config}")).json();
     let (plain, corrected) = (check("plain.toml"), check("corrected.toml"));
-    assert_eq!((&plain["counter"], &plain["current_tokens"]), (&"quarters".into(), &(4 * 17).into()));
+    assert_eq!((&plain["counter"], &plain["counted_tokens"]), (&"quarters".into(), &(4 * 17).into()));
     // The texts count twice; the frames of messages are not text and stay.
     assert_eq!(corrected["counter"], "calibrated quarters");
-    assert_eq!(corrected["current_tokens"], 4 * (26 + 4));
+    assert_eq!(corrected["current_tokens"], 1_000 + 2 * (13 + 4) * 2 + 1, "the provider's count is the larger one");
+    assert_eq!(corrected["counted_tokens"], 4 * (26 + 4));
 }
 
 #[test]

@@ -31,7 +31,9 @@ fn check_tells_the_urgency() {
       "reserve_output_tokens": 500,
       "tool_definition_tokens": 0,
       "counter": "o200k_base",
-      "exact": true
+      "exact": true,
+      "counted_tokens": 1095,
+      "usage": null
     }
     "#);
     let urgency =

@@ -249,8 +249,9 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
     };
     let (tokens, ours) = filled(1, "word");
     assert_eq!(tokens, ours);
-    assert_eq!(filled(150_000, "word word").0 - filled(150_000, "word").0, 1);
-    let (since, none) = (filled(150_000, "word").0, 150_000 + 5 - 100);
+    let (one, two) = (filled(150_000, "word"), filled(150_000, "word word"));
+    assert_eq!(two.0 - one.0, two.1 - one.1, "what has come since, as it is counted here");
+    let (since, none) = (one.0, 150_000 + 5 - 100);
     assert!(since > none && since < none + ours, "{since}");
     // A request from before a compaction says nothing of the context after it.
     let mut live = LiveSession::with_session(&runtime(""), session(&long_work()));

@@ -138,7 +138,7 @@ fn calls_that_stand_twice_are_read_where_they_stand_last() {
     // The newest step stands behind its own earlier listing, at 15 and 16: its numbers are the agent's.
     let check = |text: &str, ids: &[&str], expect: &[Value]| {
         let answer = answer_with(&step(text, ids), 15);
-        let messages = answer["messages"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let messages = answer["messages"].as_array().unwrap();
         let tail = &messages[messages.len() - expect.len()..];
         assert_eq!(tail, expect, "{answer}");
         assert!(!messages.contains(&json!(15)) && !messages.contains(&json!(16)), "{answer}");
