@@ -1,4 +1,5 @@
-//! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to.
+//! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to, and the first
+//! words of a section under its heading.
 
 use crate::companions::introduces;
 use crate::source::{Kind, Source};
@@ -49,6 +50,8 @@ struct Outline {
     lead: Option<u32>,
     /// The heading of the section.
     heading: Option<u32>,
+    /// Whether the heading is the last line that was not empty.
+    is_below_heading: bool,
     is_code: bool,
 }
 
@@ -63,6 +66,7 @@ impl Outline {
         if self.is_code || words.is_empty() {
             return None;
         }
+        let is_below_heading = std::mem::take(&mut self.is_below_heading);
         let indentation = text.len() - words.len();
         self.open.retain(|(outer, _)| *outer < indentation);
         let parent = self.open.last().map(|(_, line)| *line);
@@ -74,11 +78,11 @@ impl Outline {
             return parent;
         }
         if is_heading(words) {
-            (self.heading, self.lead) = (Some(number), None);
+            (self.heading, self.lead, self.is_below_heading) = (Some(number), None, true);
             return None;
         }
         self.lead = introduces(words).then_some(number);
-        self.lead.and(self.heading)
+        self.heading.filter(|_| self.lead.is_some() || is_below_heading)
     }
 }
 
@@ -119,6 +123,7 @@ mod tests {
             "**Open**\nThese are:\n- one\nNext:\n**Done**\n1. two",
             &[None, Some(0), Some(1), Some(0), None, Some(4)],
         );
+        check("**One**\n\nWords of it.\nMore.\n\n## Two\nWords.", &[None, None, Some(0), None, None, None, Some(5)]);
         check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
     }
 }
