@@ -19,7 +19,7 @@ class _Kept:
         self.sizes = outcome.sizes
         self.warnings = outcome.warnings
         self._report = outcome.report()
-        self._written = outcome.write()
+        self._written: tuple[bytes, list[str]] = outcome.write()
         self._left = {handle: outcome.retrieve(handle) for handle in handles}
 
     def report(self) -> Any:
