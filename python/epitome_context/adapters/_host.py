@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("epitome_context")
 
 # What `Fitters` takes. Its format is the adapter's.
-_WORDS = (*(word for word in Fitter.__init__.__kwdefaults__ if word != "format"), *ENGINE_WORDS, "fitter", "on_fit")
+_WORDS = (*(word for word in Fitter.__init__.__kwdefaults__ or () if word != "format"), *ENGINE_WORDS, "fitter", "on_fit")
 
 # Any of these settles the budget, so that the host's model is not asked for its window.
 _SETTLES = ("budget", "model", "window", "engine")
