@@ -95,6 +95,8 @@ def main() -> None:
     print(f"{len(messages)} messages, {len(text):,} bytes, {tokens:,} tokens to {BUDGET:,}; medians of {times}, CPU ms")
     fitter = epitome.Fitter(budget=tokens + 1_000_000)
     fitter.fit(messages)
+    replaying = epitome.Fitter(budget=2 * BUDGET)
+    replaying.fit(messages)
     rows: list[tuple[str, Callable[[], Any] | None]] = [
         ("objects to JSON text", lambda: _epitome.json_text_of(messages, "messages")),
         ("JSON text to objects", lambda: _epitome.object_of(text)),
@@ -102,6 +104,7 @@ def main() -> None:
         ("compact(list)", lambda: epitome.compact(messages, budget=BUDGET).data),
         ("compact(bytes)", lambda: epitome.compact(text, budget=BUDGET).data),
         ("Fitter.fit, nothing due, all known", lambda: fitter.fit(messages)),
+        ("Fitter.fit, decisions made again", lambda: replaying.fit(messages)),
         ("count_tokens(list)", lambda: epitome.count_tokens(messages)),
         ("LangChain trim_messages", langchain(messages)),
         ("Haystack SlidingWindowCompactor", haystack(messages)),

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 # The characters of ids.
 _OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
+# What each message has, for a function over messages.
+_OF_MESSAGES = ("id", "role", "origin", "blocks")
+_LISTED = "`id`, `role`, `origin` and `blocks`"
+
 
 class HostStrategy:
     """A strategy as the native part takes it."""
@@ -45,10 +49,27 @@ def strategy_of(given: Any) -> HostStrategy:
         )
     summary = getattr(given, "summary", None) or (getattr(given, "__doc__", None) or "").strip().split("\n")[0]
     function = plan if callable(plan) else given
-    call = guard(f"the strategy `{name}`", function)
     if not callable(plan):
-        return HostStrategy(name, summary, True, call)
+        return HostStrategy(name, summary, True, guard(f"the strategy `{name}`", function, read=messages_of))
+    call = guard(f"the strategy `{name}`", function)
     return HostStrategy(name, summary, False, lambda view, goal: plan_of(call(view, goal)))
+
+
+def messages_of(answer: Any) -> list[Any]:
+    """What a function over messages gives back: all messages that are to stay."""
+    if not isinstance(answer, (list, tuple)):
+        raise TypeError(
+            f"a function over messages gives back the list of messages that are to stay, not {answer!r:.40}: "
+            "end it with `return messages`, also where it changed them in place"
+        )
+    for position, message in enumerate(answer):
+        missing = [field for field in _OF_MESSAGES if field not in message] if isinstance(message, dict) else []
+        if missing:
+            raise TypeError(
+                f"messages[{position}] has no `{missing[0]}`: a message that came keeps its {_LISTED}; a new one needs "
+                "them too, with an `id` that is new, and may only take the place of messages that leave"
+            )
+    return list(answer)
 
 
 def plan_of(answer: Any) -> Any:
@@ -92,8 +113,14 @@ def embedder_of(given: Callable[[list[str]], Any]) -> tuple[str, Callable[[list[
     return (str(name), rows)
 
 
-def guard(name: str, function: Callable[..., Any], work: str = "the compaction") -> Callable[..., Any]:
-    """The function with its coroutine run, and with a record of what it raises: the work goes on without it."""
+def guard(
+    name: str,
+    function: Callable[..., Any],
+    work: str = "the compaction",
+    read: Callable[[Any], Any] | None = None,
+) -> Callable[..., Any]:
+    """The function with its coroutine run, and with a record of what it raises, or `read` of its answer: the work goes on
+    without it."""
 
     def call(*arguments: Any) -> Any:
         try:
@@ -102,7 +129,7 @@ def guard(name: str, function: Callable[..., Any], work: str = "the compaction")
                 from ._async import result_of
 
                 answer = result_of(answer)
-            return answer
+            return answer if read is None else read(answer)
         except Exception:
             import logging
 

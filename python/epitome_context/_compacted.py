@@ -11,8 +11,31 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class _Kept:
+    """What a copy of `Compacted` goes by: plain data in place of the native outcome."""
+
+    def __init__(self, outcome: Any, handles: list[str]) -> None:
+        self.format = outcome.format
+        self.sizes = outcome.sizes
+        self.warnings = outcome.warnings
+        self._report = outcome.report()
+        self._written: tuple[bytes, list[str]] = outcome.write()
+        self._left = {handle: outcome.retrieve(handle) for handle in handles}
+
+    def report(self) -> Any:
+        return self._report
+
+    def write(self) -> tuple[bytes, list[str]]:
+        return self._written
+
+    def retrieve(self, handle: str) -> Any:
+        return self._left.get(handle)
+
+
 class Compacted:
-    """What `compact` gives: the session after it, the report, and what left."""
+    """What `compact` gives: the session after it, the report, and what left. It can be pickled and copied with all of it."""
+
+    _outcome: _epitome.Outcome | _Kept
 
     def __init__(self, outcome: _epitome.Outcome) -> None:
         self._outcome = outcome
@@ -102,6 +125,14 @@ class Compacted:
         """Writes `data` to a file."""
         with open(path, "wb") as file:
             file.write(self.data)
+
+    def __getstate__(self) -> Any:
+        return self._outcome if isinstance(self._outcome, _Kept) else _Kept(self._outcome, self.report.handles)
+
+    def __setstate__(self, kept: _Kept) -> None:
+        self._outcome = kept
+        self._written = None
+        self._report = None
 
     def __repr__(self) -> str:
         return repr(self.report).replace("<Report", "<Compacted", 1)

@@ -121,17 +121,17 @@ class Engine:
 
     def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """What a session is made of: see `epitome_context.inspect`."""
-        return dict(self._native.inspect(bytes_of(session)[0], format, name))
+        return dict(self._native.inspect(bytes_of(session)[0], _format_or_any(session, format), name))
 
     def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """Whether a session should be compacted: see `epitome_context.check`."""
-        return dict(self._native.check(bytes_of(session)[0], format, name))
+        return dict(self._native.check(bytes_of(session)[0], _format_or_any(session, format), name))
 
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
             return self._native.count_text(utf8_of(what, "text").decode())
-        return self._native.count(bytes_of(what)[0], format, None)
+        return self._native.count(bytes_of(what)[0], _format_or_any(what, format), None)
 
     def search(
         self,
@@ -190,6 +190,12 @@ class Engine:
             focus=focus,
             only_preview=only_preview,
         )
+
+
+def _format_or_any(session: Any, format: str | None) -> str | None:
+    """The format to read a session in: any where it is an empty list, which has no message to tell by."""
+    is_empty = isinstance(session, (list, tuple)) and not session
+    return "openai-chat" if is_empty and format is None else format
 
 
 def members_of(chain: Any) -> Any:

@@ -16,12 +16,14 @@ _ENGINES: dict[Any, Engine] = {}
 _MOST_ENGINES = 16
 _PLAIN = ("config", "model", "window", "reserve_output")
 _CALLABLES = ("strategies", "summarizer", "embedder")
+# What an engine is made of.
+ENGINE_WORDS = (*_PLAIN, *_CALLABLES)
 
 
 def engine_and_rest(given: Mapping[str, Any]) -> tuple[Engine, dict[str, Any]]:
     """The engine that the words of a call ask for, and the words that are not the engine's. Strategies in `chain` are."""
     words = dict(given)
-    taken = {word: words.pop(word) for word in (*_PLAIN, *_CALLABLES) if word in words}
+    taken = {word: words.pop(word) for word in ENGINE_WORDS if word in words}
     chain = words.get("chain")
     if chain is not None and not isinstance(chain, str):
         members = chain if isinstance(chain, (list, tuple)) else [chain]
@@ -54,9 +56,9 @@ def engine_and_chain(chain: Any, words: Mapping[str, Any]) -> tuple[Engine, Any]
 
 def engine_of(**taken: Any) -> Engine:
     """The engine of these words."""
-    unknown = [word for word in taken if word not in _PLAIN and word not in _CALLABLES]
+    unknown = [word for word in taken if word not in ENGINE_WORDS]
     if unknown:
-        raise TypeError(f"there is no word `{unknown[0]}`; an engine takes {', '.join((*_PLAIN, *_CALLABLES))}")
+        raise TypeError(f"there is no word `{unknown[0]}`; an engine takes {', '.join(ENGINE_WORDS)}")
     if any(taken.get(word) for word in _CALLABLES):
         return Engine(**taken)
     key = (config_of(taken.get("config")), *(taken.get(word) for word in _PLAIN[1:]))

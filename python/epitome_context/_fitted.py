@@ -61,12 +61,35 @@ class FitReport(Base):
         return self.to_html()
 
 
+class _Kept:
+    """What a copy of `Fitted` goes by: plain data in place of the native result."""
+
+    def __init__(self, result: Any) -> None:
+        self.status = result.status
+        self.is_unchanged = result.is_unchanged
+        self.is_hollow = result.is_hollow
+        self.figures = result.figures
+        self.lengths = result.lengths
+        self._pieces = result.pieces()
+        self._report = result.report()
+
+    def pieces(self) -> Any:
+        return self._pieces
+
+    def report(self) -> Any:
+        return self._report
+
+
 class Fitted:
     """What `fit` gives: the messages to send, and what was done to them.
 
     `messages` holds the caller's own objects for what is kept, copies of them with other texts for what was cut, and new
     dictionaries for what was inserted. The caller's list and objects are never changed.
+
+    It can be pickled and copied, with what left; the messages are copied as objects of theirs are.
     """
+
+    _result: _epitome.FitResult | _Kept
 
     messages: list[Any]
     system: Any
@@ -148,6 +171,16 @@ class Fitted:
     def retrieve(self, handle: str) -> Any:
         """What left under a handle: a text, or a list of messages; `None` where there is no such handle."""
         return self._retrieve(handle)
+
+    def __getstate__(self) -> Any:
+        left = {removal["handle"]: self.retrieve(removal["handle"]) for removal in self.removals}
+        kept = self._result if isinstance(self._result, _Kept) else _Kept(self._result)
+        return (self.messages, self.system, kept, left)
+
+    def __setstate__(self, kept: Any) -> None:
+        self.messages, self.system, self._result, left = kept
+        self._retrieve = left.get
+        self._report = None
 
     def __iter__(self) -> Any:
         return iter(self.messages)

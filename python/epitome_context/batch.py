@@ -62,6 +62,7 @@ def compact(
     >>> [(row["status"], row["tokens_after"]) for row in compacted][1]
     ('error', None)
     """
+    _check_column(column)
     engine, names = _engine_and_chain({**words, "chain": chain})
     return _epitome.compact_column(
         engine,
@@ -89,6 +90,7 @@ def inspect(
     >>> inspect(column([[{"role": "user", "content": "Hello"}]]))[0]["messages"]
     1
     """
+    _check_column(column)
     engine, _ = _engine_and_chain(words)
     return _epitome.inspect_column(engine, column, format=format, threads=_threads(threads))
 
@@ -120,6 +122,7 @@ def score(
     >>> [(row["method"], row["budget"], row["usable"]) for row in scored[0]["rows"]]
     [('default', '0.5', True)]
     """
+    _check_column(column)
     engine, _ = _engine_and_chain({})
     return _epitome.score_column(
         engine,
@@ -147,6 +150,7 @@ def probe(column: Any, probes: Any, *, format: str | None = None, threads: int |
     >>> probe(column([[{"role": "user", "content": "It listens on port 8021."}]]), [question])[0]["probes"]
     1.0
     """
+    _check_column(column)
     engine, _ = _engine_and_chain({})
     is_column = hasattr(probes, "__arrow_c_array__") or hasattr(probes, "__arrow_c_stream__")
     given = probes if is_column else _epitome.json_text_of(probes, "probes")
@@ -189,6 +193,19 @@ def _engine_and_chain(words: Mapping[str, Any]) -> tuple[_epitome.Engine, list[s
     if rest:
         raise TypeError(f"there is no word `{next(iter(rest))}`; the call's own words and those of an engine are taken")
     return (engine._native, chain)
+
+
+def _check_column(given: Any) -> None:
+    """Refuses a table, which speaks Arrow too: each of its rows would be taken for one session."""
+    names = getattr(given, "column_names", None)
+    if names is None:
+        names = getattr(given, "columns", None)
+    if names is not None:
+        listed = ", ".join(map(repr, names))
+        raise TypeError(
+            f"column: an object of the type `{type(given).__name__}` is a table: give one of its columns ({listed}), "
+            "such as table['messages']"
+        )
 
 
 def _threads(threads: int | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -120,6 +121,13 @@ def test_mistakes_of_the_call() -> None:
         assert expect in str(raised.value), str(raised.value)
 
     check("is not a column", TypeError, lambda: batch.compact([work()], budget=4_000))
+    table = SimpleNamespace(column_names=["id", "messages"])
+    of_a_table = "is a table: give one of its columns ('id', 'messages')"
+    check(of_a_table, TypeError, lambda: batch.compact(table, budget=9))
+    check(of_a_table, TypeError, lambda: batch.inspect(table))
+    check(of_a_table, TypeError, lambda: batch.score(table))
+    check(of_a_table, TypeError, lambda: batch.probe(table, []))
+    check(of_a_table, TypeError, lambda: batch.inspect(SimpleNamespace(columns=["id", "messages"])))
     check("`budget` takes a number", epitome.ConfigError, lambda: batch.compact(COLUMN, budget=-1))
     check("`chain`", epitome.ConfigError, lambda: batch.compact(COLUMN, budget=9, chain=["nonsense"]))
     check("nonsense", epitome.FormatError, lambda: batch.compact(COLUMN, budget=9, to="nonsense"))

@@ -113,6 +113,17 @@ def test_what_fails_is_recorded_and_the_chain_goes_on(caplog: pytest.LogCaptureF
 
     check(rewrite, "text")
 
+    def in_place(messages: list[Any], goal: Any) -> None:
+        del messages[3]
+
+    def add(messages: list[Any], goal: Any) -> Any:
+        return [*messages, {"role": "user", "blocks": []}]
+
+    check(in_place, "gives back the list of messages that are to stay, not None: end it with `return messages`")
+    assert "the strategy `in-place` failed" in caplog.text and "return messages" in caplog.text
+    check(add, "messages[64] has no `id`: a message that came keeps its `id`, `role`, `origin` and `blocks`; a new one")
+    assert "the strategy `add` failed" in caplog.text
+
 
 def test_what_is_no_strategy_is_refused() -> None:
     def check(strategy: Any, expect: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from enum import IntEnum
 from pathlib import Path
 from types import MappingProxyType
@@ -72,6 +74,32 @@ def test_json_becomes_objects() -> None:
     for wrong in ["", "[1,", "nothing", "[1] 2"]:
         with pytest.raises(ValueError, match="not JSON"):
             _epitome.object_of(wrong.encode())
+
+
+def test_a_compacted_session_is_copied_and_pickled() -> None:
+    def check(compacted: epitome.Compacted) -> None:
+        for again in (pickle.loads(pickle.dumps(compacted)), copy.deepcopy(compacted), copy.copy(copy.deepcopy(compacted))):
+            assert (again.data, again.format, again.warnings) == (compacted.data, compacted.format, compacted.warnings)
+            assert again.report == compacted.report and again.messages == compacted.messages
+            assert again.report.sizes == compacted.report.sizes and repr(again) == repr(compacted)
+            for handle in compacted.report.handles:
+                assert again.retrieve(handle) == compacted.retrieve(handle) is not None
+            assert again.retrieve("nothing") is None
+
+    check(epitome.compact(work(), budget=6_000))
+    check(epitome.compact(work(), budget=100_000))
+    assert epitome.compact(work(), budget=6_000).report.handles
+
+
+def test_an_empty_list_is_a_session_without_messages() -> None:
+    def check(empty: Any) -> None:
+        assert epitome.count_tokens(empty) == epitome.Engine().count_tokens(empty) == 0
+        contents = epitome.inspect(empty)
+        assert (contents["tokens"], contents["messages"]) == (0, [])
+        assert epitome.check(empty, window=8_000)["should_compact"] is False
+
+    check([])
+    check(())
 
 
 def test_compact_fits_and_stays_valid() -> None:

@@ -214,6 +214,27 @@ def test_a_fitter_is_copied_pickled_and_begun_again() -> None:
     refuse(state, "was made for counter `o200k_base`", config={"counter": {"name": "quarters"}})
 
 
+def test_what_came_of_a_list_is_copied_and_pickled() -> None:
+    def check(fitted: epitome.Fitted) -> None:
+        for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted), copy.copy(copy.deepcopy(fitted))):
+            assert again.messages == fitted.messages and again.system == fitted.system
+            assert (again.status, again.unchanged, again.pieces) == (fitted.status, fitted.unchanged, fitted.pieces)
+            figures = (fitted.tokens_before, fitted.tokens_after, fitted.budget)
+            assert (again.tokens_before, again.tokens_after, again.budget) == figures
+            assert again.report == fitted.report and again.report.outcomes == fitted.report.outcomes
+            assert repr(again) == repr(fitted)
+            for removal in fitted.removals:
+                assert again.retrieve(removal["handle"]) == fitted.retrieve(removal["handle"]) is not None
+            assert again.retrieve("nothing") is None
+
+    check(fit(work(), budget=6_000))
+    check(fit(work(), budget=100_000))
+    fitter = Fitter(budget=6_000)
+    fitter.fit(work())
+    check(fitter.fit(work()))
+    assert fit(work(), budget=6_000).removals
+
+
 def test_an_engine_is_pickled() -> None:
     engine = pickle.loads(pickle.dumps(epitome.Engine({"budget": {"window": 20_000}})))
     assert engine.compact(work()).status == "compacted"

@@ -7,6 +7,7 @@ import threading
 from copy import deepcopy
 
 from .._calls import context_overflow
+from .._engines import ENGINE_WORDS
 from .._errors import ConfigError, EpitomeError
 from .._fitter import Fitter
 from .._pieces import Edit, Keep
@@ -15,7 +16,7 @@ from ._recall import Recall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any, TypeVar
 
     from typing_extensions import TypedDict, Unpack
@@ -47,10 +48,30 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("epitome_context")
 
+# What `Fitters` takes. Its format is the adapter's.
+_WORDS = (*(word for word in Fitter.__init__.__kwdefaults__ or () if word != "format"), *ENGINE_WORDS, "fitter", "on_fit")
+
 # Any of these settles the budget, so that the host's model is not asked for its window.
 _SETTLES = ("budget", "model", "window", "engine")
 # Sections of a configuration that say nothing of budgets.
 _SILENT = frozenset(("marks", "strategies"))
+
+
+def near_word(word: str, known: Iterable[str]) -> str | None:
+    """The word that was probably meant by another one."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, list(known), n=1)), None)
+
+
+def check_words(given: Iterable[str], known: Iterable[str] = _WORDS) -> None:
+    """Refuses a word that an adapter does not take, when it is made: a framework may take its first call much later."""
+    known = tuple(known)
+    for word in given:
+        if word not in known:
+            meant = near_word(word, known)
+            hint = f"did you mean `{meant}`?" if meant else f"there are {', '.join(f'`{name}`' for name in known)}"
+            raise TypeError(f"there is no word `{word}`; {hint}")
 
 
 def _settles(words: dict[str, Any]) -> bool:
@@ -74,6 +95,7 @@ class Fitters:
         **given: Unpack[FitterWords],
     ) -> None:
         words: dict[str, Any] = {**given}
+        check_words(words)
         fitter = words.pop("fitter", None)
         if fitter is not None and words:
             raise TypeError(

@@ -13,7 +13,7 @@ from minisweagent.models.utils.actions_toolcall import BASH_TOOL
 
 from .._errors import FormatError
 from .._fitter import Fitter
-from ._host import own_messages
+from ._host import check_words, near_word, own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +33,19 @@ class EpitomeAgentConfig(AgentConfig):
     """A configuration of epitome: sections and keys, the path of a file, or its text."""
 
 
+_OWN_WORDS = ("budget", "window_of", "epitome")
+
+
 class EpitomeAgent(DefaultAgent):
     """The default agent, whose model is sent what fits; the trajectory has every message as it came."""
 
-    def __init__(self, model: Any, env: Any, *, config_class: type = EpitomeAgentConfig, **words: Any) -> None:
+    def __init__(
+        self, model: Any, env: Any, *, config_class: type[AgentConfig] = EpitomeAgentConfig, **words: Any
+    ) -> None:
+        # Its configuration passes over words that it does not know, for those of other programs may stand among them.
+        for word in words:
+            if word not in config_class.model_fields and near_word(word, _OWN_WORDS):
+                check_words([word], _OWN_WORDS)
         super().__init__(model, env, config_class=config_class, **words)
         fitter = Fitter(
             budget=self.config.budget, model=self.config.window_of, config=self.config.epitome, format="openai-chat"
