@@ -230,10 +230,39 @@ fn a_value_that_a_person_changed_is_theirs() {
     home.ran("setup pi --yes");
     home.put(".pi/agent/extensions/epitome.ts", "// mine now\n");
     let refused = home.run("setup pi --yes");
-    assert!(refused.code == 2 && refused.stderr.contains("is not what epitome wrote"), "{}", refused.stderr);
-    let said = home.ran("setup pi --undo --yes");
-    assert!(said.contains("was changed since, and stays"), "{said}");
+    let words = "was written by epitome, and edited since";
+    assert!(refused.code == 2 && refused.stderr.contains(words), "{}", refused.stderr);
     assert_eq!(home.text(".pi/agent/extensions/epitome.ts"), "// mine now\n");
+}
+
+#[test]
+fn an_edited_file_stays_active_and_known() {
+    let check = |agent: &str, file: &str| {
+        let home = Home::new(&[]);
+        let before = home.all();
+        home.ran(&format!("setup {agent} --yes"));
+        let ours = home.text(file);
+        home.put(file, &(ours + "// mine\n"));
+        for options in ["--dry-run", "--yes", "--yes --quiet", ""] {
+            let ran = home.run(&format!("setup {agent} --undo {options}"));
+            let is_told = ran.stderr.contains("is still active") && ran.stderr.contains(file);
+            // Nothing is left to agree on but what is asked the first time.
+            assert!(ran.code == 1 && is_told, "{agent} {options}: {} {}", ran.code, ran.stderr);
+        }
+        assert!(home.text(file).ends_with("// mine\n"));
+        let left = home.all().into_values().flatten().count();
+        assert_eq!(left, before.values().flatten().count() + 1, "{agent}: all else is taken back");
+        let refused = home.run(&format!("setup {agent} --yes"));
+        let words = "was written by epitome, and edited since";
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{agent}: {}", refused.stderr);
+        fs::remove_file(home.0.path(file)).unwrap();
+        home.ran(&format!("setup {agent} --undo --yes"));
+        assert_eq!(home.all(), before, "{agent}");
+        assert!(!home.0.path("data/epitome").exists(), "{agent}: no empty folder is left");
+    };
+    check("pi", ".pi/agent/extensions/epitome.ts");
+    check("opencode", ".config/opencode/plugin/epitome.js");
+    check("claude-code", ".claude/skills/epitome/hooks/compact.ts");
 }
 
 #[test]
@@ -327,7 +356,7 @@ fn links_and_folders_without_permission() {
     assert!(ran.code == 2 && ran.stderr.contains("it has other names (hard links)"), "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing was changed"), "{}", ran.stderr);
     assert_eq!(home.all(), before);
-    assert!(!home.0.path("data/epitome/setup/claude-code.json").exists(), "nothing is recorded");
+    assert!(!home.0.path("data").exists(), "nothing is recorded, and no empty folder is left");
 
     // A folder where a file is to be: nothing is written.
     let home = Home::new(&[(".claude/settings.json/mine", "x")]);
