@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::document::Syntax;
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
 use super::record::{FileRecord, Patch, Record, ValueRecord, hash_of};
@@ -139,7 +141,7 @@ impl Changes {
                     None => current.map(str::to_owned),
                 };
                 let (after, put, patches) =
-                    self.with_values(path, *syntax, base.as_deref().unwrap_or_default(), values)?;
+                    self.with_values(path, *syntax, base.as_deref().unwrap_or_default(), values, earlier)?;
                 if put.is_empty() {
                     return Ok((base, None));
                 }
@@ -156,6 +158,7 @@ impl Changes {
         syntax: Syntax,
         text: &str,
         values: &[PlannedValue],
+        earlier: Option<&FileRecord>,
     ) -> Result<(String, Vec<ValueRecord>, Vec<Patch>), Failure> {
         let refused = |problem: String| refusal(path, &problem);
         let mut text = text.to_owned();
@@ -169,6 +172,9 @@ impl Changes {
                 let (name, path) = (value.keys.join("."), path.display());
                 self.notes.push(format!("`{name}` in {path} is yours, and stays"));
                 continue;
+            }
+            if let Some(there) = there.filter(|_| value.other == OtherValue::Refuse) {
+                return Err(foreign_value(path, &value.keys, &there, earlier));
             }
             let before = syntax.own_text(&text, &value.keys).map_err(refused)?;
             let (changed, made) = syntax.with(&text, &value.keys, &value.value).map_err(refused)?;
@@ -210,6 +216,19 @@ impl Changes {
         }
         Ok((record.existed || !syntax.is_empty(&text)).then_some(text))
     }
+}
+
+/// A value under a name of epitome's that epitome did not write, or not so. Of what it holds only what tells it apart is
+/// shown: settings may hold keys.
+fn foreign_value(path: &Path, keys: &[String], there: &Value, earlier: Option<&FileRecord>) -> Failure {
+    let written = earlier.and_then(|record| record.values.as_ref());
+    let is_edited = written.is_some_and(|(_, put)| put.iter().any(|put| put.keys == *keys && put.before.is_none()));
+    let whose = if is_edited { "was written by epitome, and edited since" } else { "is not what epitome wrote" };
+    let telling = ["command", "base_url", "url", "name"];
+    let shown = telling.iter().find_map(|key| Some(format!(" ({key} = {})", there.get(key)?)));
+    let (name, path) = (keys.join("."), path.display());
+    Failure::usage_text(format!("`[{name}]` in {path} {whose}{}", shown.unwrap_or_default()))
+        .with_help("give it another name, or remove it, and run this again; nothing was changed")
 }
 
 /// Whether a file has all planned values as an earlier set-up left them: put by it, or left to the person.
