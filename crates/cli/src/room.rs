@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::RoomArgs;
 use crate::configuration;
-use crate::counter::counter_of;
+use crate::counter::{counter_of, has_vocabulary};
 use crate::failure::Failure;
 
 /// What the window of a session is known by.
@@ -37,6 +37,8 @@ pub(crate) struct Room {
     pub(crate) source: WindowSource,
     /// The room that `--budget` gives the messages.
     budget: Option<u32>,
+    /// The model that the messages are for, where one is named.
+    model: Option<String>,
 }
 
 impl Room {
@@ -59,6 +61,11 @@ impl Room {
             (_, _, Some(name)) => Some(WindowSource::Model(name.clone())),
             _ => (is_set("budget.window") || is_set("budget.model")).then_some(WindowSource::Configuration),
         };
+        let named = match (&args.model, config.source("budget.window")) {
+            (Some(name), _) => Some(name.clone()),
+            (None, Source::Model(name)) => Some(name),
+            (None, _) => model.name.clone(),
+        };
         // A window that is recorded is one that the agent used: where it cannot be set, the model's name is next.
         let is_recorded = given.is_none()
             && model.window.is_some_and(|window| config.set("budget.window", &Value::from(window)).is_ok());
@@ -75,14 +82,17 @@ impl Room {
             },
             (None, None) => WindowSource::Default(None),
         };
-        Ok(Self { runtime, source, budget: args.budget })
+        Ok(Self { runtime, source, budget: args.budget, model: named })
     }
 
     /// How full a session of this room is, whose messages take `tokens`. A budget of the messages alone is compared with these
     /// alone: what the provider counted is the whole request.
     pub(crate) fn fullness(&self, engine: &Engine, session: &Session, tokens: u32, budget: &Budget) -> Fullness {
         let measure = if self.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
-        measure(engine, session, tokens, budget, &self.runtime.triggers)
+        let fullness = measure(engine, session, tokens, budget, &self.runtime.triggers);
+        // A vocabulary is exact for the models that have it, and an estimate for every other.
+        let is_own = self.model.as_ref().is_none_or(|model| has_vocabulary(&fullness.counter, model));
+        Fullness { exact: fullness.exact && is_own, ..fullness }
     }
 
     /// The engine for a session of this room, and the budget that its messages have. Linear in the tool definitions.

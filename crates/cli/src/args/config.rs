@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// The configuration file, and the agent of it.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ConfigArgs {
     /// The configuration file
     #[arg(long, value_name = "FILE")]

@@ -6,6 +6,7 @@ use clap::Args;
 use epitome::formats::Format;
 
 use super::config::ConfigArgs;
+use super::context::RoomArgs;
 use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
 use super::values::{message, tokens};
@@ -14,10 +15,12 @@ use super::values::{message, tokens};
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// The model's context window, such as 200000 or 200k [default: 200000, or the configuration's]
+    /// The model's context window, such as 200000 or 200k [default: the configuration's, else that of the model that the
+    /// session names, else 200000]
     #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
     pub(crate) window: Option<u32>,
-    /// The model of the session: sets window and reserve where --window does not
+    /// The model of the session, in place of the one that the session names: sets window and reserve where --window does
+    /// not
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     #[command(flatten)]
@@ -28,6 +31,14 @@ pub(crate) struct CheckArgs {
     /// Check every session of a file of several
     #[arg(long, conflicts_with = "session")]
     pub(crate) all: bool,
+}
+
+impl CheckArgs {
+    /// The room that these arguments ask for: that of the whole window.
+    pub(crate) fn room(&self) -> RoomArgs {
+        let (window, model) = (self.window, self.model.clone());
+        RoomArgs { budget: None, window, model, configuration: self.configuration.clone() }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -3,20 +3,21 @@
 use std::process::ExitCode;
 
 use epitome::Session;
-use epitome::context::{Fullness, ReportedUsage, tool_definition_tokens};
+use epitome::context::{Fullness, ReportedUsage};
 use epitome::engine::Urgency;
+use epitome::formats::{RecordedModel, recorded_model};
 use epitome::session::Trigger;
-use epitome::strategy::Value;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::counter::counter_of;
-use crate::failure::{CommandResult, Failure};
+use crate::failure::CommandResult;
 use crate::render::bar::bar;
+use crate::render::context::window_words;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, percent, width};
-use crate::{configuration, input, terminal};
+use crate::room::{Room, WindowSource};
+use crate::{input, terminal};
 
 /// The output of `--json`.
 #[derive(Debug, Serialize)]
@@ -28,6 +29,8 @@ struct CheckOutput<'a> {
     counted_tokens: u32,
     /// What the provider counted for the newest request; null where the recording does not say.
     usage: Option<ReportedUsage>,
+    /// What the window is known by.
+    window: &'a WindowSource,
     /// Whether the threshold is that of `[triggers] tokens`.
     #[serde(skip)]
     is_by_tokens: bool,
@@ -35,18 +38,10 @@ struct CheckOutput<'a> {
 
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
-    let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
-    let mut set = |option: &str, key: &str, value: Value| {
-        config.set(key, &value).map_err(|problem| Failure::usage_text(format!("{option} {problem}")))
-    };
-    if let Some(model) = &args.model {
-        set("--model", "budget.model", model.as_str().into())?;
-    }
-    if let Some(window) = args.window {
-        set("--window", "budget.window", window.into())?;
-    }
-    let runtime = configuration::build_without_model(config, &registry)?;
+    // A wrong configuration is told before the session is read.
+    Room::new(&args.room(), &RecordedModel::default(), &registry)?;
     let loaded = input::load(&args.input, quiet)?;
+    let room = Room::new(&args.room(), &recorded_model(loaded.format, &loaded.bytes), &registry)?;
     let chosen: Vec<usize> = if args.all {
         (0..loaded.sessions.len()).collect()
     } else {
@@ -55,7 +50,7 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let check = |index: &usize| {
         let loaded = &loaded.sessions[*index];
         let session = input::select_view(&loaded.session, args.input.view);
-        checked(&loaded.name, &session, &runtime)
+        measure(&loaded.name, &session, &room)
     };
     let all: Vec<CheckOutput<'_>> = chosen.iter().map(check).collect();
     if args.json {
@@ -73,18 +68,16 @@ fn one_json(all: &[CheckOutput<'_>]) -> Result<String, serde_json::Error> {
     all.first().map(serde_json::to_string_pretty).unwrap_or_else(|| Ok(String::new()))
 }
 
-fn checked<'a>(name: &'a str, session: &Session, runtime: &epitome::Runtime) -> CheckOutput<'a> {
-    let counter = counter_of(runtime, session);
-    let engine = epitome::engine_with_counter(runtime, counter);
-    let mut budget = runtime.budget.clone();
-    budget.tool_definitions = tool_definition_tokens(&engine, session);
-    let (tokens, triggers) = (engine.ledger(session).total(), &runtime.triggers);
+fn measure<'a>(name: &'a str, session: &Session, room: &'a Room) -> CheckOutput<'a> {
+    let (engine, budget) = room.engine(session);
+    let (tokens, triggers) = (engine.ledger(session).total(), &room.runtime.triggers);
     CheckOutput {
         session: name,
         is_by_tokens: triggers.tokens > 0 && triggers.tokens < budget.soft.tokens(budget.usable()),
         counted_tokens: tokens,
         usage: ReportedUsage::read(session),
-        fullness: Fullness::measure_reported(&engine, session, tokens, &budget, triggers),
+        window: &room.source,
+        fullness: room.fullness(&engine, session, tokens, &budget),
     }
 }
 
@@ -118,27 +111,21 @@ fn page(one: &CheckOutput<'_>) -> String {
     let check = &one.fullness.check;
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), 40, style);
     let share = percent(check.current_tokens.into(), check.usable_tokens.into());
-    let tools = if one.fullness.tool_definition_tokens > 0 {
-        format!(" - {} tool definitions", number(one.fullness.tool_definition_tokens))
-    } else {
-        String::new()
-    };
     let (counted, counter) = (number(one.counted_tokens), &one.fullness.counter);
     let by = if check.current_tokens > one.counted_tokens {
         format!("counted by the provider, {counted} by {counter}")
     } else {
         format!("by {counter}")
     };
+    let window = window_words(&one.fullness, one.window);
     format!(
         "{style}{STRONG}{word}{STRONG:#}{style:#}\n  {drawn}  {share}\n\
          \x20 {FAINT}tokens{FAINT:#}     {}  {FAINT}{by}{FAINT:#}\n\
-         \x20 {FAINT}usable{FAINT:#}     {}  {FAINT}window {} - reserve {}{tools}{FAINT:#}\n\
+         \x20 {FAINT}usable{FAINT:#}     {}  {FAINT}{window}{FAINT:#}\n\
          \x20 {FAINT}threshold{FAINT:#}  {}\n\
          \x20 {FAINT}trigger{FAINT:#}    {}\n",
         number(check.current_tokens),
         number(check.usable_tokens),
-        number(one.fullness.window_tokens),
-        number(one.fullness.reserve_output_tokens),
         check.threshold_tokens.map_or_else(|| "off".to_owned(), number),
         due_label(one),
     )

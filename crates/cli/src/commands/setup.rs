@@ -1,6 +1,7 @@
 //! `epitome setup`: an agent's own files are changed so that it works with this program, and changed back.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use similar::TextDiff;
@@ -54,9 +55,21 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         };
         (Changes::of_plan(&plan, record.as_ref())?, plan.advice)
     };
+    if !args.undo {
+        let words = "was written by epitome, and edited since: it stays; remove it where it is not needed";
+        changes
+            .edited
+            .iter()
+            .filter(|_| !quiet)
+            .for_each(|path| terminal::note(&format!("{} {words}", path.display())));
+    }
     changes.notes.iter().filter(|_| !quiet).for_each(|note| terminal::note(note));
     let is_known = record == changes.record;
+    let is_whole = !args.undo || changes.edited.is_empty();
     if changes.files.is_empty() && is_known {
+        if !is_whole {
+            return Err(still_active(name, &changes.edited));
+        }
         if !quiet {
             terminal::tell(&format!("{name} is set up already: nothing to change\n"));
         }
@@ -68,13 +81,16 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
     }
     if args.dry_run {
         terminal::tell("nothing was changed (--dry-run)\n");
-        return Ok(ExitCode::SUCCESS);
+        return if is_whole { Ok(ExitCode::SUCCESS) } else { Err(still_active(name, &changes.edited)) };
     }
     if !args.yes && !changes.files.is_empty() && !is_agreed()? {
         terminal::tell("nothing was changed\n");
         return Ok(ExitCode::SUCCESS);
     }
     write(&changes, &record_path)?;
+    if !is_whole {
+        return Err(still_active(name, &changes.edited));
+    }
     if !quiet {
         let done = if args.undo { "set back" } else { "set up" };
         let undo = if args.undo { String::new() } else { format!("; {FAINT}--undo takes it back{FAINT:#}") };
@@ -82,6 +98,14 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         advice.iter().for_each(|line| terminal::tell(&format!("{line}\n")));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An undo leaves what the person edited, and the agent goes on to load it.
+fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
+    let files: Vec<String> = edited.iter().map(|path| path.display().to_string()).collect();
+    let which = files.join(", ");
+    let words = format!("the set-up of {name} is still active: written by epitome, edited since, and left: {which}");
+    Failure::other(anyhow::Error::msg(words)).with_help("move or remove what is left, and run `--undo` again")
 }
 
 /// The path of this program: what a plug-in calls is the program that set it up.

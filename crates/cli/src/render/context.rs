@@ -96,7 +96,7 @@ pub(crate) fn nearness_words(fullness: &Fullness) -> String {
 }
 
 /// What the window is known by, in words.
-fn window_words(fullness: &Fullness, source: &WindowSource) -> String {
+pub(crate) fn window_words(fullness: &Fullness, source: &WindowSource) -> String {
     let size = number(fullness.window_tokens);
     let window = match source {
         WindowSource::Budget => return "as --budget says".to_owned(),

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::document::Syntax;
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
 use super::record::{FileRecord, Patch, Record, ValueRecord, hash_of};
@@ -31,12 +33,14 @@ pub(crate) struct Changes {
     pub(crate) folders: Vec<PathBuf>,
     /// What stays as it is against the plan, and why, a line each.
     pub(crate) notes: Vec<String>,
+    /// Files that were written whole and edited since: they stay, and so does their record.
+    pub(crate) edited: Vec<PathBuf>,
 }
 
 impl Changes {
     /// What a plan changes, given the record of an earlier set-up. Reads the files, and writes none.
     pub(crate) fn of_plan(plan: &Plan, earlier: Option<&Record>) -> Result<Self, Failure> {
-        let mut changes = Self { files: Vec::new(), record: None, folders: Vec::new(), notes: Vec::new() };
+        let mut changes = Self::none(Vec::new());
         let mut records = Vec::new();
         let recorded = |path: &Path| earlier.and_then(|record| record.files.iter().find(|file| file.path == path));
         let mut folders = earlier.map(|record| record.folders.clone()).unwrap_or_default();
@@ -57,7 +61,7 @@ impl Changes {
                 let known = changes.files.len();
                 changes.take_back_file(old)?;
                 // It is taken back after the record is written, and where the process ends in between, next time.
-                if changes.files.len() > known {
+                if changes.files.len() > known || changes.edited.contains(&old.path) {
                     records.push(old.clone());
                 }
             }
@@ -68,12 +72,19 @@ impl Changes {
 
     /// What takes a set-up back. Reads the files, and writes none.
     pub(crate) fn of_undo(record: &Record) -> Result<Self, Failure> {
-        let folders = record.folders.clone();
-        let mut changes = Self { files: Vec::new(), record: None, folders, notes: Vec::new() };
+        let mut changes = Self::none(record.folders.clone());
         for file in record.files.iter().rev() {
             changes.take_back_file(file)?;
         }
+        // What stays can be taken back later, when the person has decided on it.
+        let kept: Vec<FileRecord> =
+            record.files.iter().filter(|file| changes.edited.contains(&file.path)).cloned().collect();
+        changes.record = (!kept.is_empty()).then(|| Record::new(kept, record.folders.clone()));
         Ok(changes)
+    }
+
+    fn none(folders: Vec<PathBuf>) -> Self {
+        Self { files: Vec::new(), record: None, folders, notes: Vec::new(), edited: Vec::new() }
     }
 
     fn add(&mut self, path: &Path, before: Option<String>, after: Option<String>) {
@@ -103,9 +114,13 @@ impl Changes {
                     current == text || earlier.is_some_and(|record| record.record_of(current).is_some())
                 });
                 if !is_ours {
-                    let failure =
-                        Failure::usage_text(format!("{} is there, and it is not what epitome wrote", path.display()));
-                    return Err(failure.with_help("move it away where it is not needed, and run this again"));
+                    let path = path.display();
+                    return Err(match earlier {
+                        Some(_) => Failure::usage_text(format!("{path} was written by epitome, and edited since"))
+                            .with_help("move it away to have it written anew, and run this again; nothing was changed"),
+                        None => Failure::usage_text(format!("{path} is there, and it is not what epitome wrote"))
+                            .with_help("move it away where it is not needed, and run this again"),
+                    });
                 }
                 let record = match earlier {
                     Some(earlier) if earlier.after == hash_of(text) => earlier.clone(),
@@ -126,7 +141,7 @@ impl Changes {
                     None => current.map(str::to_owned),
                 };
                 let (after, put, patches) =
-                    self.with_values(path, *syntax, base.as_deref().unwrap_or_default(), values)?;
+                    self.with_values(path, *syntax, base.as_deref().unwrap_or_default(), values, earlier)?;
                 if put.is_empty() {
                     return Ok((base, None));
                 }
@@ -143,6 +158,7 @@ impl Changes {
         syntax: Syntax,
         text: &str,
         values: &[PlannedValue],
+        earlier: Option<&FileRecord>,
     ) -> Result<(String, Vec<ValueRecord>, Vec<Patch>), Failure> {
         let refused = |problem: String| refusal(path, &problem);
         let mut text = text.to_owned();
@@ -156,6 +172,9 @@ impl Changes {
                 let (name, path) = (value.keys.join("."), path.display());
                 self.notes.push(format!("`{name}` in {path} is yours, and stays"));
                 continue;
+            }
+            if let Some(there) = there.filter(|_| value.other == OtherValue::Refuse) {
+                return Err(foreign_value(path, &value.keys, &there, earlier));
             }
             let before = syntax.own_text(&text, &value.keys).map_err(refused)?;
             let (changed, made) = syntax.with(&text, &value.keys, &value.value).map_err(refused)?;
@@ -176,7 +195,7 @@ impl Changes {
             return Ok(written.existed.then_some(before));
         }
         let Some((syntax, values)) = &record.values else {
-            self.notes.push(format!("{path} was changed since, and stays: remove it where it is not needed"));
+            self.edited.push(record.path.clone());
             return Ok(current.map(str::to_owned));
         };
         let refused = |problem: String| refusal(&record.path, &problem);
@@ -197,6 +216,19 @@ impl Changes {
         }
         Ok((record.existed || !syntax.is_empty(&text)).then_some(text))
     }
+}
+
+/// A value under a name of epitome's that epitome did not write, or not so. Of what it holds only what tells it apart is
+/// shown: settings may hold keys.
+fn foreign_value(path: &Path, keys: &[String], there: &Value, earlier: Option<&FileRecord>) -> Failure {
+    let written = earlier.and_then(|record| record.values.as_ref());
+    let is_edited = written.is_some_and(|(_, put)| put.iter().any(|put| put.keys == *keys && put.before.is_none()));
+    let whose = if is_edited { "was written by epitome, and edited since" } else { "is not what epitome wrote" };
+    let telling = ["command", "base_url", "url", "name"];
+    let shown = telling.iter().find_map(|key| Some(format!(" ({key} = {})", there.get(key)?)));
+    let (name, path) = (keys.join("."), path.display());
+    Failure::usage_text(format!("`[{name}]` in {path} {whose}{}", shown.unwrap_or_default()))
+        .with_help("give it another name, or remove it, and run this again; nothing was changed")
 }
 
 /// Whether a file has all planned values as an earlier set-up left them: put by it, or left to the person.
@@ -257,7 +289,7 @@ pub(super) fn refusal(path: &Path, problem: &str) -> Failure {
 }
 
 /// The folders that a file needs and that are not there, the outermost first.
-fn missing_folders(path: &Path) -> Vec<PathBuf> {
+pub(super) fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> =
         path.ancestors().skip(1).take_while(|folder| !folder.exists()).map(Path::to_owned).collect();
     missing.reverse();

@@ -31,8 +31,8 @@ pub(super) fn plan(place: &Place) -> Result<Plan, Failure> {
     let server = json!({"command": place.program, "args": ["mcp", "--beside", "codex"]});
     let values = vec![
         PlannedValue::new(&["model_provider"], "epitome", OtherValue::Replace),
-        PlannedValue::new(&["model_providers", "epitome"], provider, OtherValue::Replace),
-        PlannedValue::new(&["mcp_servers", "epitome"], server, OtherValue::Replace),
+        PlannedValue::new(&["model_providers", "epitome"], provider, OtherValue::Refuse),
+        PlannedValue::new(&["mcp_servers", "epitome"], server, OtherValue::Refuse),
     ];
     let path = folder.join("config.toml");
     let mut advice = vec![

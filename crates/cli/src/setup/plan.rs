@@ -51,6 +51,8 @@ pub(crate) enum OtherValue {
     Replace,
     /// It stays, and the person is told.
     Keep,
+    /// Nothing is changed: the name is epitome's, and what stands under it is not.
+    Refuse,
 }
 
 impl PlannedValue {

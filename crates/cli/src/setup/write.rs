@@ -4,13 +4,14 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::change::{Changes, FileChange};
+use super::change::{Changes, FileChange, missing_folders};
 use crate::failure::Failure;
 use crate::replace::{cannot_write, replace};
 
 /// Writes all changes, and the record to `record`. Where one fails, those before it are taken back.
 pub(crate) fn write(changes: &Changes, record: &Path) -> Result<(), Failure> {
     let earlier = fs::read(record).ok();
+    let missing = missing_folders(record);
     let made = || -> Result<(), (usize, Failure)> {
         // First of all: what is changed can be taken back, even where the process ends in between.
         if let Some(kept) = &changes.record {
@@ -38,6 +39,7 @@ pub(crate) fn write(changes: &Changes, record: &Path) -> Result<(), Failure> {
             None => Ok(()),
         };
         remove_empty(changes.record.iter().flat_map(|record| record.folders.iter().rev()).map(AsRef::as_ref));
+        remove_empty(missing.iter().rev().map(AsRef::as_ref));
         return Err(match restored {
             Ok(()) => failure.with_help("nothing was changed"),
             Err(error) => failure.with_help(format!("{} stays ({error})", record.display())),
@@ -46,6 +48,8 @@ pub(crate) fn write(changes: &Changes, record: &Path) -> Result<(), Failure> {
     remove_empty(changes.folders.iter().rev().map(AsRef::as_ref));
     if changes.record.is_none() && record.exists() {
         fs::remove_file(record).map_err(|error| cannot_write(record, error))?;
+        // The two that only epitome uses: `setup`, and `epitome` around it.
+        remove_empty(record.ancestors().skip(1).take(2));
     }
     Ok(())
 }

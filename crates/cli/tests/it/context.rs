@@ -21,7 +21,7 @@ fn a_context_is_told_in_whole_lines() {
         "context chat.json",
         &[
             "chat.json  openai-chat, m, 6 messages",
-            "1,095 of the 184,000 tokens that the messages may take",
+            "about 1,095 of the 184,000 tokens that the messages may take",
             "window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer",
             "a compaction is suggested from 147,200 tokens on: 146,105 more",
             "What fills it",
@@ -35,7 +35,7 @@ fn a_context_is_told_in_whole_lines() {
     check(
         "context chat.json --budget 1200",
         &[
-            "1,095 of the 1,200 tokens that the messages may take",
+            "about 1,095 of the 1,200 tokens that the messages may take",
             "as --budget says",
             "a compaction is suggested: 960 tokens are reached",
             "warning: one result of bash (#3) fills 86 % of the usable window",

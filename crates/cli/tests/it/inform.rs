@@ -11,7 +11,7 @@ fn check_tells_the_urgency() {
     no need to compact
       ▎·······································  0.6 %
       tokens     1,095  by o200k_base
-      usable     184,000  window 200,000 - reserve 16,000
+      usable     184,000  window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer
       threshold  147,200
       trigger    nothing
     "#);
@@ -31,9 +31,12 @@ fn check_tells_the_urgency() {
       "reserve_output_tokens": 500,
       "tool_definition_tokens": 0,
       "counter": "o200k_base",
-      "exact": true,
+      "exact": false,
       "counted_tokens": 1095,
-      "usage": null
+      "usage": null,
+      "window": {
+        "by": "window"
+      }
     }
     "#);
     let urgency =
@@ -42,6 +45,37 @@ fn check_tells_the_urgency() {
     assert_eq!(place.run("check chat.json --json").json()["current_tokens"], tokens);
     // Of a window this small a quarter is kept for the answer.
     assert_eq!([urgency(4_000), urgency(1_700), urgency(1_500)], ["none", "soft", "hard"]);
+}
+
+/// The same window in every command; exact are figures of a vocabulary for the models that have it.
+#[test]
+fn check_takes_the_window_that_context_takes() {
+    let check = |file: &str, options: &str, window: u64, by: &str, exact: bool| {
+        let place = Place::with("chat.json", chat().replace("\"model\": \"m\"", file));
+        place.file("c.toml", "[budget]\nmodel = \"claude-sonnet-4-5\"\n");
+        let checked = place.run(&format!("check chat.json --json {options}")).json();
+        let mut context = place.run(&format!("context chat.json --json {options}")).json();
+        let fullness = context["fullness"].take();
+        assert_eq!(
+            (&checked["window_tokens"], &checked["window"]["by"]),
+            (&window.into(), &by.into()),
+            "{file} {options}"
+        );
+        assert_eq!(checked["exact"], exact, "{file} {options}");
+        assert_eq!(checked["window"], context["window"], "{file} {options}");
+        for (key, value) in fullness.as_object().unwrap() {
+            assert_eq!(checked[key], *value, "{file} {options}: {key}");
+        }
+    };
+    let claude = "\"model\": \"claude-sonnet-5-5\"";
+    check(claude, "", 1_000_000, "model", false);
+    check(claude, "--window 60k", 60_000, "window", false);
+    check(claude, "--model gpt-4o", 128_000, "model", true);
+    check(claude, "--config c.toml", 200_000, "configuration", false);
+    check("\"model\": \"gpt-4o\"", "", 128_000, "model", true);
+    check("\"model\": \"gpt-4o\"", "--config c.toml", 200_000, "configuration", false);
+    check("\"model\": \"gpt-4o\"", "--model gemini-2.5-pro", 1_048_576, "model", false);
+    check("\"temperature\": 1", "", 200_000, "default", true);
 }
 
 #[test]

@@ -140,18 +140,17 @@ fn what_was_there_stays() {
 
 #[test]
 fn what_is_replaced_comes_back() {
-    let own = "[model_providers.epitome] # mine\nname = \"an own one\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+    let own = "model_provider = 'azure' # work\n";
     let home = Home::new(&[(CODEX, own)]);
     let said = home.ran("setup codex --yes");
-    assert!(said.contains("-name = \"an own one\"") && said.contains("+name = \"OpenAI\""), "{said}");
+    assert!(said.contains("-model_provider = 'azure'") && said.contains("+model_provider = \"epitome\""), "{said}");
     home.ran("setup codex --undo --yes");
     assert_eq!(home.text(CODEX), own);
 }
 
 #[test]
 fn what_is_replaced_comes_back_into_an_edited_file() {
-    let own = "# above\n[model_providers.epitome] # mine\nsince = 2026-01-02 # a date\n\n[model_providers.epitome.query_params]\n\
-               version = \"1\" # one\n";
+    let own = "# above\n[model_providers.azure] # mine\nsince = 2026-01-02 # a date\n";
     let check = |before: &str, edit: &str| {
         let home = Home::new(&[(CODEX, before)]);
         home.ran("setup codex --yes");
@@ -230,10 +229,51 @@ fn a_value_that_a_person_changed_is_theirs() {
     home.ran("setup pi --yes");
     home.put(".pi/agent/extensions/epitome.ts", "// mine now\n");
     let refused = home.run("setup pi --yes");
-    assert!(refused.code == 2 && refused.stderr.contains("is not what epitome wrote"), "{}", refused.stderr);
-    let said = home.ran("setup pi --undo --yes");
-    assert!(said.contains("was changed since, and stays"), "{said}");
+    let words = "was written by epitome, and edited since";
+    assert!(refused.code == 2 && refused.stderr.contains(words), "{}", refused.stderr);
     assert_eq!(home.text(".pi/agent/extensions/epitome.ts"), "// mine now\n");
+}
+
+#[test]
+fn an_edited_file_stays_active_and_known() {
+    let check = |agent: &str, file: &str| {
+        let home = Home::new(&[]);
+        let before = home.all();
+        home.ran(&format!("setup {agent} --yes"));
+        let ours = home.text(file);
+        home.put(file, &(ours + "// mine\n"));
+        for options in ["--dry-run", "--yes", "--yes --quiet", ""] {
+            let ran = home.run(&format!("setup {agent} --undo {options}"));
+            let is_told = ran.stderr.contains("is still active") && ran.stderr.contains(file);
+            // Nothing is left to agree on but what is asked the first time.
+            assert!(ran.code == 1 && is_told, "{agent} {options}: {} {}", ran.code, ran.stderr);
+        }
+        assert!(home.text(file).ends_with("// mine\n"));
+        let left = home.all().into_values().flatten().count();
+        assert_eq!(left, before.values().flatten().count() + 1, "{agent}: all else is taken back");
+        let refused = home.run(&format!("setup {agent} --yes"));
+        let words = "was written by epitome, and edited since";
+        assert!(refused.code == 2 && refused.stderr.contains(words), "{agent}: {}", refused.stderr);
+        fs::remove_file(home.0.path(file)).unwrap();
+        home.ran(&format!("setup {agent} --undo --yes"));
+        assert_eq!(home.all(), before, "{agent}");
+        assert!(!home.0.path("data/epitome").exists(), "{agent}: no empty folder is left");
+    };
+    check("pi", ".pi/agent/extensions/epitome.ts");
+    check("opencode", ".config/opencode/plugin/epitome.js");
+    check("claude-code", ".claude/skills/epitome/hooks/compact.ts");
+}
+
+#[test]
+fn a_table_of_ours_that_was_edited_is_not_replaced() {
+    let home = Home::new(&[]);
+    home.ran("setup codex --yes");
+    home.put(CODEX, &home.text(CODEX).replace("args = [", "args = [\"mine\", "));
+    let before = home.all();
+    let ran = home.run("setup codex --yes");
+    let words = "was written by epitome, and edited since";
+    assert!(ran.code == 2 && ran.stderr.contains(words), "{} {}", ran.code, ran.stderr);
+    assert_eq!(home.all(), before);
 }
 
 #[test]
@@ -275,6 +315,13 @@ fn what_is_refused_changes_nothing() {
     check("claude-code", &[(SETTINGS, "[]")], "--yes", "not a JSON object");
     check("codex", &[(CODEX, "model = \n")], "--yes", "config.toml is left as it is: it is not TOML");
     check("codex", &[(CODEX, "model_providers = 1\n")], "--yes", "`model_providers` is not a table");
+    let server = "[mcp_servers.epitome]\ncommand = \"mine\"\nenv = { K = \"made-up-token\" }\n";
+    let words = "config.toml is not what epitome wrote (command = \"mine\")\n";
+    check("codex", &[(CODEX, server)], "--yes", words);
+    check("codex", &[(CODEX, server)], "--dry-run", "`[mcp_servers.epitome]` in ");
+    let provider = "[model_providers.epitome]\nname = \"an own one\"\n";
+    check("codex", &[(CODEX, provider)], "--yes", "is not what epitome wrote (name = \"an own one\")");
+    check("codex", &[(CODEX, provider)], "--yes --quiet", "give it another name, or remove it");
     check("codex", &[], "--yes --scope project", "leave --scope project out");
     check("codex", &[], "--yes --service localhost:1", "is not the address of a service");
     check("opencode", &[(".config/opencode/plugin/epitome.js", "// mine")], "--yes", "is not what epitome wrote");
@@ -327,7 +374,7 @@ fn links_and_folders_without_permission() {
     assert!(ran.code == 2 && ran.stderr.contains("it has other names (hard links)"), "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing was changed"), "{}", ran.stderr);
     assert_eq!(home.all(), before);
-    assert!(!home.0.path("data/epitome/setup/claude-code.json").exists(), "nothing is recorded");
+    assert!(!home.0.path("data").exists(), "nothing is recorded, and no empty folder is left");
 
     // A folder where a file is to be: nothing is written.
     let home = Home::new(&[(".claude/settings.json/mine", "x")]);
