@@ -97,21 +97,27 @@ fn a_change_by_half_is_not_stored() {
     assert!(matches!(failed, Err(LiveError::Undo(_))));
     assert_eq!(log(block_on(shared.look()).unwrap().session()), ["one"]);
     // One that is given up while it works.
+    let is_pushed = std::cell::Cell::new(false);
     let given_up = shared.change(async |live| {
         live.push(user("half"))?;
+        is_pushed.set(true);
         std::future::pending::<Result<(), LiveError>>().await
     });
     let mut given_up = Box::pin(given_up);
     // The store answers from threads of its own: it is polled until the message is there.
     let context = &mut std::task::Context::from_waker(std::task::Waker::noop());
-    for _ in 0..200 {
+    while !is_pushed.get() {
         assert!(given_up.as_mut().poll(context).is_pending());
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        std::thread::yield_now();
     }
     drop(given_up);
     assert_eq!(log(block_on(shared.look()).unwrap().session()), ["one"]);
     push(&mut shared, "two").unwrap();
     assert_eq!(log(&stored(&store)), ["one", "two"]);
+}
+
+fn milliseconds() -> u128 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_millis()
 }
 
 #[test]
@@ -122,7 +128,11 @@ fn a_session_that_was_deleted_is_not_written_to() {
     assert!(block_on(store.delete_session(&tenant, "a")).unwrap());
     let gone = push(&mut shared, "one").unwrap_err();
     assert!(matches!(gone, LiveError::Store(StoreError::NotFound { .. })), "{gone}");
-    std::thread::sleep(std::time::Duration::from_millis(2)); // made at another time
+    // A session of the same id is known to be another one by the millisecond that it was made in.
+    let gone_at = milliseconds();
+    while milliseconds() <= gone_at {
+        std::thread::yield_now();
+    }
     create(&store, live(SMALL));
     let other = push(&mut shared, "one").unwrap_err();
     assert!(is_conflict(&other), "another one of that id: {other}");
