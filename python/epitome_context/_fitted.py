@@ -136,12 +136,12 @@ class Fitted:
 
     @property
     def tokens_before(self) -> int:
-        """Tokens of the list as it came."""
+        """Tokens of the list as it came, a `system` text that was given beside it included."""
         return self._result.figures[0]
 
     @property
     def tokens_after(self) -> int:
-        """Tokens of `messages`."""
+        """Tokens of `messages`, that text included."""
         return self._result.figures[1]
 
     @property

@@ -224,6 +224,13 @@ class Visit {
     this.expected.push(part);
   }
 
+  /** The service is killed while the page is open: a request fails in one of these ways, by how far it was. */
+  expectLoss() {
+    for (const way of ["CONNECTION_REFUSED", "CONNECTION_RESET", "EMPTY_RESPONSE", "INCOMPLETE_CHUNKED_ENCODING"]) {
+      this.expect(`ERR_${way}`);
+    }
+  }
+
   check() {
     const unexpected = this.problems.filter((problem) => !this.expected.some((part) => problem.includes(part)));
     if (unexpected.length > 0) throw new Error(unexpected.join("\n"));

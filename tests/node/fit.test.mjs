@@ -128,15 +128,17 @@ test("a host gets no change that it cannot make", () => {
 
 test("what stands beside the messages counts", () => {
   const list = talk(9);
-  const alone = fit(list, { budget: 2_000 });
-  const check = (beside) => {
+  assert.ok(fit(list, { budget: 2_000 }).unchanged);
+  // What has a text of the host's own list or prompt is one of the tokens told; a number and the tools only leave less room.
+  const check = (beside, room) => {
     const fitted = fit(list, { budget: 2_000, ...beside });
-    assert.ok(alone.unchanged && !fitted.unchanged && fitted.tokensAfter < alone.tokensAfter);
+    assert.ok(!fitted.unchanged && fitted.tokensAfter <= fitted.budget);
+    assert.ok(fitted.budget >= room[0] && fitted.budget <= room[1], `${fitted.budget}`);
   };
-  check({ tools: 1_000 });
-  check({ tools: [{ type: "function", function: { name: "a", description: "It helps. ".repeat(400) } }] });
-  check({ system: 1_000 });
-  check({ system: "You help. ".repeat(400) });
+  check({ tools: 1_000 }, [1_000, 1_000]);
+  check({ tools: [{ type: "function", function: { name: "a", description: "It helps. ".repeat(400) } }] }, [500, 1_000]);
+  check({ system: 1_000 }, [1_000, 1_000]);
+  check({ system: "You help. ".repeat(400) }, [2_000, 2_000]);
 });
 
 test("a JSON text, or its bytes, is a list too", () => {

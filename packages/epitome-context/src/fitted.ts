@@ -86,9 +86,9 @@ export class Fitted<M = any> implements Iterable<M> {
   readonly status: FitStatus;
   /** Whether the list is to be sent as it came. */
   readonly unchanged: boolean;
-  /** Tokens of the list as it came. */
+  /** Tokens of the list as it came, a `system` text that was given beside it included. */
   readonly tokensBefore: number;
-  /** Tokens of `messages`. */
+  /** Tokens of `messages`, that text included. */
   readonly tokensAfter: number;
   /** Tokens that the messages may take, what stands beside them already taken off. */
   readonly budget: number;
