@@ -1,6 +1,5 @@
 //! Fits the lines into the room: chooses, writes, counts, and chooses again with the counts.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use epitome_strategy::session::{Heading, HeadingKind};
@@ -8,10 +7,10 @@ use epitome_strategy::{BlockRef, Goal, HostChanges, Tokens, View};
 
 use crate::choose::{Bounds, Choice};
 use crate::digest;
+use crate::excerpts::{cut_texts, is_cut_in_newest};
 use crate::layout::{Layout, UnitFate};
 use crate::records::records;
 use crate::replies::answered_lines;
-use crate::sections;
 use crate::source::{Kind, Passage, Source};
 use crate::worth::Worth;
 
@@ -115,17 +114,6 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
         runs.get(run).is_some_and(|it| it.contains(&passage.unit)).then_some(run as u32)
     });
     Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
-}
-
-/// Whether a passage of the newest step may be cut in place: tool output and text of the model, except in a message
-/// with a call in its text, whose results the agent answers.
-fn is_cut_in_newest(view: &View<'_>, passage: &Passage) -> bool {
-    let holds_call = |at: BlockRef| !view.message(at.message as usize).text_calls.is_empty();
-    match passage.kind {
-        Kind::Output | Kind::Told => true,
-        Kind::Said | Kind::Answer => passage.at.is_some_and(|at| !holds_call(at)),
-        Kind::Typed | Kind::Injected | Kind::Call | Kind::Argument => false,
-    }
 }
 
 fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {
@@ -260,7 +248,9 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         fitted.run_tokens.push(if text.is_empty() { 0 } else { tokens });
         fitted.runs.push((run, (!text.is_empty()).then_some(text), lines));
     }
-    write_excerpts(view, source, layout, kept, &mut fitted);
+    let cut = cut_texts(view, source, layout, kept);
+    fitted.tokens += cut.tokens;
+    fitted.excerpts = cut.excerpts;
     fitted
 }
 
@@ -299,66 +289,4 @@ fn with_whole_answers_apart(
         run.end = last;
     }
     (run, natives)
-}
-
-/// Returns the texts that are cut in place.
-fn write_excerpts(view: &View<'_>, source: &Source, layout: &Layout, kept: &[bool], fitted: &mut FittedEdits) {
-    let mut cut_units = HashSet::new();
-    let mut blocks: Vec<(BlockRef, Vec<usize>)> = Vec::new();
-    for (index, passage) in source.passages.iter().enumerate() {
-        let Some(at) = passage.at else { continue };
-        let is_cut = match layout.place(passage.unit as usize) {
-            UnitFate::Message => passage.kind != Kind::Call,
-            UnitFate::Newest => is_cut_in_newest(view, passage),
-            UnitFate::Folds | UnitFate::Stays | UnitFate::Summary => continue,
-        };
-        if cut_units.insert(passage.unit) {
-            fitted.tokens += view.unit_tokens(passage.unit as usize);
-        }
-        if !is_cut {
-            continue;
-        }
-        match blocks.last_mut() {
-            Some((last, passages)) if *last == at => passages.push(index),
-            _ => blocks.push((at, vec![index])),
-        }
-    }
-    for (at, passages) in blocks {
-        let Some(text) = view.block(at).and_then(|block| block.excerptable()) else { continue };
-        let lines: Vec<u32> = passages.iter().flat_map(|passage| source.passages[*passage].lines.clone()).collect();
-        if lines.iter().all(|line| kept[*line as usize]) {
-            continue;
-        }
-        let mut keep: Vec<Range<u32>> = Vec::new();
-        let mut joins = false;
-        for line in lines {
-            let range = &source.lines[line as usize].range;
-            if !kept[line as usize] {
-                joins = false;
-                continue;
-            }
-            match keep.last_mut() {
-                Some(last) if joins => last.end = range.end as u32,
-                _ => keep.push(range.start as u32..range.end as u32),
-            }
-            joins = true;
-        }
-        let whole = view.block_tokens(at);
-        let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
-        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
-        if stays + marks < whole {
-            fitted.tokens = fitted.tokens - whole + stays + marks;
-            fitted.excerpts.push((at, keep));
-        }
-    }
-    for (at, chars) in &layout.trims {
-        let own = view.block_tokens(*at);
-        let bytes =
-            view.block(*at).and_then(|block| block.as_call()).map_or(1, |call| call.arguments.text().len().max(1));
-        let after = (u64::from(*chars) * u64::from(own) / bytes as u64) as Tokens + view.mark_tokens() + 40;
-        fitted.tokens = fitted.tokens.saturating_sub(own.saturating_sub(after));
-    }
-    for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == UnitFate::Summary) {
-        sections::shorten(view, unit, layout.summary_room, &mut fitted.excerpts, &mut fitted.tokens);
-    }
 }

@@ -414,3 +414,34 @@ fn earlier_lists_of_tasks_leave_with_their_calls() {
     let planned = case(&fixture, "tail_share=0").target(200).run();
     check(&planned, &["▸ … ×2\n▸ TodoWrite", "mend queue_limit | completed"], &["in_progress"]);
 }
+
+#[test]
+fn texts_are_cut_in_whole_lines() {
+    // What is kept of the newest result, as its own lines.
+    let check = |printed: &str, target: u32| {
+        let fixture = format!("user: go\nassistant: I read it.\ncall Read r {{\"file_path\":\"a.rs\"}}\nresult r:\n{printed}");
+        let planned = case(&fixture, "").target(target).run();
+        let kept = planned.plan.edits.iter().find_map(|edit| match edit {
+            Edit::Excerpt { keep, .. } => Some(keep.clone()),
+            _ => None,
+        });
+        let kept = kept.unwrap_or_else(|| panic!("not cut: {}", planned.text));
+        let text: String = printed.lines().map(|line| format!("{}\n", &line[2..])).collect();
+        let text = text.trim_end();
+        for range in &kept {
+            let (start, end) = (range.start as usize, range.end as usize);
+            assert!(start == 0 || text[..start].ends_with('\n'), "{:?}", &text[start..end]);
+            assert!(end == text.len() || text[..end].ends_with('\n'), "{:?}", &text[start..end]);
+        }
+        for gap in kept.windows(2) {
+            let gap = &text[gap[0].end as usize..gap[1].start as usize];
+            assert!(gap.len() > 60, "no longer than its mark: {gap:?}");
+        }
+    };
+    let numbered = |line: usize| match line % 9 {
+        0 => format!("  {line:>6}→fn read_config_{line}() -> Result<Config, Error> {{\n"),
+        4 => format!("  {line:>6}→    return Err(Error::missing(\"port_{line}\"));\n"),
+        _ => format!("  {line:>6}→    word;\n"),
+    };
+    check(&(1..=300).map(numbered).collect::<String>(), 900);
+}
