@@ -1,5 +1,7 @@
 //! The arguments of a call, as one line and the longer texts below it.
 
+use std::collections::HashSet;
+
 use epitome_strategy::Value;
 use epitome_strategy::text;
 
@@ -106,7 +108,25 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
     for leaf in &leaves {
         tell_leaf(&mut told, leaf, &mut is_behind_key);
     }
+    told.lines = without_unchanged(told.lines);
     told
+}
+
+/// Takes out the lines that a change finds and puts back: they show where it is, and neither what came nor what went. Where
+/// nothing else is there, all stay: lines may have changed places. Linear.
+fn without_unchanged(lines: Vec<(Sign, String)>) -> Vec<(Sign, String)> {
+    let texts = |sign: Sign| lines.iter().filter(move |it| it.0 == sign).map(|it| it.1.trim()).collect::<HashSet<_>>();
+    let (old, new) = (texts(Sign::Old), texts(Sign::New));
+    let is_changed = |(sign, line): &(Sign, String)| match sign {
+        Sign::Old => !new.contains(line.trim()),
+        Sign::New => !old.contains(line.trim()),
+        Sign::Plain => true,
+    };
+    if !lines.iter().any(|line| line.0 != Sign::Plain && is_changed(line)) {
+        return lines;
+    }
+    let changed: Vec<bool> = lines.iter().map(is_changed).collect();
+    lines.into_iter().zip(changed).filter(|(_, is_changed)| *is_changed).map(|(line, _)| line).collect()
 }
 
 /// A value of the arguments that is no list and no object, or a row.
@@ -290,6 +310,16 @@ mod tests {
             r#"{"file_path":"a.rs","old_string":"one\ntwo","new_string":"three"}"#,
             "a.rs",
             &[(Sign::Old, "one"), (Sign::Old, "two"), (Sign::New, "three")],
+        );
+        check(
+            r#"{"file_path":"a.rs","old_string":"fn a() {\n  one();\n}","new_string":"fn a() {\n  two();\n    one();\n}"}"#,
+            "a.rs",
+            &[(Sign::New, "  two();")],
+        );
+        check(
+            r#"{"file_path":"a.rs","old_string":"one\ntwo","new_string":"two\none"}"#,
+            "a.rs",
+            &[(Sign::Old, "one"), (Sign::Old, "two"), (Sign::New, "two"), (Sign::New, "one")],
         );
         check(r#"{"path":"a.rs","offset":20,"limit":5}"#, "a.rs | offset=20 limit=5", &[]);
         check(

@@ -319,13 +319,11 @@ impl<'c> Choice<'c> {
         self.worth.factor[line as usize] * named + self.worth.flat[line as usize] + TOPIC * near
     }
 
-    /// Returns what a line stands under: the line of its call, or the item of a list.
+    /// Returns what a line stands under: the item of a list, the heading of a section, or the line of its call.
     fn head(&self, line: u32) -> Option<u32> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
-        match passage.action.filter(|_| passage.kind != Kind::Call) {
-            Some(action) => Some(self.source.actions[action as usize].head),
-            None => self.nesting.parent(line),
-        }
+        let call = passage.action.filter(|_| passage.kind != Kind::Call);
+        self.nesting.parent(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
     }
 
     /// Returns what a line stands under and is not kept yet, the innermost first.

@@ -1,8 +1,8 @@
-//! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to, and the first
-//! words of a section under its heading.
+//! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to, and the words of
+//! a section under its heading.
 
 use crate::companions::introduces;
-use crate::source::{Kind, Source};
+use crate::source::{Kind, Passage, Source};
 
 const NONE: u32 = u32::MAX;
 
@@ -11,11 +11,12 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Nesting(Vec<u32>);
 
 impl Nesting {
-    /// Finds what the lines of the model's texts stand under, among those that are `open` to the choice. A detail without its
-    /// item reads as one of the item above it. Code in fences is left out: its lines are read as they are. Linear.
+    /// Finds what the lines of the model's texts, and of documents that it reads or writes, stand under, among those that are
+    /// `open` to the choice. A detail without its item reads as one of the item above it, and words without their heading as
+    /// words of another section. Linear.
     pub(crate) fn new(source: &Source, open: &[bool]) -> Self {
         let mut above = vec![NONE; source.lines.len()];
-        for passage in source.passages.iter().filter(|passage| matches!(passage.kind, Kind::Said | Kind::Answer)) {
+        for passage in source.passages.iter().filter(|passage| has_outline(source, passage)) {
             let mut outline = Outline::default();
             let mut current = NONE;
             for number in passage.lines.clone() {
@@ -50,8 +51,6 @@ struct Outline {
     lead: Option<u32>,
     /// The heading of the section.
     heading: Option<u32>,
-    /// Whether the heading is the last line that was not empty.
-    is_below_heading: bool,
     is_code: bool,
 }
 
@@ -61,12 +60,11 @@ impl Outline {
         let words = text.trim_start();
         if words.starts_with("```") {
             self.is_code = !self.is_code;
-            return None;
+            return self.heading;
         }
         if self.is_code || words.is_empty() {
-            return None;
+            return self.heading;
         }
-        let is_below_heading = std::mem::take(&mut self.is_below_heading);
         let indentation = text.len() - words.len();
         self.open.retain(|(outer, _)| *outer < indentation);
         let parent = self.open.last().map(|(_, line)| *line);
@@ -78,11 +76,24 @@ impl Outline {
             return parent;
         }
         if is_heading(words) {
-            (self.heading, self.lead, self.is_below_heading) = (Some(number), None, true);
+            (self.heading, self.lead) = (Some(number), None);
             return None;
         }
         self.lead = introduces(words).then_some(number);
-        self.heading.filter(|_| self.lead.is_some() || is_below_heading)
+        self.heading
+    }
+}
+
+/// Whether the lines of a passage have an outline: the model's texts, and documents in Markdown that a call names.
+fn has_outline(source: &Source, passage: &Passage) -> bool {
+    match (passage.kind, passage.action) {
+        (Kind::Said | Kind::Answer, _) => true,
+        (Kind::Argument | Kind::Output, Some(action)) => {
+            let request = source.request(&source.actions[action as usize]).to_ascii_lowercase();
+            let mut words = request.split(|char: char| char.is_whitespace() || matches!(char, '"' | '\'' | ';' | ','));
+            words.any(|word| [".md", ".mdx", ".markdown"].iter().any(|ending| word.ends_with(ending)))
+        }
+        _ => false,
     }
 }
 
@@ -118,12 +129,13 @@ mod tests {
             &[None, Some(0), Some(0), None, Some(3), Some(4)],
         );
         check("Rules:\n- no floats\n- no commits\nThat is all.\n- so", &[None, Some(0), Some(0), None, None]);
-        check("## Open\n- one\n- two\nWords.\n- three", &[None, Some(0), Some(0), None, Some(0)]);
+        check("## Open\n- one\n- two\nWords.\n- three", &[None, Some(0), Some(0), Some(0), Some(0)]);
         check(
             "**Open**\nThese are:\n- one\nNext:\n**Done**\n1. two",
             &[None, Some(0), Some(1), Some(0), None, Some(4)],
         );
-        check("**One**\n\nWords of it.\nMore.\n\n## Two\nWords.", &[None, None, Some(0), None, None, None, Some(5)]);
+        check("**One**\nWords of it.\nMore.\n## Two\nWords.", &[None, Some(0), Some(0), None, Some(3)]);
         check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
+        check("# See\n```\n# no heading\n```\nDone.", &[None, Some(0), Some(0), Some(0), Some(0)]);
     }
 }

@@ -419,7 +419,8 @@ fn earlier_lists_of_tasks_leave_with_their_calls() {
 fn texts_are_cut_in_whole_lines() {
     // What is kept of the newest result, as its own lines.
     let check = |printed: &str, target: u32| {
-        let fixture = format!("user: go\nassistant: I read it.\ncall Read r {{\"file_path\":\"a.rs\"}}\nresult r:\n{printed}");
+        let fixture =
+            format!("user: go\nassistant: I read it.\ncall Read r {{\"file_path\":\"a.rs\"}}\nresult r:\n{printed}");
         let planned = case(&fixture, "").target(target).run();
         let kept = planned.plan.edits.iter().find_map(|edit| match edit {
             Edit::Excerpt { keep, .. } => Some(keep.clone()),
