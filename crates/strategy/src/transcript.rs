@@ -112,8 +112,8 @@ pub fn opens_record(line: &str) -> bool {
     opening(line).is_some()
 }
 
-/// Returns the records of a transcript, in order; text in front of the first is left out, and so are the numbers of calls
-/// that are not shown. Linear.
+/// Returns the records of a transcript, in order; text in front of the first is left out, and so are the marks of
+/// calls and words that are not shown. Linear.
 pub fn records(text: &str) -> Vec<Record<'_>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;
@@ -127,6 +127,7 @@ pub fn records(text: &str) -> Vec<Record<'_>> {
     let record = |range: std::ops::Range<usize>| {
         let text = text[range].trim_end_matches('\n');
         Some(match opening(text)? {
+            Opening::Speech(_, LEFT_OUT) => return None,
             Opening::Speech(speaker, text) => Record::Speech { speaker, text },
             Opening::Call(text) if text.starts_with(LEFT_OUT) => return None,
             Opening::Call(text) => {
@@ -148,7 +149,7 @@ mod tests {
         let check = |text: &str, expect: &[Record<'_>]| assert_eq!(records(text), expect, "{text}");
         check("## Goal\n- no transcript", &[]);
         check(
-            "What the signs mean.\n» I look.\nAnd think.\n▸ … ×3\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
+            "What the signs mean.\n» I look.\nAnd think.\n▸ … ×3 (✗)\n» …\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
             &[
                 Record::Speech { speaker: Speaker::Assistant, text: "I look.\nAnd think." },
                 Record::Call { name: "Bash", head: "cat a.rs", below: "| | head\n→ fn a() …" },

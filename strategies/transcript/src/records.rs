@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use epitome_strategy::text::is_in_name;
 
 use crate::arguments::Sign;
-use crate::digest::{Ending, Record, Rows, Speaker};
+use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker};
 use crate::source::{Kind, Line, Passage, Source};
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
@@ -14,10 +14,15 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
-    let mut left_out = 0;
+    let mut left_out = LeftOutCalls::default();
+    let mut is_unsaid = false;
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
-        left_out += passage.calls_before + u32::from(passage.kind == Kind::Call && rows.is_empty());
+        left_out += passage.calls_before;
+        is_unsaid |= passage.is_behind_unsaid;
+        if let (Kind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
+            left_out += LeftOutCalls::new(source.actions[action as usize].ending);
+        }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {
             // The first line of a command is not all of it.
@@ -27,11 +32,18 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
             {
                 head.push_str(" …");
             }
+            is_unsaid |= matches!(passage.kind, Kind::Said | Kind::Answer);
             continue;
         }
         let opens = !(matches!(passage.kind, Kind::Argument | Kind::Output) && call.is_some());
-        if opens && left_out > 0 {
-            records.push(Record::LeftOut { calls: std::mem::take(&mut left_out) });
+        if opens && left_out.calls > 0 {
+            records.push(Record::LeftOut(std::mem::take(&mut left_out)));
+        }
+        // Two messages of a person with nothing between them read as one, and a reply as one to what stands before it.
+        let is_of_user = matches!(passage.kind, Kind::Typed | Kind::Told);
+        let is_behind_user = matches!(records.last(), Some(Record::Speech { speaker: Speaker::User, .. }));
+        if std::mem::take(&mut is_unsaid) && is_of_user && is_behind_user {
+            records.push(Record::Unsaid);
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         match (passage.kind, call) {
@@ -54,8 +66,8 @@ pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, ke
             (Kind::Said | Kind::Answer, _) => records.push(Record::Speech { speaker: Speaker::Assistant, rows }),
         }
     }
-    if left_out > 0 && !records.is_empty() {
-        records.push(Record::LeftOut { calls: left_out });
+    if left_out.calls > 0 && !records.is_empty() {
+        records.push(Record::LeftOut(left_out));
     }
     records
 }
@@ -84,12 +96,18 @@ fn append(output: &mut Rows, rows: Rows) {
     }
 }
 
+/// Bytes left out of a line behind which its next piece is a row of its own: it may speak of something else, as the records of
+/// a list in one line do.
+const FAR: usize = 600;
+
 /// Returns the kept lines of a passage; neighbouring pieces of one line are one row. Where a piece that was left out begins
 /// or ends inside a name, `…` stands directly at the rest of that name: a part of a path or a hash reads as another one.
 fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
     let mut rows = Rows::default();
     let mut row = String::new();
     let mut row_gap = false;
+    // Where the piece before ends, of the same text.
+    let mut row_end = 0;
     let mut gap = false;
     for index in passage.lines.clone() {
         let line: &Line = &source.lines[index as usize];
@@ -110,7 +128,8 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             (false, true) => Cow::Owned(format!("{}…", line.text())),
             (true, true) => Cow::Owned(format!("…{}…", line.text())),
         };
-        if !line.starts_line && !row.is_empty() {
+        let left_out = line.range.start.saturating_sub(std::mem::replace(&mut row_end, line.range.end));
+        if !line.starts_line && !row.is_empty() && left_out <= FAR {
             // A part of a line behind one that was left out.
             row.push_str(if gap_here { " … " } else { "" });
             row.push_str(&text);
@@ -145,38 +164,50 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fragment_of_a_name_is_marked_at_the_cut() {
-        let check = |text: &str, cut: usize, kept: [bool; 2], expect: &str| {
+    fn parts_of_a_line() {
+        // The rows of a line in pieces of these lengths, of which some are kept.
+        let check = |text: &str, pieces: &[(usize, bool)], expect: &[&str]| {
             let source_text: Arc<str> = Arc::from(text);
-            let line = |range: std::ops::Range<usize>, starts_line: bool| Line {
-                source: Arc::clone(&source_text),
-                range,
-                number: None,
-                sign: Sign::Plain,
-                starts_line,
-                gap_before: false,
-                demand: 0.0,
-                passage: 0,
-            };
             let mut source = Source::default();
-            source.lines = vec![line(0..cut, true), line(cut..text.len(), false)];
+            let mut at = 0;
+            for (length, _) in pieces {
+                source.lines.push(Line {
+                    source: Arc::clone(&source_text),
+                    range: at..at + length,
+                    number: None,
+                    sign: Sign::Plain,
+                    starts_line: at == 0,
+                    gap_before: false,
+                    demand: 0.0,
+                    passage: 0,
+                });
+                at += length;
+            }
             let passage = Passage {
                 kind: Kind::Output,
                 unit: 0,
                 message: 0,
                 at: None,
-                lines: 0..2,
+                lines: 0..pieces.len() as u32,
                 action: None,
                 gap_behind: false,
-                calls_before: 0,
+                calls_before: LeftOutCalls::default(),
+                is_behind_unsaid: false,
             };
+            let kept: Vec<bool> = pieces.iter().map(|(_, kept)| *kept).collect();
             let rows = rows(&source, &passage, &kept);
-            assert_eq!(rows.iter().map(|(text, _)| text.to_owned()).collect::<Vec<_>>(), [expect]);
+            assert_eq!(rows.iter().map(|(text, _)| text.to_owned()).collect::<Vec<_>>(), expect);
         };
-        check("/srv/app/config.toml", 10, [true, true], "/srv/app/config.toml");
-        check("/srv/app/config.toml", 10, [true, false], "/srv/app/c…");
-        check("/srv/app/config.toml", 10, [false, true], "…onfig.toml");
-        check("{\"a\":1},{\"b\":2}", 8, [true, false], "{\"a\":1},");
-        check("a word and another", 7, [true, false], "a word");
+        let path = "/srv/app/config.toml";
+        check(path, &[(10, true), (10, true)], &["/srv/app/config.toml"]);
+        check(path, &[(10, true), (10, false)], &["/srv/app/c…"]);
+        check(path, &[(10, false), (10, true)], &["…onfig.toml"]);
+        check("{\"a\":1},{\"b\":2}", &[(8, true), (7, false)], &["{\"a\":1},"]);
+        check("a word and another", &[(7, true), (11, false)], &["a word"]);
+        // What is far behind is not a part of the same sentence.
+        let near = format!("one, {}two", "x ".repeat(100));
+        check(&near, &[(5, true), (200, false), (3, true)], &["one,  … two"]);
+        let far = format!("one, {}two", "x ".repeat(400));
+        check(&far, &[(5, true), (800, false), (3, true)], &["one,", "two"]);
     }
 }

@@ -10,7 +10,7 @@ use epitome_strategy::transcript::Ending;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
-use crate::digest::{self, Record, Speaker};
+use crate::digest::{self, LeftOutCalls, Record, Speaker};
 use crate::outcome::{self, Flags};
 use crate::pieces::{Cut, pieces};
 
@@ -85,8 +85,10 @@ pub(crate) struct Passage {
     pub(crate) action: Option<u32>,
     /// Whether lines behind the last one were left out by an earlier compaction.
     pub(crate) gap_behind: bool,
-    /// How many calls in front of it an earlier compaction left out.
-    pub(crate) calls_before: u32,
+    /// The calls in front of it that an earlier compaction left out.
+    pub(crate) calls_before: LeftOutCalls,
+    /// Whether it left out what the model said in front of it.
+    pub(crate) is_behind_unsaid: bool,
 }
 
 /// A call.
@@ -126,7 +128,9 @@ pub(crate) struct Source {
     /// Whether the present unit is the newest step.
     is_newest: bool,
     /// Calls that an earlier compaction left out in front of the next passage.
-    left_out: u32,
+    left_out: LeftOutCalls,
+    /// Whether an earlier compaction left out what the model said in front of the next passage.
+    is_unsaid: bool,
 }
 
 /// The place of the text that is being read.
@@ -302,6 +306,7 @@ impl Source {
             action: Some(action),
             gap_behind: false,
             calls_before: std::mem::take(&mut self.left_out),
+            is_behind_unsaid: std::mem::take(&mut self.is_unsaid),
         });
         action
     }
@@ -383,9 +388,17 @@ impl Source {
         let lines = first..self.lines.len() as u32;
         if !lines.is_empty() {
             let SourcePosition { unit, at } = place;
-            let message = self.messages;
-            let calls_before = std::mem::take(&mut self.left_out);
-            self.passages.push(Passage { kind, unit, message, at, lines, action, gap_behind: false, calls_before });
+            self.passages.push(Passage {
+                kind,
+                unit,
+                message: self.messages,
+                at,
+                lines,
+                action,
+                gap_behind: false,
+                calls_before: std::mem::take(&mut self.left_out),
+                is_behind_unsaid: std::mem::take(&mut self.is_unsaid),
+            });
         }
     }
 
@@ -396,7 +409,8 @@ impl Source {
         while let Some(record) = records.next() {
             let calls_next = matches!(records.peek(), Some(Record::Call { .. }));
             match record {
-                Record::LeftOut { calls } => self.left_out += calls,
+                Record::LeftOut(calls) => self.left_out += calls,
+                Record::Unsaid => self.is_unsaid = true,
                 Record::Speech { speaker, rows } => {
                     let kind = match speaker {
                         Speaker::Assistant if calls_next => Kind::Said,
@@ -426,7 +440,7 @@ impl Source {
             }
         }
         self.messages += 1;
-        self.left_out = 0;
+        (self.left_out, self.is_unsaid) = (LeftOutCalls::default(), false);
     }
 
     fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {

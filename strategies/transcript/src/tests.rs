@@ -396,6 +396,39 @@ fn calls_that_left_are_counted() {
     check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
 }
 
+/// Among calls of which nothing is shown, those that failed are counted too.
+#[test]
+fn failures_that_left_are_counted() {
+    let step = |number: u32, printed: &str| {
+        format!("assistant:\ncall Bash c{number} {{\"command\":\"make\"}}\nresult c{number}:\n{printed}")
+    };
+    let (fine, broken) = ("  entry {n} … x9 lines\n", "  Error: it broke\n");
+    let steps: String = (1..=5).map(|number| step(number, if number == 3 { broken } else { fine })).collect();
+    let fixture = format!(
+        "user: go\n{steps}assistant:\ncall Edit e {{\"file_path\":\"src/parse_queue.rs\"}}\nresult e: done\n\
+         user: on\nassistant: yes\nuser: and?\nassistant: no"
+    );
+    let counted =
+        |planned: &CheckedPlan| transcripts(planned).join("").contains("▸ … ×5 (✗)\n▸ Edit: src/parse_queue.rs");
+    assert!(
+        (40..200).map(|target| case(&fixture, "tail_share=0").target(target).run()).any(|planned| counted(&planned))
+    );
+}
+
+/// Two messages of a person with an answer between them that left do not read as one.
+#[test]
+fn an_answer_that_left_has_a_mark() {
+    let said = "And so on, with many plain words of little use. ".repeat(20);
+    let turns: String = (1..=6)
+        .map(|turn| format!("user: I have a wish of number {turn}, and it is about cities.\nassistant: {said}\n"))
+        .collect();
+    let fixture = format!("{turns}user: go on\nassistant: yes");
+    let marked = |planned: &CheckedPlan| transcripts(planned).join("").contains("cities.\n» …\n« I have a wish");
+    assert!(
+        (100..400).step_by(10).map(|target| case(&fixture, "tail_share=0").target(target).run()).any(|it| marked(&it))
+    );
+}
+
 /// Of lists of tasks the newest stays; the calls that set earlier ones are only counted.
 #[test]
 fn earlier_lists_of_tasks_leave_with_their_calls() {

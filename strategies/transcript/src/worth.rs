@@ -43,6 +43,9 @@ const BOILERPLATE: f32 = 0.3;
 const REPEATED: u32 = 3;
 /// Bytes of the shortest line that counts as repeated.
 const REPEATED_BYTES: usize = 12;
+/// Bytes of the shortest such line of which only the newest copy has a worth: a harness puts whole paragraphs of advice behind
+/// results. A shorter copy costs little, and belongs to what stands around it.
+const LONG_COPY: usize = 80;
 /// The worth of a line that reports an outcome: by its terms, and beside them.
 const OUTCOME: f32 = 1.6;
 const OUTCOME_FLAT: f32 = 1.5;
@@ -230,16 +233,22 @@ impl Worth {
         }
     }
 
-    /// Lowers the worth of lines that tools print again and again, their numbers and paths aside.
+    /// Lowers the worth of lines that tools print again and again, their numbers and paths aside; of long ones that are the same
+    /// to the letter only the newest has one.
     fn weigh_repeats(&mut self, source: &Source) {
         let mut messages: KeyMap<(u32, u32)> = KeyMap::default();
         let mut keys: Vec<(u32, u64)> = Vec::new();
+        // The newest line of each long text.
+        let mut newest: KeyMap<u32> = KeyMap::default();
         for passage in source.passages.iter().filter(|passage| passage.kind == Kind::Output) {
             for line in passage.lines.clone() {
                 let text = source.lines[line as usize].text();
                 if text.len() > REPEATED_BYTES {
                     let key = mask(text);
                     keys.push((line, key));
+                    if text.len() >= LONG_COPY {
+                        newest.insert(hash(text.bytes()), line);
+                    }
                     let (last, count) = messages.entry(key).or_insert((u32::MAX, 0));
                     if *last != passage.message {
                         (*last, *count) = (passage.message, *count + 1);
@@ -249,8 +258,11 @@ impl Worth {
         }
         for (line, key) in keys {
             if messages.get(&key).is_some_and(|(_, count)| *count >= REPEATED) {
-                self.factor[line as usize] *= BOILERPLATE;
-                self.flat[line as usize] *= BOILERPLATE;
+                let text = source.lines[line as usize].text();
+                let is_copy = newest.get(&hash(text.bytes())).is_some_and(|newest| *newest != line);
+                let rest = if is_copy { 0.0 } else { BOILERPLATE };
+                self.factor[line as usize] *= rest;
+                self.flat[line as usize] *= rest;
             }
         }
     }

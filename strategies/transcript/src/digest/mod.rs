@@ -18,6 +18,9 @@ pub(crate) use write::write;
 /// The mark in front of a line that would read as one of the form's own.
 const ESCAPE: char = '\\';
 
+/// The marks around the number of failures among calls that were left out.
+const FAILURES: (&str, &str) = (" (✗", ")");
+
 /// The mark of a line of arguments.
 fn sign_mark(sign: Sign) -> &'static str {
     match sign {
@@ -92,7 +95,31 @@ pub(crate) enum Record {
     /// A call of the model.
     Call { name: String, head: String, ending: Option<Ending>, arguments: Vec<(Sign, Rows)>, output: Rows },
     /// Calls of which nothing is shown.
-    LeftOut { calls: u32 },
+    LeftOut(LeftOutCalls),
+    /// What the model said, of which nothing is shown, between two messages of a person.
+    Unsaid,
+}
+
+/// Calls of which nothing is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct LeftOutCalls {
+    /// How many there are.
+    pub(crate) calls: u32,
+    /// How many of them failed.
+    pub(crate) failures: u32,
+}
+
+impl LeftOutCalls {
+    /// Returns one call that ended so.
+    pub(crate) fn new(ending: Option<Ending>) -> Self {
+        Self { calls: 1, failures: u32::from(ending == Some(Ending::Failed)) }
+    }
+}
+
+impl std::ops::AddAssign for LeftOutCalls {
+    fn add_assign(&mut self, other: Self) {
+        (self.calls, self.failures) = (self.calls + other.calls, self.failures + other.failures);
+    }
 }
 
 /// What the line that explains the form begins with: the signs behind it differ between versions.

@@ -3,7 +3,10 @@
 use epitome_strategy::Language;
 
 use super::write::is_mark;
-use super::{CALL, ESCAPE, LEFT_OUT, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start, read_call, sign_mark};
+use super::{
+    CALL, ESCAPE, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start,
+    read_call, sign_mark,
+};
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
 pub(crate) fn is_transcript(text: &str) -> bool {
@@ -27,6 +30,11 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     let mut part = Part::Speech;
     for line in text.lines() {
+        if line.strip_prefix(Speaker::Assistant.mark()) == Some(LEFT_OUT) {
+            records.push(Record::Unsaid);
+            part = Part::Speech;
+            continue;
+        }
         let speaker = Speaker::ALL.into_iter().find_map(|it| Some((it, line.strip_prefix(it.mark())?)));
         if let Some((speaker, said)) = speaker {
             let mut rows = Rows::default();
@@ -34,7 +42,7 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             records.push(Record::Speech { speaker, rows });
             part = Part::Speech;
         } else if let Some(calls) = line.strip_prefix(CALL).and_then(read_left_out) {
-            records.push(Record::LeftOut { calls });
+            records.push(Record::LeftOut(calls));
             part = Part::Speech;
         } else if let Some(call) = line.strip_prefix(CALL) {
             let (name, head, ending) = read_call(call);
@@ -45,17 +53,21 @@ pub(crate) fn read(text: &str) -> Vec<Record> {
             match records.last_mut() {
                 Some(Record::Speech { rows, .. }) => rows.push(unescape(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
-                Some(Record::LeftOut { .. }) | None => {}
+                Some(Record::LeftOut(_) | Record::Unsaid) | None => {}
             }
         }
     }
     records
 }
 
-/// Returns the number in the line of calls that were left out, the mark of a call taken off.
-fn read_left_out(line: &str) -> Option<u32> {
+/// Returns the calls that a line says were left out, the mark of a call taken off.
+fn read_left_out(line: &str) -> Option<LeftOutCalls> {
+    let number = |text: &str| if text.is_empty() { Some(1) } else { text.strip_prefix(TIMES)?.parse().ok() };
     let rest = line.strip_prefix(LEFT_OUT)?;
-    if rest.is_empty() { Some(1) } else { rest.strip_prefix(TIMES)?.parse().ok() }
+    match rest.strip_suffix(FAILURES.1).and_then(|rest| rest.split_once(FAILURES.0)) {
+        Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)? }),
+        None => Some(LeftOutCalls { calls: number(rest)?, failures: 0 }),
+    }
 }
 
 /// Reads a line below a call.

@@ -29,9 +29,11 @@ fn example() -> Vec<Record> {
             output: rows(&["done", "- a list", "\\» escaped"]),
         },
         Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
-        Record::LeftOut { calls: 7 },
+        Record::Unsaid,
+        Record::Speech { speaker: Speaker::User, rows: rows(&["Yes."]) },
+        Record::LeftOut(LeftOutCalls { calls: 7, failures: 2 }),
         Record::Speech { speaker: Speaker::Assistant, rows: rows(&["So I do."]) },
-        Record::LeftOut { calls: 1 },
+        Record::LeftOut(LeftOutCalls { calls: 1, failures: 1 }),
         Record::Call {
             name: "Stop".to_owned(),
             head: String::new(),
@@ -58,9 +60,11 @@ test result: FAILED …
 - a list
 \\\\» escaped
 « No, keep one().
-▸ … ×7
+» …
+« Yes.
+▸ … ×7 (✗ ×2)
 » So I do.
-▸ …
+▸ … (✗)
 ▸ Stop ✓";
     assert_eq!(write(&example()), expect);
     assert_eq!(read(expect), example());
@@ -100,8 +104,9 @@ fn record() -> impl Strategy<Value = Record> {
     let ending = prop::option::of(prop::sample::select(Ending::ALL.to_vec()));
     let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", ending, arguments, output)
         .prop_map(|(name, head, ending, arguments, output)| Record::Call { name, head, ending, arguments, output });
-    let left_out = (1..1_000_u32).prop_map(|calls| Record::LeftOut { calls });
-    prop_oneof![speech, call, left_out]
+    let left_out =
+        (1..1_000_u32, 0..9_u32).prop_map(|(calls, failures)| Record::LeftOut(LeftOutCalls { calls, failures }));
+    prop_oneof![speech, call, left_out, Just(Record::Unsaid)]
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Writes the form of a transcript.
 
-use super::{CALL, ESCAPE, Ending, LEFT_OUT, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
+use super::{CALL, ESCAPE, Ending, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub(crate) fn write(records: &[Record]) -> String {
@@ -8,8 +8,22 @@ pub(crate) fn write(records: &[Record]) -> String {
     for record in records {
         match record {
             Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), ""),
-            Record::LeftOut { calls: 1 } => text.push_str(&format!("{CALL}{LEFT_OUT}\n")),
-            Record::LeftOut { calls } => text.push_str(&format!("{CALL}{LEFT_OUT}{TIMES}{calls}\n")),
+            Record::LeftOut(LeftOutCalls { calls, failures }) => {
+                text.push_str(CALL);
+                text.push_str(LEFT_OUT);
+                write_number(&mut text, *calls);
+                if *failures > 0 {
+                    text.push_str(FAILURES.0);
+                    write_number(&mut text, *failures);
+                    text.push_str(FAILURES.1);
+                }
+                text.push('\n');
+            }
+            Record::Unsaid => {
+                text.push_str(Speaker::Assistant.mark());
+                text.push_str(LEFT_OUT);
+                text.push('\n');
+            }
             Record::Call { name, head, ending, arguments, output } => {
                 text.push_str(CALL);
                 text.push_str(name);
@@ -28,6 +42,14 @@ pub(crate) fn write(records: &[Record]) -> String {
     }
     text.truncate(text.trim_end_matches('\n').len());
     text
+}
+
+/// Writes how many there are, where it is more than one.
+fn write_number(text: &mut String, number: u32) {
+    if number > 1 {
+        text.push_str(TIMES);
+        text.push_str(&number.to_string());
+    }
 }
 
 /// Writes the rows: `first` in front of the first one, `further` in front of the others.
