@@ -27,6 +27,9 @@ impl Nesting {
                 }
                 above[number as usize] = current;
             }
+            for heading in outline.below_titles() {
+                above[heading as usize] = NONE;
+            }
         }
         Self(above)
     }
@@ -49,8 +52,12 @@ struct Outline {
     open: Vec<(usize, u32)>,
     /// The line that introduces the items below it.
     lead: Option<u32>,
-    /// The heading of the section.
-    heading: Option<u32>,
+    /// The headings of the section with their depths, the outermost first.
+    headings: Vec<(usize, u32)>,
+    /// The headings under others, with the depths of these.
+    below: Vec<(u32, usize)>,
+    /// How many headings there are of each depth.
+    of_depth: [u32; BOLD_DEPTH + 1],
     is_code: bool,
 }
 
@@ -60,27 +67,42 @@ impl Outline {
         let words = text.trim_start();
         if words.starts_with("```") {
             self.is_code = !self.is_code;
-            return self.heading;
+            return self.heading();
         }
         if self.is_code || words.is_empty() {
-            return self.heading;
+            return self.heading();
         }
         let indentation = text.len() - words.len();
         self.open.retain(|(outer, _)| *outer < indentation);
         let parent = self.open.last().map(|(_, line)| *line);
         self.open.push((indentation, number));
         if is_item(words) {
-            return parent.or(self.lead).or(self.heading);
+            return parent.or(self.lead).or_else(|| self.heading());
         }
         if parent.is_some() {
             return parent;
         }
-        if is_heading(words) {
-            (self.heading, self.lead) = (Some(number), None);
-            return None;
+        if let Some(depth) = heading_depth(words) {
+            self.lead = None;
+            self.headings.retain(|(outer, _)| *outer < depth);
+            let above = self.headings.last().copied();
+            self.headings.push((depth, number));
+            self.of_depth[depth] += 1;
+            self.below.extend(above.map(|(depth, _)| (number, depth)));
+            return above.map(|(_, line)| line);
         }
         self.lead = introduces(words).then_some(number);
-        self.heading
+        self.heading()
+    }
+
+    fn heading(&self) -> Option<u32> {
+        self.headings.last().map(|(_, line)| *line)
+    }
+
+    /// Returns the headings under one that is the only one of its depth, the title of a text: what stands below can be taken for
+    /// nothing else's, so that it need not come with the title.
+    fn below_titles(&self) -> impl Iterator<Item = u32> + '_ {
+        self.below.iter().filter(|(_, above)| self.of_depth[*above] == 1).map(|(heading, _)| *heading)
     }
 }
 
@@ -97,12 +119,17 @@ fn has_outline(source: &Source, passage: &Passage) -> bool {
     }
 }
 
-/// Whether a line is a heading of Markdown: behind signs of number, or nothing but bold words.
-fn is_heading(line: &str) -> bool {
+/// The depth of a heading that is nothing but bold words: under all that have signs of number.
+const BOLD_DEPTH: usize = 7;
+
+/// Returns the depth of a heading of Markdown: a line behind signs of number, or nothing but bold words.
+fn heading_depth(line: &str) -> Option<usize> {
     let signs = line.bytes().take_while(|byte| *byte == b'#').count();
-    let line = line.trim_end();
-    let bold = line.strip_prefix("**").and_then(|line| line.strip_suffix("**"));
-    ((1..=6).contains(&signs) && line[signs..].starts_with(' ')) || bold.is_some_and(|words| !words.contains("**"))
+    if (1..BOLD_DEPTH).contains(&signs) && line[signs..].starts_with(' ') {
+        return Some(signs);
+    }
+    let bold = line.trim_end().strip_prefix("**").and_then(|line| line.strip_suffix("**"));
+    bold.filter(|words| !words.contains("**")).map(|_| BOLD_DEPTH)
 }
 
 /// Whether a line is an item of a list.
@@ -120,7 +147,9 @@ mod tests {
     fn what_lines_stand_under() {
         let check = |text: &str, expect: &[Option<u32>]| {
             let mut outline = Outline::default();
-            let placed: Vec<_> = (0..).zip(text.lines()).map(|(number, line)| outline.place(number, line)).collect();
+            let mut placed: Vec<_> =
+                (0..).zip(text.lines()).map(|(number, line)| outline.place(number, line)).collect();
+            outline.below_titles().for_each(|heading| placed[heading as usize] = None);
             assert_eq!(placed, expect, "{text}");
         };
         check("One.\nTwo.", &[None, None]);
@@ -135,6 +164,8 @@ mod tests {
             &[None, Some(0), Some(1), Some(0), None, Some(4)],
         );
         check("**One**\nWords of it.\nMore.\n## Two\nWords.", &[None, Some(0), Some(0), None, Some(3)]);
+        check("# A\n### B\nWords.\n# C\n### B\nWords.", &[None, Some(0), Some(1), None, Some(3), Some(4)]);
+        check("# A\n## B\nWords.\n## C\n### D\n## E", &[None, None, Some(1), None, Some(3), None]);
         check("See:\n```\nfn a() {\n    b()\n}\n```\nDone.", &[None; 7]);
         check("# See\n```\n# no heading\n```\nDone.", &[None, Some(0), Some(0), Some(0), Some(0)]);
     }

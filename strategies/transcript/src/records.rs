@@ -131,7 +131,10 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
         let left_out = line.range.start.saturating_sub(std::mem::replace(&mut row_end, line.range.end));
         if !line.starts_line && !row.is_empty() && left_out <= FAR {
             // A part of a line behind one that was left out.
-            row.push_str(if gap_here { " … " } else { "" });
+            if gap_here {
+                row.truncate(row.trim_end().len());
+                row.push_str(" … ");
+            }
             row.push_str(&text);
             continue;
         }
@@ -206,7 +209,7 @@ mod tests {
         check("a word and another", &[(7, true), (11, false)], &["a word"]);
         // What is far behind is not a part of the same sentence.
         let near = format!("one, {}two", "x ".repeat(100));
-        check(&near, &[(5, true), (200, false), (3, true)], &["one,  … two"]);
+        check(&near, &[(5, true), (200, false), (3, true)], &["one, … two"]);
         let far = format!("one, {}two", "x ".repeat(400));
         check(&far, &[(5, true), (800, false), (3, true)], &["one,", "two"]);
     }
