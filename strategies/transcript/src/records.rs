@@ -109,10 +109,12 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
     // Where the piece before ends, of the same text.
     let mut row_end = 0;
     let mut gap = false;
+    // Whether the row's line ends in what was left out.
+    let mut is_other_line = false;
     for index in passage.lines.clone() {
         let line: &Line = &source.lines[index as usize];
         if !kept[index as usize] {
-            gap = true;
+            (gap, is_other_line) = (true, is_other_line || line.starts_line);
             continue;
         }
         let gap_here = std::mem::take(&mut gap) || line.gap_before;
@@ -129,7 +131,8 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
             (true, true) => Cow::Owned(format!("…{}…", line.text())),
         };
         let left_out = line.range.start.saturating_sub(std::mem::replace(&mut row_end, line.range.end));
-        if !line.starts_line && !row.is_empty() && left_out <= FAR {
+        let is_other_line = std::mem::take(&mut is_other_line) || line.starts_line;
+        if !is_other_line && !row.is_empty() && left_out <= FAR {
             // A part of a line behind one that was left out.
             if gap_here {
                 row.truncate(row.trim_end().len());
@@ -168,7 +171,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_line() {
-        // The rows of a line in pieces of these lengths, of which some are kept.
+        // The rows of a text in pieces of these lengths, of which some are kept.
         let check = |text: &str, pieces: &[(usize, bool)], expect: &[&str]| {
             let source_text: Arc<str> = Arc::from(text);
             let mut source = Source::default();
@@ -179,7 +182,7 @@ mod tests {
                     range: at..at + length,
                     number: None,
                     sign: Sign::Plain,
-                    starts_line: at == 0,
+                    starts_line: at == 0 || text[..at].ends_with('\n'),
                     gap_before: false,
                     demand: 0.0,
                     passage: 0,
@@ -212,5 +215,7 @@ mod tests {
         check(&near, &[(5, true), (200, false), (3, true)], &["one, … two"]);
         let far = format!("one, {}two", "x ".repeat(400));
         check(&far, &[(5, true), (800, false), (3, true)], &["one,", "two"]);
+        // Nor is the rest of another line.
+        check("# End\nOne. Two.", &[(6, true), (5, false), (4, true)], &["# End", "Two."]);
     }
 }
