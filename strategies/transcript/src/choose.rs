@@ -169,9 +169,18 @@ impl<'c> Choice<'c> {
     /// Takes lines until they make `room` tokens; a line that is too long for the rest is passed over. Can be called
     /// again with more room.
     pub(crate) fn take_until(&mut self, room: u32) {
-        let mut passed = Vec::new();
+        self.take_among(room, |_| true);
+    }
+
+    /// Takes lines for which `is_among` holds until all taken ones make `room` tokens.
+    pub(crate) fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
+        let (mut passed, mut others) = (Vec::new(), Vec::new());
         while let Some(Candidate { density, line }) = self.heap.pop() {
             if self.kept[line as usize] || self.waits(line) {
+                continue;
+            }
+            if !is_among(line) {
+                others.push(Candidate { density, line });
                 continue;
             }
             let now = self.density(line);
@@ -194,6 +203,7 @@ impl<'c> Choice<'c> {
             self.take_with_heads(line);
         }
         self.heap.extend(passed);
+        self.heap.extend(others);
     }
 
     /// Whether a line takes part in the choice.

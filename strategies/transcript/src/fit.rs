@@ -135,8 +135,9 @@ fn take_beginnings(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     }
 }
 
-/// Keeps the model's last text whole where it takes no more than half of the room. Of a longer text the end stays,
-/// which names the next step or asks for it, and its other lines are chosen like all.
+/// Keeps the model's last text whole where it takes no more than half of the room. Of a longer text, a report that the next
+/// message will be about, half of the room goes to its end, which names the next step or asks for it, and to the lines worth
+/// most.
 fn take_newest_words(source: &Source, worth: &Worth, layout: &Layout, choice: &mut Choice<'_>) {
     let words = || source.passages.iter().filter(|passage| is_newest_words(layout, passage));
     let lines = || words().flat_map(|passage| passage.lines.clone());
@@ -144,9 +145,15 @@ fn take_newest_words(source: &Source, worth: &Worth, layout: &Layout, choice: &m
     let half = layout.room / 2;
     if tokens(&mut lines()) <= half {
         lines().for_each(|line| choice.take(line));
-    } else if let Some(last) = lines().last().filter(|last| tokens(&mut std::iter::once(*last)) <= half / 2) {
+        return;
+    }
+    let most = choice.used + half;
+    if let Some(last) = lines().last().filter(|last| tokens(&mut std::iter::once(*last)) <= half / 2) {
         choice.take(last);
     }
+    let is_of_words =
+        |line: u32| is_newest_words(layout, &source.passages[source.lines[line as usize].passage as usize]);
+    choice.take_among(most, is_of_words);
 }
 
 /// Keeps the beginning of each run's newest answer, as far as `room` allows, the newest runs first: two typed messages
