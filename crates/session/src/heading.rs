@@ -163,6 +163,20 @@ pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
     text
 }
 
+/// Returns the text in place of a result that was never recorded. It says no more than that: the call may have done its
+/// work.
+pub fn missing_result(language: Language) -> &'static str {
+    match language {
+        Language::English => "[No result was recorded for this call.]",
+        Language::Chinese => "[未记录该调用的结果。]",
+    }
+}
+
+/// Whether the text of a result says that none was recorded: then nothing is known of how the call ended.
+pub fn is_missing_result(text: &str) -> bool {
+    [Language::English, Language::Chinese].iter().any(|language| missing_result(*language) == text)
+}
+
 /// Whether a text has the form of an archive's handle: a word without brackets.
 fn is_handle(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_'))
@@ -181,6 +195,16 @@ pub fn group_digits(number: u64) -> String {
     text
 }
 
+/// Returns the digits of a number, without the commas or underscores between its thousands; `None` where something else
+/// stands in the text, or a separator elsewhere.
+pub fn ungroup_digits(text: &str) -> Option<String> {
+    let separator = if text.contains('_') { '_' } else { ',' };
+    let groups: Vec<&str> = text.split(separator).collect();
+    let are_digits = groups.iter().all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let in_place = groups.len() == 1 || groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
+    (are_digits && in_place).then(|| groups.concat())
+}
+
 /// Returns the number that [`group_digits`] wrote; `None` for any other text.
 fn parse_grouped(text: &str) -> Option<u64> {
     let number = text.replace(',', "").parse().ok()?;
@@ -190,6 +214,17 @@ fn parse_grouped(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn separators_stand_between_thousands() {
+        let check = |text: &str, expect: Option<&str>| assert_eq!(ungroup_digits(text).as_deref(), expect, "{text}");
+        check("32000", Some("32000"));
+        check("1,204", Some("1204"));
+        check("12_000_000", Some("12000000"));
+        for wrong in ["", "12,00", "1,5", "1__000", "_100", "1000,000", "100,", "1,000_000", "1 000", "+1", "1.5"] {
+            check(wrong, None);
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_back() {

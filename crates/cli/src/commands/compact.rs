@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, ReasoningFilter, Timings, block_on};
+use epitome::engine::{Budget, Mode, QualityPart, ReasoningFilter, Timings, block_on};
 use epitome::formats::{Format, LoadedFile, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
@@ -30,7 +30,7 @@ use crate::{configuration, emit, input, paths, terminal};
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
 const ROLLED_BACK: u8 = 1;
-/// The exit code of one that was made, and that keeps nothing of what the session held.
+/// The exit code of one that was made, and that keeps next to nothing of what the session held.
 const HOLLOW: u8 = 1;
 
 /// The number of times that a session is compacted anew because its file changed meanwhile in a way that the finished
@@ -74,18 +74,23 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let mut done = job.compact_into(&target)?;
     let refused = refused(&done.report);
     let is_hollow = done.report.status == Status::Hollow;
+    let is_written = !args.preview && refused.is_none();
     if let Some(report_target) = &report_target {
-        report_target.write(&line(&done.report)?)?;
+        report_target.write(&line(&done.report)?).map_err(|failure| behind_session(failure, is_written))?;
     }
     if args.json {
-        terminal::standard(&line(&done.report)?)?;
+        let told = terminal::standard(&line(&done.report)?).map_err(Failure::from);
+        told.map_err(|failure| behind_session(failure, is_written))?;
     }
     if !done.page.is_empty() && done.report.status.is_compaction() {
         done.page.push_str(&report::timings(&done.report.timings, width()));
     }
     terminal::tell(&done.page);
+    if !quiet && done.report.status == Status::Compacted {
+        warn_of_lost_parts(&done.report);
+    }
     if is_hollow {
-        terminal::note("nothing is left of what was asked for and worked on: a larger budget keeps some of it");
+        terminal::note("next to nothing is left of what was asked for and worked on: a larger budget keeps some of it");
         return Ok(ExitCode::from(HOLLOW));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
@@ -93,6 +98,26 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
         terminal::note(&format!("{why}: the session was not written"));
     }
     Ok(ExitCode::from(code))
+}
+
+/// Tells of parts of the session that left whole: the figures alone look like those of a small loss.
+fn warn_of_lost_parts(report: &Report) {
+    let Some(quality) = &report.quality else { return };
+    let name = |part: QualityPart| format!("{} {}", quality.part(part).held, part.as_str());
+    let lost: Vec<String> = quality.lost_parts().into_iter().map(name).collect();
+    if !lost.is_empty() {
+        terminal::note(&format!("nothing is left of {}: a larger budget keeps some", lost.join(" and of ")));
+    }
+}
+
+/// The failure to write a report: where its session is written already, a second try would compact that again.
+fn behind_session(failure: Failure, is_written: bool) -> Failure {
+    match is_written {
+        true => failure.after("the session was written, and its report was not").with_help(
+            "do not compact the written session again for its report; `epitome history` tells what was done",
+        ),
+        false => failure,
+    }
 }
 
 /// Microseconds since an instant.
@@ -133,6 +158,7 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
         let failure = Failure::usage_text(format!("--report names {}, which is a session's file", path.display()));
         return Err(failure.with_help("name another file"));
     }
+    target.check()?;
     Ok(target)
 }
 
@@ -408,17 +434,19 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     }
     let json = line(&reports)?;
     // The sessions first: a report describes those that exist.
-    if !job.args.preview && !written.is_empty() {
+    let is_written = !job.args.preview && !written.is_empty();
+    if is_written {
         let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
         if taken == InPlaceOutcome::Changed {
             return Err(busy(file));
         }
     }
     if let Some(report_target) = report_target {
-        report_target.write(&json)?;
+        report_target.write(&json).map_err(|failure| behind_session(failure, is_written))?;
     }
     if job.args.json {
-        terminal::standard(&json)?;
+        let told = terminal::standard(&json).map_err(Failure::from);
+        told.map_err(|failure| behind_session(failure, is_written))?;
     }
     if !job.quiet && !job.args.json {
         terminal::tell(&table.render(width()));
@@ -429,7 +457,9 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     }
     if hollow > 0 {
         let of = loaded.sessions.len();
-        terminal::note(&format!("of {hollow} of {of} sessions nothing is left of what was asked for and worked on"));
+        terminal::note(&format!(
+            "of {hollow} of {of} sessions next to nothing is left of what was asked for and worked on"
+        ));
     }
     if infeasible == 0 {
         return Ok(match (rolled_back, hollow) {

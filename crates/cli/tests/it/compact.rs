@@ -460,9 +460,36 @@ fn the_session_is_written_before_the_report() {
         .collect();
     let place = Place::with("chat.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
     let ran = place.run("compact chat.json -b 1500 -o out.json --report /dev/full");
-    assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("make room, or name a file on another disk"), "{}", ran.stderr);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let told =
+        "error: the session was written, and its report was not: cannot write /dev/full: No space left on device";
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(place.files().iter().any(|file| file == "out.json"), "{:?}", place.files());
+    // What can be known beforehand stops the compaction.
+    place.file("a.json", "{}");
+    std::fs::hard_link(place.path("a.json"), place.path("b.json")).unwrap();
+    let ran = place.run("compact chat.json -b 1500 -o other.json --report b.json");
+    assert_eq!((ran.code, place.path("other.json").exists()), (2, false), "{}", ran.stderr);
+    // The session itself has no room.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = place.command("compact chat.json -b 1500 -q").stdout(full).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    insta::assert_snapshot!(told, @"error: cannot write to standard output: No space left on device (os error 28)");
+}
+
+#[test]
+fn a_result_of_which_little_is_left_is_told() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let check = |budget: &str, code: i32, expect: &str| {
+        let ran = place.run(&format!("compact session.jsonl -b {budget} -o out.jsonl"));
+        let told: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+        assert_eq!((ran.code, told.join("\n").as_str()), (code, expect), "{budget}: {}", ran.stderr);
+    };
+    let hollow =
+        "warning: next to nothing is left of what was asked for and worked on: a larger budget keeps some of it";
+    check("100", 1, hollow);
+    check("700", 0, "warning: nothing is left of 25 files: a larger budget keeps some");
+    check("8k", 0, "");
 }
 
 #[test]
