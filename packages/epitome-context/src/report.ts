@@ -45,12 +45,16 @@ export interface Step {
 /** What a compaction did, or would do. */
 export interface Report {
   status: Status;
+  /** The most that the result may take. */
   budget: number;
+  /** What it aims at, at most `budget`: it is reached where `tokens_after` is not above it. */
+  target: number;
   tokens_before: number;
   tokens_after: number;
   saved_ratio: number;
   floor: Floor | null;
   stays: number;
+  /** Why it ended above the target, or was not made; text for a person. */
   stopped?: string;
   messages_before: number;
   messages_after: number;
