@@ -130,12 +130,16 @@ export interface Contents {
 /** Whether a session should be compacted. */
 export interface Fullness {
   should_compact: boolean;
+  /** By the provider's count of the newest request, where the session records it and it is more than the messages take. */
+  current_tokens: number;
   urgency: "none" | "soft" | "hard";
   usable_tokens: number;
   window_tokens: number;
   reserve_output_tokens: number;
   tool_definition_tokens: number;
   counter: string;
+  /** Whether `current_tokens` is the counter's own count, and the counter has the model's vocabulary. */
+  exact: boolean;
   [more: string]: unknown;
 }
 
