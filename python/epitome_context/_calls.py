@@ -132,7 +132,8 @@ def inspect(session: Any, **words: Unpack[ReadWords]) -> dict[str, Any]:
 
 def check(session: Any, **words: Unpack[ReadWords]) -> dict[str, Any]:
     """Whether a session should be compacted: `should_compact`, `urgency` (`none`, `soft`, `hard`), and the tokens that this
-    goes by.
+    goes by: what the provider counted of the newest request, with what has come since, where the session records it and
+    it is more than the messages take. `exact` says whether they are the counter's own, for a model whose vocabulary it has.
 
     >>> check([{"role": "user", "content": "word " * 9_000}], window=8_000)["urgency"]
     'hard'

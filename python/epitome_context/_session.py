@@ -164,8 +164,8 @@ class Session:
         focus: str | None = None,
     ) -> Report:
         """Compacts now, whether it is due or not: to `target` (tokens, or a share of what the messages take now), or to the
-        target of the configuration. Where what must stay is larger than `target`, the report says so in `stopped`;
-        `Infeasible` is raised where it is larger than the window."""
+        target of the configuration. Where what must stay is larger than `target`, `tokens_after` of the report is above
+        its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window."""
         sizes = self._native.sizes
         report = self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus)
         return Report(report, sizes)

@@ -51,7 +51,8 @@ def test_compactions_are_previewed_edited_made_and_undone() -> None:
         session.undo()
     assert session.compact(target=6_000).status == "compacted"
     assert session.tokens <= 6_000
-    assert "newest-user" in session.compact(target=1)["stopped"]
+    above = session.compact(target=1)
+    assert "newest-user" in above["stopped"] and above["target"] == 1 < above["tokens_after"]
     with pytest.raises(epitome.Infeasible):
         Session(work(), window=100, reserve_output=95).compact()
     with pytest.raises(epitome.ConfigError, match="`target` takes a number of tokens"):

@@ -3,7 +3,7 @@
 use epitome::Session;
 use epitome::context::{Contents, Fullness, MessageSize, tool_definition_tokens};
 use epitome::engine::Budget;
-use epitome::formats::Format;
+use epitome::formats::{Format, LoadedFile, recorded_model};
 use epitome::live::HistoryEntry;
 use serde::Serialize;
 
@@ -37,11 +37,15 @@ impl Inspection {
     }
 }
 
-/// How full a session's context is. Linear in the view.
-pub fn measure_fullness(parts: &Parts, session: &Session) -> Fullness {
+/// How full the context of the session of that number is. Linear in the view; where nothing names a model, the file is
+/// searched for one.
+pub fn measure_fullness(parts: &Parts, loaded: &LoadedFile, index: usize) -> Fullness {
+    let session = &loaded.sessions[index].session;
     let engine = parts.engine(session);
     let runtime = &parts.runtime;
     let tool_definitions = tool_definition_tokens(&engine, session);
     let budget = Budget { tool_definitions, ..runtime.budget.clone() };
-    Fullness::measure(&engine, session, engine.ledger(session).total(), &budget, &runtime.triggers)
+    let model = runtime.model.clone().or_else(|| recorded_model(loaded.format, &loaded.bytes).name);
+    let tokens = engine.ledger(session).total();
+    Fullness::measure_reported(&engine, session, tokens, &budget, &runtime.triggers).for_model(model.as_deref())
 }

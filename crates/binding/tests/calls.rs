@@ -66,6 +66,35 @@ fn what_is_wrong_is_told_by_its_kind() {
 }
 
 #[test]
+fn a_check_goes_by_the_larger_count() {
+    let calls = Calls::default();
+    let recording = |model: &str, input: u64| {
+        let usage = json!({"input_tokens": input, "output_tokens": 5});
+        let said =
+            json!({"role": "assistant", "model": model, "usage": usage, "content": [{"type": "text", "text": "Yes."}]});
+        let asked = json!({"role": "user", "content": "Go."});
+        let record = |role: &str, id: &str, parent: Value, message: &Value| {
+            json!({"type": role, "uuid": id, "parentUuid": parent, "sessionId": "s", "isSidechain": false,
+                "timestamp": "2026-03-01T10:00:00.000Z", "message": message})
+        };
+        let (first, second) = (record("user", "a", Value::Null, &asked), record("assistant", "b", "a".into(), &said));
+        format!("{first}\n{second}\n")
+    };
+    let check = |words: Value, recorded: &str, input: u64, tokens: u64, exact: bool, urgency: &str| {
+        let engine = call(&calls, "engine", &words, "");
+        let told = call(&calls, "check", &json!({ "engine": engine }), &recording(recorded, input));
+        let told = (&told["current_tokens"], &told["exact"], &told["urgency"]);
+        assert_eq!(told, (&json!(tokens), &json!(exact), &json!(urgency)), "{words} {recorded} {input}");
+    };
+    let window = || json!({ "window": 8_000, "reserveOutput": 0 });
+    check(window(), "gpt-4o", 1, 12, true, "none");
+    check(window(), "gpt-4o", 7_900, 7_905, false, "hard");
+    check(window(), "claude-sonnet-5", 1, 12, false, "none");
+    check(json!({ "model": "gpt-4o" }), "claude-sonnet-5", 1, 12, true, "none");
+    check(json!({ "model": "claude-sonnet-5" }), "gpt-4o", 1, 12, false, "none");
+}
+
+#[test]
 fn a_list_is_told_by_the_numbers_of_its_messages() {
     let calls = Calls::default();
     let engine = call(&calls, "engine", &json!({}), "");

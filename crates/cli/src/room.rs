@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::RoomArgs;
 use crate::configuration;
-use crate::counter::{counter_of, has_vocabulary};
+use crate::counter::counter_of;
 use crate::failure::Failure;
 
 /// What the window of a session is known by.
@@ -89,10 +89,7 @@ impl Room {
     /// alone: what the provider counted is the whole request.
     pub(crate) fn fullness(&self, engine: &Engine, session: &Session, tokens: u32, budget: &Budget) -> Fullness {
         let measure = if self.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
-        let fullness = measure(engine, session, tokens, budget, &self.runtime.triggers);
-        // A vocabulary is exact for the models that have it, and an estimate for every other.
-        let is_own = self.model.as_ref().is_none_or(|model| has_vocabulary(&fullness.counter, model));
-        Fullness { exact: fullness.exact && is_own, ..fullness }
+        measure(engine, session, tokens, budget, &self.runtime.triggers).for_model(self.model.as_deref())
     }
 
     /// The engine for a session of this room, and the budget that its messages have. Linear in the tool definitions.

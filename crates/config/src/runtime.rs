@@ -36,6 +36,8 @@ const LATER: &str = "-later";
 pub struct Runtime {
     /// The budget; the tool definitions of a session are not counted in yet.
     pub budget: Budget,
+    /// The model that `[budget] model` names.
+    pub model: Option<String>,
     /// The triggers of a compaction beside the budget's thresholds.
     pub triggers: Triggers,
     /// The settings for a host that keeps sessions running.
@@ -135,6 +137,7 @@ impl Config {
         let mode = self.tables.select.mode;
         Ok(Runtime {
             budget: self.budget(),
+            model: Some(self.tables.budget.model.clone()).filter(|model| !model.is_empty()),
             triggers: Triggers::from(&self.tables.triggers),
             clearing,
             live: LiveSettings::from(&self.tables.live),

@@ -39,6 +39,7 @@ pub(crate) fn conclude(
     let report = Report {
         status,
         budget: request.limit.max(request.target),
+        target: request.target,
         tokens_before: start.total,
         tokens_after,
         saved_ratio: saved_ratio(start.total, tokens_after),

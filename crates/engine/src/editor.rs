@@ -7,9 +7,9 @@ use epitome_strategy::{Archive, ArchivedContent, BlockRef, EntryTokens, HostChan
 
 use crate::context::Context;
 use crate::guard::{self, Guard, HostChange, Refusal};
-use crate::ledger::count_message;
+use crate::ledger::{count_message, says_nothing};
 use crate::slots::Slot;
-use crate::working::{Layout, WorkingView, is_empty};
+use crate::working::{Layout, WorkingView};
 
 /// Everything that an edit needs: the view of one compaction, the context that is constant during it, and the archive
 /// for what leaves. Strategies' edits and the engine's own stages go through it.
@@ -96,7 +96,7 @@ impl<'e> Editor<'e> {
     /// The handle of messages that leave; `None` where there is nothing in them to bring back.
     fn archive_what_says_something(&mut self, positions: &[usize]) -> Result<Option<Arc<str>>, Refusal> {
         let entries = self.working.entries();
-        if positions.iter().all(|position| is_empty(&entries[*position].original)) {
+        if positions.iter().all(|position| says_nothing(&entries[*position].original)) {
             return Ok(None);
         }
         self.archive_messages(positions).map(Some)

@@ -90,20 +90,27 @@ pub(crate) fn count_arguments(counter: &dyn TokenCounter, arguments: &Arguments)
 pub fn count_message(counter: &dyn TokenCounter, message: &Message) -> EntryTokens {
     let blocks: Vec<Tokens> = message.blocks.iter().map(|block| count_block(counter, block)).collect();
     let mut tokens = EntryTokens { total: 0, blocks };
-    if has_content(message) {
+    if is_sent(message) {
         tokens.total = frame_tokens(counter, message) + tokens.blocks.iter().sum::<Tokens>();
     }
     tokens
 }
 
-/// Whether there is anything to send in a message.
-pub(crate) fn has_content(message: &Message) -> bool {
-    message.blocks.iter().any(is_content)
+/// Whether a message is sent, and so costs its frame: white space is, to most providers.
+pub(crate) fn is_sent(message: &Message) -> bool {
+    message.blocks.iter().any(|block| has_content(block, str::is_empty))
 }
 
-fn is_content(block: &Block) -> bool {
+/// Whether a message says nothing: white space alone, which nobody misses and some providers refuse. Not so of a system
+/// prompt, which stays as it is.
+pub(crate) fn says_nothing(message: &Message) -> bool {
+    !message.is_system_prompt() && !message.blocks.iter().any(|block| has_content(block, |text| text.trim().is_empty()))
+}
+
+/// Whether there is anything in a block, where `is_empty` tells which texts are nothing.
+fn has_content(block: &Block, is_empty: impl Fn(&str) -> bool) -> bool {
     match &block.content {
-        Content::Text { text } => !text.is_empty(),
+        Content::Text { text } => !is_empty(text),
         Content::Gone => false,
         Content::Thinking(_)
         | Content::ToolCall(_)
@@ -201,7 +208,7 @@ impl Ledger {
             }
         }
         // A message of such reasoning alone is not sent at all.
-        if !message.blocks.iter().any(|block| is_content(block) && !is_held_back(block)) {
+        if !message.blocks.iter().any(|block| has_content(block, str::is_empty) && !is_held_back(block)) {
             tokens.total = 0;
         }
         tokens
@@ -317,6 +324,20 @@ mod tests {
         check("audio/mpeg", place(), MEDIA_TOKENS);
         check("video/mp4", data(1_250_001), 11 * 295);
         check("video/mp4", MediaSource::Missing, MEDIA_TOKENS);
+    }
+
+    #[test]
+    fn white_space_is_sent_and_says_nothing() {
+        let check = |role: Role, blocks: Vec<Block>, expect: (bool, bool)| {
+            let message = Message::new("", role, Origin::Model, blocks);
+            assert_eq!((is_sent(&message), says_nothing(&message)), expect, "{message:?}");
+        };
+        check(Role::Assistant, vec![], (false, true));
+        check(Role::Assistant, vec![Block::text("")], (false, true));
+        check(Role::Assistant, vec![Block::new(Content::Gone), Block::text(" \n")], (true, true));
+        check(Role::Assistant, vec![Block::text(" \n"), Block::text("a")], (true, false));
+        check(Role::System, vec![Block::text(" \n")], (true, false));
+        check(Role::System, vec![], (false, false));
     }
 
     #[test]

@@ -287,6 +287,9 @@ pub struct Report {
     /// The limit, in tokens.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub budget: Tokens,
+    /// The tokens that it aims at, at most the limit: reached where `tokens_after` is not above it.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
+    pub target: Tokens,
     /// Tokens of the view before.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_before: Tokens,
@@ -306,7 +309,7 @@ pub struct Report {
     #[cfg_attr(feature = "schema", schema(value_type = u32, required))]
     pub stays: Tokens,
     /// Where it stopped above the target and why, or why it was not made: the parts of what must stay, with their
-    /// tokens. `None` at or under the target, and where `floor` has them.
+    /// tokens. Text for a person: a program compares `tokens_after` with `target`. `None` at or under the target, and where `floor` has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub stopped: Option<String>,

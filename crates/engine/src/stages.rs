@@ -9,8 +9,8 @@ use epitome_strategy::{HostChanges, Protection};
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor};
 use crate::guard::{self, Guard, HostChange, Refusal};
+use crate::ledger::says_nothing;
 use crate::wording;
-use crate::working::is_empty;
 
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
@@ -37,7 +37,7 @@ impl Editor<'_> {
                 orphans.extend(unit.entries.clone());
             } else if !paired && !unit.closed && Some(index) != last {
                 dead.push((entries[unit.entries.start].position, missing_results(entries, unit, self.context)));
-            } else if unit.entries.len() == 1 && is_empty(&entries[unit.entries.start].message) {
+            } else if unit.entries.len() == 1 && says_nothing(&entries[unit.entries.start].message) {
                 empty.extend(unit.entries.clone());
             }
         }
@@ -125,7 +125,7 @@ impl Editor<'_> {
                         self.strip(edit)?;
                     }
                 }
-                if unit.entries.len() == 1 && is_empty(&self.working.entries()[position].message) {
+                if unit.entries.len() == 1 && says_nothing(&self.working.entries()[position].message) {
                     emptied.push(position);
                 }
             }

@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, Content, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
+    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
     SyntheticMessage, Unit, UnitKind, units,
 };
 use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, View};
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Guards, HostChange, Refusal};
-use crate::ledger::has_content;
+use crate::ledger::is_sent;
 use crate::protect::{is_pinned, protect_for, protections, share_row};
 use crate::report::RecentMessages;
 use crate::request::Pins;
@@ -368,7 +368,7 @@ impl WorkingView {
         let entry = &mut self.slots.entries[at.message as usize];
         entry.apply(change);
         let before = tokens.total;
-        tokens.total = if has_content(&entry.message) { before.saturating_sub(block_before) + after } else { 0 };
+        tokens.total = if is_sent(&entry.message) { before.saturating_sub(block_before) + after } else { 0 };
         self.total = self.total - before.min(self.total) + tokens.total;
         before.saturating_sub(tokens.total)
     }
@@ -428,18 +428,4 @@ fn check_protection(guards: Guards, protection: Protection, leaves: bool) -> Res
         guard::pins(protection, leaves)?;
     }
     Ok(())
-}
-
-/// Whether a message renders as nothing.
-pub(crate) fn is_empty(message: &Message) -> bool {
-    !message.is_system_prompt()
-        && message.blocks.iter().all(|block| match &block.content {
-            Content::Text { text } => text.trim().is_empty(),
-            Content::Gone => true,
-            Content::Thinking(_)
-            | Content::ToolCall(_)
-            | Content::ToolResult(_)
-            | Content::Media(_)
-            | Content::Opaque(_) => false,
-        })
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use epitome::context::tool_definition_tokens;
+use epitome::context::{Fullness, tool_definition_tokens};
 use epitome::follow::{ReadProblem, SessionSource};
 use epitome::formats::{Format, RecordedModel};
 use epitome::store::{SessionArchive, Store, StoreError, Tenant};
@@ -102,6 +102,16 @@ impl LocalSession {
         Budget { tool_definitions: tool_definition_tokens(&self.engine, session), ..budget }
     }
 
+    /// Returns what fills the session's context. Linear in the log.
+    fn status(&self, session: &Session, model: Option<&RecordedModel>) -> ContextStatus {
+        let (engine, budget) = (&self.engine, self.budget(session, model));
+        let recorded = || model.and_then(|model| model.name.as_deref());
+        let name = self.runtime.model.as_deref().or_else(recorded);
+        ContextStatus::measure(session, engine, &budget, |tokens| {
+            Fullness::measure_reported(engine, session, tokens, &budget, &self.runtime.triggers).for_model(name)
+        })
+    }
+
     /// Reads the session where it has changed since the last time. The file of an agent that appends to it (Claude
     /// Code, Codex, Pi) is read whole twice, then only its new records; others are read whole. The index costs what is
     /// new.
@@ -121,7 +131,7 @@ impl LocalSession {
             Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
             None => Ok(None),
         };
-        let status = || ContextStatus::measure(session, &self.engine, &self.budget(session, model));
+        let status = || self.status(session, model);
         let mut past = SessionPast { session, index, archive: &archive, status: &status };
         let mut answer = past.answer(&call);
         if let Some(problem) = problem {

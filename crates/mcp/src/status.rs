@@ -1,6 +1,6 @@
 //! The content of a context: by part, what left it, and how full it is.
 
-use epitome::context::{self, Part, PartKind, Removed, counts};
+use epitome::context::{self, Fullness, Part, PartKind, Removed, counts};
 use epitome::engine::{Budget, Engine};
 use epitome::session::Session;
 use epitome::session::heading::group_digits;
@@ -10,8 +10,10 @@ use serde::Serialize;
 /// The content of a session's context.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ContextStatus {
-    /// Tokens of the messages.
+    /// Tokens of the messages: by the provider's count of the newest request, where that is more.
     pub used_tokens: u32,
+    /// Tokens of the messages by the counter: those of the parts.
+    pub counted_tokens: u32,
     /// The most tokens that they may take: the window without the answer's reserve and the tool definitions.
     pub usable_tokens: u32,
     /// The former as a percentage of the latter.
@@ -67,9 +69,14 @@ fn part_name(part: PartKind) -> &'static str {
 }
 
 impl ContextStatus {
-    /// Returns the status of a session whose context `engine` counts and `budget` bounds. Linear in the log: what left
-    /// is counted too.
-    pub fn measure(session: &Session, engine: &Engine, budget: &Budget) -> Self {
+    /// Returns the status of a session whose context `engine` counts and `budget` bounds; `fullness` is told the tokens
+    /// of its messages. Linear in the log: what left is counted too.
+    pub fn measure(
+        session: &Session,
+        engine: &Engine,
+        budget: &Budget,
+        fullness: impl FnOnce(u32) -> Fullness,
+    ) -> Self {
         let ledger = engine.ledger(session);
         let mut parts: Vec<ContextPart> = Vec::new();
         for Part { part, messages, tokens, .. } in context::parts(session, &counts(session, &ledger), &*engine.counter)
@@ -85,14 +92,17 @@ impl ContextStatus {
         }
         parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
         let Removed { messages, shortened, tokens, compactions, .. } = Removed::measure(session, &*engine.counter);
-        let (used_tokens, usable_tokens) = (ledger.total(), budget.usable());
+        let counted_tokens = ledger.total();
+        let fullness = fullness(counted_tokens);
+        let (used_tokens, usable_tokens) = (fullness.check.current_tokens, fullness.check.usable_tokens);
         let percent = f64::from(used_tokens) * 100.0 / f64::from(usable_tokens.max(1));
         Self {
             used_tokens,
+            counted_tokens,
             usable_tokens,
             percent: (percent * 10.0).round() / 10.0,
             soft_tokens: budget.soft.tokens(usable_tokens),
-            estimated: !ledger.counter().is_exact(),
+            estimated: !fullness.exact,
             parts,
             left: RemovedCounts { messages, shortened, tokens, compactions },
         }
@@ -101,14 +111,19 @@ impl ContextStatus {
     /// Returns the status as text, for a model.
     pub fn text(&self) -> String {
         let tokens = |tokens: u32| group_digits(tokens.into());
-        let about = if self.estimated { "about " } else { "" };
+        let is_reported = self.used_tokens > self.counted_tokens;
+        let about = if self.estimated && !is_reported { "about " } else { "" };
+        let by = if is_reported { " by the provider's count" } else { "" };
         let mut text = format!(
-            "The context holds {about}{} of {} tokens ({} %); a compaction is suggested at {}.",
+            "The context holds {about}{} of {} tokens ({} %){by}; a compaction is suggested at {}.",
             tokens(self.used_tokens),
             tokens(self.usable_tokens),
             self.percent,
             tokens(self.soft_tokens),
         );
+        if is_reported {
+            text.push_str(&format!(" {} are counted in its messages:", tokens(self.counted_tokens)));
+        }
         for part in &self.parts {
             let messages = counted(part.messages as usize, "message");
             text.push_str(&format!("\n  {:<13} {:>9}  {messages}", part.part, tokens(part.tokens)));

@@ -109,6 +109,33 @@ async fn three_tools_and_what_they_answer() {
 }
 
 #[tokio::test]
+async fn the_status_goes_by_the_larger_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let runtime = || {
+        let registry = epitome::registry();
+        let config = epitome::Config::parse("[budget]\nwindow = 8_000\nreserve_output = 0\n", "c.toml", &registry);
+        config.unwrap().build(&registry).unwrap()
+    };
+    let check = async |model: &str, input: u64, expect: &str| {
+        let path = folder.path().join("s.jsonl");
+        let usage = json!({"input_tokens": input, "output_tokens": 5});
+        let fields = format!("\"model\":\"{model}\",\"usage\":{usage},\"role\"");
+        let answer = line(1, "assistant", "Understood.").replace("\"role\"", &fields);
+        fs::write(&path, line(0, "user", "Go.") + &answer).unwrap();
+        let place = SessionLocation::File { path, format: None, session: None };
+        let client = client_of(Arc::new(LocalSession::new(place, runtime()).keep_window())).await;
+        let (_, text) = call(&client, "context_status", json!({})).await;
+        assert!(text.starts_with(expect), "{text}");
+    };
+    let counted = "of 8,000 tokens (0.2 %); a compaction is suggested at 6,400.\n";
+    check("claude-sonnet-5", 1, &format!("The context holds about 13 {counted}")).await;
+    check("gpt-4o", 1, &format!("The context holds 13 {counted}")).await;
+    let reported = "The context holds 6,005 of 8,000 tokens (75.1 %) by the provider's count; \
+                    a compaction is suggested at 6,400. 13 are counted in its messages:\n";
+    check("gpt-4o", 6_000, reported).await;
+}
+
+#[tokio::test]
 async fn a_file_that_grows_is_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");

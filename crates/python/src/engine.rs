@@ -154,7 +154,7 @@ impl Engine {
         let fullness = self.without_python(py, |parts| {
             let loaded = load(bytes, format)?;
             let index = choose(&loaded, session)?;
-            Ok(measure_fullness(parts, &loaded.sessions[index].session))
+            Ok(measure_fullness(parts, &loaded, index))
         })?;
         object_from(py, &fullness)
     }

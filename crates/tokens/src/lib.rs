@@ -20,9 +20,11 @@ mod estimate;
 #[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod exact;
 mod registry;
+mod vocabulary;
 
 pub use calibrated::{CalibratedCounter, Sample};
 pub use estimate::Estimator;
 #[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 pub use exact::ExactCounter;
 pub use registry::{CounterError, NAMES, by_name};
+pub use vocabulary::has_vocabulary;

@@ -45,12 +45,16 @@ export interface Step {
 /** What a compaction did, or would do. */
 export interface Report {
   status: Status;
+  /** The most that the result may take. */
   budget: number;
+  /** What it aims at, at most `budget`: it is reached where `tokens_after` is not above it. */
+  target: number;
   tokens_before: number;
   tokens_after: number;
   saved_ratio: number;
   floor: Floor | null;
   stays: number;
+  /** Why it ended above the target, or was not made; text for a person. */
   stopped?: string;
   messages_before: number;
   messages_after: number;
@@ -126,12 +130,16 @@ export interface Contents {
 /** Whether a session should be compacted. */
 export interface Fullness {
   should_compact: boolean;
+  /** By the provider's count of the newest request, where the session records it and it is more than the messages take. */
+  current_tokens: number;
   urgency: "none" | "soft" | "hard";
   usable_tokens: number;
   window_tokens: number;
   reserve_output_tokens: number;
   tool_definition_tokens: number;
   counter: string;
+  /** Whether `current_tokens` is the counter's own count, and the counter has the model's vocabulary. */
+  exact: boolean;
   [more: string]: unknown;
 }
 

@@ -8,8 +8,6 @@ use epitome_strategy::Value;
 const STARTS: &[&str] = &[
     "error:",
     "error[",
-    "error (",
-    "error -",
     "error ",
     "fatal:",
     "fatal error",
@@ -58,7 +56,6 @@ const PHRASES: &[&str] = &[
     "operation not permitted",
     "connection refused",
     "connection reset by peer",
-    "connection timed out",
     "could not resolve host",
     "name or service not known",
     "no space left on device",
@@ -68,7 +65,6 @@ const PHRASES: &[&str] = &[
     "segmentation fault",
     "core dumped",
     "bus error",
-    "timed out after",
     "timed out",
     "deadlock detected",
     "authentication failed",
@@ -93,7 +89,7 @@ const PHRASES: &[&str] = &[
 ];
 
 /// Lines that are all that a shell says of a command that a signal ended. Source: bash and dash.
-const LINES: &[&str] = &["killed", "aborted", "terminated", "timeout", "not found", "access denied"];
+const LINES: &[&str] = &["killed", "aborted", "terminated", "timeout", "not found"];
 
 /// Words of tools that succeeded, in lower case.
 const SUCCESS: &[&str] = &[

@@ -60,7 +60,7 @@ impl Calls {
         let parts = self.parts(words.engine)?;
         let loaded = load(data, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
-        Ok(Answer::json(&measure_fullness(&parts, &loaded.sessions[index].session)))
+        Ok(Answer::json(&measure_fullness(&parts, &loaded, index)))
     }
 
     /// Tokens of the messages of a session, its tool definitions not counted in.

@@ -103,14 +103,14 @@ fn line(session: Option<&Session>, model: &RecordedModel, window: &WindowInput) 
         });
     };
     let (engine, budget) = room.engine(session);
-    let status = ContextStatus::measure(session, &engine, &budget);
+    let status =
+        ContextStatus::measure(session, &engine, &budget, |tokens| room.fullness(&engine, session, tokens, &budget));
     let words = |tokens: u32| {
         format!("{} of {}", percent(tokens.into(), status.usable_tokens.into()), number(status.usable_tokens))
     };
     // Where the agent does not tell the provider's figure, its session may.
-    let fullness = room.fullness(&engine, session, status.used_tokens, &budget);
-    let of_messages = words(if reported.is_some() { status.used_tokens } else { fullness.check.current_tokens });
-    let drawn = share_bar(reported.unwrap_or(fullness.check.share * 100.0));
+    let of_messages = words(if reported.is_some() { status.counted_tokens } else { status.used_tokens });
+    let drawn = share_bar(reported.unwrap_or(status.percent));
     let mut text = match reported {
         Some(share) => format!("{drawn} {share:.0} % of {}, messages {of_messages}", number(budget.window)),
         None => format!("{drawn} {of_messages}"),

@@ -80,7 +80,7 @@ fn the_report_has_the_documented_keys() {
     let place = Place::with("chat.json", chat());
     let report = place.run("compact chat.json -b 400 --preview --json").json();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>().join(" ");
-    insta::assert_snapshot!(keys(&report), @"status budget tokens_before tokens_after saved_ratio floor stays messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps quality edits messages flushed_memories summary summarizer counter timings");
+    insta::assert_snapshot!(keys(&report), @"status budget target tokens_before tokens_after saved_ratio floor stays messages_before messages_after task mode chain cycle trigger first_changed_message cache_loss_tokens steps quality edits messages flushed_memories summary summarizer counter timings");
     insta::assert_snapshot!(keys(&report["timings"]), @"configure_us read_us count_us detect_us plan_us quality_us");
     let written = place.run("compact chat.json -b 400 -q -o out.json --report r.json");
     assert_eq!(written.code, 0, "{}", written.stderr);

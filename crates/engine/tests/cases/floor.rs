@@ -329,7 +329,7 @@ user: newest
     let mut request = request(100, None);
     request.limit = 100_000;
     let (report, _) = compact(&engine(), &mut session, &request);
-    assert_eq!(report.status, Status::Compacted);
+    assert_eq!((report.status, report.target, report.budget), (Status::Compacted, 100, 100_000));
     let system = engine().ledger(&session).entry(session.view()[0].key).unwrap().total;
     assert!(report.tokens_after < system + 100 && report.tokens_after < before, "{}", report.tokens_after);
     let stopped = report.stopped.unwrap();
@@ -338,5 +338,6 @@ user: newest
     // At the target there is nothing to tell.
     let mut session = epitome_testkit::session(fixture);
     let (report, _) = compact(&engine(), &mut session, &super::support::request(before - 50, None));
-    assert_eq!((report.status, report.stopped), (Status::Compacted, None));
+    assert_eq!((report.status, report.target, report.stopped), (Status::Compacted, before - 50, None));
+    assert!(report.tokens_after <= report.target);
 }

@@ -3,6 +3,7 @@
 use epitome_engine::{Budget, Check, Engine, Triggers, Watch};
 use epitome_session::Session;
 use epitome_strategy::Tokens;
+use epitome_tokens::has_vocabulary;
 use serde::Serialize;
 
 use super::report::ReportedUsage;
@@ -25,21 +26,21 @@ pub struct Fullness {
     pub tool_definition_tokens: Tokens,
     /// The token counter.
     pub counter: String,
-    /// Whether the figures are the provider's own, and not estimates.
+    /// Whether `current_tokens` is the counter's own count, and that one exact: for the model, where one is named.
     pub exact: bool,
 }
 
 impl Fullness {
-    /// How full the context of a session is whose view has `tokens` tokens; `budget` has those of the tool definitions.
-    /// Linear in the messages since the newest compaction.
+    /// How full the context of a session is whose view has `tokens` tokens, by these alone: for a budget that is room for
+    /// the messages and nothing else. `budget` has the tokens of the tool definitions. Linear in the messages since the
+    /// newest compaction.
     pub fn measure(engine: &Engine, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
-        let mut watch = Watch::new(triggers.clone());
-        session.log().iter().skip(newest_compaction(session)).for_each(|message| watch.push(message));
-        Self::new(engine, watch.check(budget, tokens, session.newest_tokens_after()), budget)
+        let check = watch_of(session, triggers).check(budget, tokens, session.newest_tokens_after());
+        Self::new(engine, check, budget)
     }
 
-    /// The same, by what the provider counted where the session records that of its newest request and it is more: most
-    /// recordings have neither the system prompt nor the tools, and models count differently.
+    /// The same of a model's window, by what the provider counted where the session records that of its newest request
+    /// and it is more: most recordings have neither the system prompt nor the tools, and models count differently.
     pub fn measure_reported(
         engine: &Engine,
         session: &Session,
@@ -47,9 +48,29 @@ impl Fullness {
         budget: &Budget,
         triggers: &Triggers,
     ) -> Self {
+        Self::measure_watched(engine, session, tokens, budget, &watch_of(session, triggers))
+    }
+
+    /// The same of a session that `watch` has followed. Linear in the messages since the newest request.
+    pub(crate) fn measure_watched(
+        engine: &Engine,
+        session: &Session,
+        tokens: Tokens,
+        budget: &Budget,
+        watch: &Watch,
+    ) -> Self {
         let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(engine, session, budget));
-        let fullness = Self::measure(engine, session, tokens.max(reported), budget, triggers);
+        let check = watch.check(budget, tokens.max(reported), session.newest_tokens_after());
+        let fullness = Self::new(engine, check, budget);
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
+    }
+
+    /// The same for a model that somebody names: a vocabulary is exact for the models that have it, and an estimate for
+    /// every other.
+    #[must_use]
+    pub fn for_model(self, model: Option<&str>) -> Self {
+        let is_own = model.is_none_or(|model| has_vocabulary(&self.counter, model));
+        Self { exact: self.exact && is_own, ..self }
     }
 
     /// The fullness that a check against `budget` has found. Constant time.
@@ -69,6 +90,13 @@ impl Fullness {
     pub fn tokens_left(&self) -> Option<Tokens> {
         self.check.threshold_tokens.map(|threshold| threshold.saturating_sub(self.check.current_tokens))
     }
+}
+
+/// A watch that has followed a session since its newest compaction.
+fn watch_of(session: &Session, triggers: &Triggers) -> Watch {
+    let mut watch = Watch::new(triggers.clone());
+    session.log().iter().skip(newest_compaction(session)).for_each(|message| watch.push(message));
+    watch
 }
 
 /// How many messages a session's log had when its newest compaction in force was made; 0 where there is none.

@@ -261,6 +261,41 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
     assert_eq!(ReportedUsage::read(live.session()), None);
 }
 
+#[test]
+fn a_live_session_tells_the_providers_count_and_acts_by_its_own() {
+    // The window, the model, what the provider counted; the tokens, whether these are exact, whether it is full.
+    let check = |model: &str, input: u64, expect: (Option<u64>, bool, bool)| {
+        let settings = format!("[budget]\nmodel = \"{model}\"\nwindow = 200_000\nreserve_output = 0\n");
+        let mut live = LiveSession::with_session(&runtime(&settings), session(WORK));
+        let usage = Usage { input, output: 5, ..Usage::default() };
+        let answer = Message::text("a", Role::Assistant, Origin::Model, "word");
+        live.push(Message { usage: Some(usage), ..answer }).unwrap();
+        let report = block_on(live.report_context());
+        let fullness = &report.fullness;
+        assert_eq!(fullness, &live.fullness());
+        let tokens = expect.0.unwrap_or_else(|| live.tokens().into());
+        let told = (u64::from(fullness.check.current_tokens), fullness.exact, fullness.check.should_compact);
+        assert_eq!(told, (tokens, expect.1, expect.2), "{model} {input}");
+        let counted = Fullness::measure_reported(
+            live.engine(),
+            live.session(),
+            live.tokens(),
+            live.budget(),
+            &Default::default(),
+        );
+        assert_eq!(counted.for_model(Some(model)), *fullness, "as everywhere else");
+        // What is not among the messages leaves by no compaction.
+        assert_eq!((live.check().current_tokens, live.check().should_compact), (live.tokens(), false));
+        assert_eq!(live.context().estimated, model != "gpt-4o", "by the counter");
+    };
+    check("gpt-4o", 0, (None, true, false));
+    check("gpt-4o", 1, (None, true, false));
+    check("gpt-4o", 100_000, (Some(100_005), false, false));
+    check("gpt-4o", 190_000, (Some(190_005), false, true));
+    check("claude-sonnet-5", 0, (None, false, false));
+    check("claude-sonnet-5", 190_000, (Some(190_005), false, true));
+}
+
 /// Counts how often it is asked.
 #[derive(Debug, Default, Clone)]
 struct CountingCounter(Arc<AtomicUsize>);

@@ -20,6 +20,7 @@ impl LiveSession {
             ledger: self.ledger.clone(),
             archive: self.archive.clone(),
             budget: self.budget.clone(),
+            model: self.model.clone(),
             watch: self.watch.clone(),
             settings: self.settings.clone(),
             mode: self.mode,
@@ -54,6 +55,7 @@ impl LiveSession {
             (self.budget.window < self.window && self.window == runtime.budget.window).then_some(self.budget.window);
         self.window = runtime.budget.window;
         self.budget = runtime.budget.clone();
+        self.model.clone_from(&runtime.model);
         if let Some(window) = named {
             self.budget = with_window(&self.budget, window);
         }

@@ -12,6 +12,15 @@ use crate::context::{
 };
 
 impl LiveSession {
+    /// How full the context is, by what the provider counted of the newest request where the messages record that and it
+    /// is more than the counter's count. [`check`](Self::check) and [`maintain`](Self::maintain) go by the counter: a
+    /// compaction cannot make smaller what is not among the messages. Linear in the messages since that request, and in
+    /// the log where none is recorded.
+    pub fn fullness(&self) -> Fullness {
+        let (engine, session, tokens) = (&self.engine, &self.session, self.ledger.total());
+        Fullness::measure_watched(engine, session, tokens, &self.budget, &self.watch).for_model(self.model.as_deref())
+    }
+
     /// What fills the context, how full it is, what a compaction made now would take out and why, and what has left. The
     /// compaction is the one that is due, or where none is, one by hand; it is worked out and not made, and no model is
     /// asked for its summaries: the rules write them. Costs a preview, and the log.
@@ -34,7 +43,7 @@ impl LiveSession {
             messages: self.session.view().len(),
             log_messages: self.session.log().len(),
             warnings: ContextWarning::find(&self.session, &tokens, counter, check.usable_tokens),
-            fullness: Fullness::new(&self.engine, check, &self.budget),
+            fullness: self.fullness(),
             contents: Contents::measure(&self.engine, &self.session, &self.ledger),
             usage: ReportedUsage::read(&self.session),
             next,

@@ -70,6 +70,7 @@ pub use overflow::Retry;
 pub use preparation::{BackgroundExecutor, Preparation, PreparationState};
 pub use shared::SharedSession;
 
+use crate::context::Fullness;
 use conversation::ConversationModel;
 use events::Watchers;
 use preparation::BackgroundPreparation;
@@ -84,6 +85,8 @@ pub struct LiveSession {
     ledger: Ledger,
     archive: SessionArchive,
     budget: Budget,
+    /// The model that the settings name.
+    model: Option<String>,
     watch: Watch,
     settings: LiveSettings,
     mode: Mode,
@@ -138,6 +141,7 @@ impl LiveSession {
             session,
             archive: SessionArchive::new(),
             budget: runtime.budget.clone(),
+            model: runtime.model.clone(),
             watch,
             settings: runtime.live.clone(),
             mode: runtime.mode,
@@ -431,11 +435,12 @@ impl LiveSession {
         self.watch.check(&self.budget, self.ledger.total(), self.session.newest_tokens_after())
     }
 
-    /// The fill of the context. Constant time.
+    /// The fill of the context by the counter; [`fullness`](Self::fullness) has the provider's count. Constant time.
     pub fn context(&self) -> ContextTokens {
         // Asked of an empty session, the threshold is the one that suggests a compaction, also when this one is past it.
         let suggested = self.watch.check(&self.budget, 0, self.session.newest_tokens_after());
-        ContextTokens::new(&self.check(), suggested.threshold_tokens, !self.engine.counter.is_exact())
+        let counted = Fullness::new(&self.engine, self.check(), &self.budget).for_model(self.model.as_deref());
+        ContextTokens::new(&counted.check, suggested.threshold_tokens, !counted.exact)
     }
 
     fn tell_tokens(&self) {

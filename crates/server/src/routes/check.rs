@@ -43,12 +43,11 @@ pub(crate) async fn check(
             if let Some(tokens) = subject.budget {
                 (budget.window, budget.reserve_output, budget.tool_definitions) = (tokens, 0, 0);
             }
-            let tokens = job.ledger.total();
-            let triggers = &core.runtime.triggers;
-            Ok(Json(CheckAnswer {
-                format: job.loaded.format.to_string(),
-                fullness: Fullness::measure(&job.engine, job.session(), tokens, &budget, triggers),
-            }))
+            // A budget is room for the messages alone; what a provider counted is the whole request.
+            let measure = if subject.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
+            let fullness = measure(&job.engine, job.session(), job.ledger.total(), &budget, &core.runtime.triggers);
+            let fullness = fullness.for_model(job.model.as_deref());
+            Ok(Json(CheckAnswer { format: job.loaded.format.to_string(), fullness }))
         })
         .await?
 }

@@ -78,6 +78,8 @@ pub(crate) struct Job {
     pub(crate) engine: Engine,
     pub(crate) ledger: Ledger,
     pub(crate) budget: Budget,
+    /// The model that the messages are for, where one is named.
+    pub(crate) model: Option<String>,
     pub(crate) request: Request,
 }
 
@@ -101,7 +103,8 @@ impl Job {
         let budget = Budget { tool_definitions: tools, ..budget_of(core, subject, wishes.model.as_deref())? };
         let mut request = request_of(core, subject, &budget)?;
         request.cancellation = cancellation.clone();
-        Ok(Self { loaded, engine, ledger, budget, request })
+        let model = subject.model.clone().or(wishes.model).or_else(|| core.runtime.model.clone());
+        Ok(Self { loaded, engine, ledger, budget, model, request })
     }
 
     pub(crate) fn session(&self) -> &Session {

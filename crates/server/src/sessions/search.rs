@@ -251,7 +251,7 @@ pub(crate) async fn answer(
         let index = shared.indexes.index(&key, seen.opened.bytes());
         let mut index = index.lock();
         let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
-        let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
+        let status = || ContextStatus::measure(live.session(), live.engine(), live.budget(), |_| live.fullness());
         let mut past = SessionPast { session: live.session(), index: &mut index, archive: &archive, status: &status };
         Ok((past.answer(&call), says_nothing && !live.engine().handles))
     })

@@ -147,6 +147,16 @@ async fn check_and_inspect() {
     assert_eq!((small["window_tokens"].as_u64(), small["usable_tokens"].as_u64()), (Some(9_000), Some(8_000)));
     let (_, large) = read(service.post("/v1/check", &json!({"request": Wire::Chat.request(30)}))).await;
     assert_eq!((large["urgency"].as_str(), large["should_compact"].as_bool()), (Some("hard"), Some(true)), "{large}");
+    // A vocabulary is exact for the models that have it.
+    for (model, expect) in [("gpt-4o", true), ("claude-sonnet-5", false)] {
+        let (_, told) =
+            read(service.post("/v1/check", &json!({"request": Wire::Chat.request(1), "model": model}))).await;
+        assert_eq!(told["exact"], expect, "{told}");
+        let mut request = Wire::Chat.request(1);
+        request["model"] = model.into();
+        let (_, told) = read(service.post("/v1/check", &json!({"request": request, "budget": 8_000}))).await;
+        assert_eq!((&told["exact"], &told["usable_tokens"]), (&json!(expect), &json!(8_000)), "{told}");
+    }
     let (status, seen) = read(service.post("/v1/inspect", &json!({"request": Wire::Responses.request(3)}))).await;
     assert_eq!((status, seen["calls"].as_u64(), seen["rounds"].as_u64()), (200, Some(3), Some(2)), "{seen}");
     let by_role = seen["tokens_by_role"].as_object().unwrap().values().map(|it| it.as_u64().unwrap()).sum::<u64>();

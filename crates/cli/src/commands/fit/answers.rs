@@ -3,6 +3,7 @@
 use std::fs::metadata;
 use std::path::Path;
 
+use epitome::context::Fullness;
 use epitome::formats::{ReadOptions, read};
 use epitome::live::Overflow;
 use epitome::strategy::ArchivedContent;
@@ -126,6 +127,14 @@ impl Answers {
         }
     }
 
+    fn status(&self, session: &Session) -> ContextStatus {
+        let Runtime { budget, triggers, model, .. } = &self.runtime;
+        let engine = epitome::engine_of(&self.runtime);
+        ContextStatus::measure(session, &engine, budget, |tokens| {
+            Fullness::measure_reported(&engine, session, tokens, budget, triggers).for_model(model.as_deref())
+        })
+    }
+
     fn ask(&self, question: &Question) -> Result<String, Refusal> {
         let tool = question.tool.as_deref().unwrap_or_default();
         let call = match Call::read(tool, &question.arguments) {
@@ -136,7 +145,7 @@ impl Answers {
         let session = session_of(question)?;
         let mut index = LogIndex::default();
         let archive = |handle: &str| Ok(self.fitters.all().find_map(|fitter| fitter.retrieve(handle)));
-        let status = || ContextStatus::measure(&session, &epitome::engine_of(&self.runtime), &self.runtime.budget);
+        let status = || self.status(&session);
         let mut past = SessionPast { session: &session, index: &mut index, archive: &archive, status: &status };
         let answer = past.answer(&call);
         Ok(json!({"text": answer.text, "is_error": answer.is_refusal}).to_string())

@@ -679,6 +679,8 @@ export interface components {
             stopped?: string;
             summarizer: components["schemas"]["SummarizerReport"];
             summary: string | null;
+            /** Format: int32 */
+            target: number;
             task: components["schemas"]["Verdict"];
             timings: components["schemas"]["Timings"];
             /** Format: int32 */

@@ -95,6 +95,8 @@ test("what the provider counted is told, and what the session lacks", () => {
   expect(tell({ tokens: 1_200, messages_since: 2 })).toBe(
     "The provider counted 1,200 tokens in the newest request and its answer, 100% of the window: the session does not record all that is sent, and models count differently; 2 messages since.",
   );
+  const larger = { ...fullness, current_tokens: 1_200 };
+  expect(usageSentence({ usage: { tokens: 1_200, messages_since: 0 }, contents, fullness: larger })).toMatch(/differently; the bar goes by it\.$/);
   const isNear = (tokens: number) => isNearTheWindow({ usage: { tokens, messages_since: 0 }, fullness });
   expect([isNear(959), isNear(960), isNearTheWindow({ usage: null, fullness })]).toEqual([false, true, false]);
 });

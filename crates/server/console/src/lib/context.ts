@@ -65,8 +65,9 @@ export function usageSentence({ usage, contents, fullness }: Pick<ContextReport,
   const ours = contents.tokens + contents.tool_definition_tokens;
   const why = usage.tokens > ours * 1.1 ? ": the session does not record all that is sent, and models count differently" : "";
   const since = usage.messages_since > 0 ? `; ${plural(usage.messages_since, "message")} since` : "";
+  const by = fullness.current_tokens > contents.tokens ? "; the bar goes by it" : "";
   const of = share(Math.round((usage.tokens * 100) / Math.max(fullness.window_tokens, 1)));
-  return `The provider counted ${count(usage.tokens)} tokens in the newest request and its answer, ${of} of the window${why}${since}.`;
+  return `The provider counted ${count(usage.tokens)} tokens in the newest request and its answer, ${of} of the window${why}${since}${by}.`;
 }
 
 /** Whether the newest request was nearly as large as the window, and the messages that are known say nothing of that. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { KeptShare, Quality } from "../api/types";
-import { isCompaction, keptParts, milliseconds, overTarget, shortfalls, statusSentence, whyUnchanged } from "./report";
+import { isCompaction, keptParts, milliseconds, shortfalls, statusSentence, tokensOverTarget, whyUnchanged } from "./report";
 
 const kept = (kept: number, held: number): KeptShare => ({ held, kept, lost_now: held - kept, share: held > 0 ? kept / held : 1, lost: [], lost_earlier: [] });
 const QUALITY: Quality = {
@@ -50,10 +50,12 @@ test("phases that were not timed count for nothing", () => {
 });
 
 test.each([
-  ["stopped at 331 tokens, 281 above the target of 50: what must stay holds 331 (original-task 169)", { over: "281", target: "50" }],
-  ["stopped at 21,331 tokens, 1,331 above the target of 20,000: what must stay holds 9", { over: "1,331", target: "20,000" }],
-  ["not made: of 331 tokens 300 would stay", null],
-  [undefined, null],
-])("how far above the target: %j", (stopped, expected) => {
-  expect(overTarget(stopped)).toEqual(expected);
+  ["compacted", 331, 50, 281],
+  ["hollow", 21_331, 20_000, 1_331],
+  ["compacted", 50, 50, 0],
+  ["compacted", 49, 50, 0],
+  ["no-change", 331, 50, 0],
+  ["infeasible", 331, 50, 0],
+] as const)("above the target: %s with %d tokens of %d", (status, tokens_after, target, expected) => {
+  expect(tokensOverTarget({ status, target, tokens_after })).toBe(expected);
 });

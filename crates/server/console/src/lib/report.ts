@@ -30,10 +30,9 @@ export function whyUnchanged(status: Report["status"], stopped: string | null): 
   return stopped === null ? "The session fits as it is." : sentence(stopped);
 }
 
-/** How far above its target a compaction stopped, as the report tells it; null where it did not. */
-export function overTarget(stopped: string | null | undefined): { over: string; target: string } | null {
-  const [, over, target] = /^stopped at [\d,]+ tokens, ([\d,]+) above the target of ([\d,]+):/.exec(stopped ?? "") ?? [];
-  return over === undefined || target === undefined ? null : { over, target };
+/** How many tokens above its target a compaction ends; 0 where it reaches it, or where none was made. */
+export function tokensOverTarget({ status, target, tokens_after: after }: Pick<Report, "status" | "target" | "tokens_after">): number {
+  return isCompaction(status) ? Math.max(0, after - target) : 0;
 }
 
 /** Whether the session is another one with it. */

@@ -6,7 +6,7 @@ import type { SessionPreview } from "../api/types";
 import { Compare } from "../compare/compare";
 import { ReportFigures } from "../compare/report-figures";
 import { count, plural } from "../lib/format";
-import { isCompaction, overTarget } from "../lib/report";
+import { isCompaction, tokensOverTarget } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
@@ -53,7 +53,7 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
   const [texts, setTexts] = useState(() => new Map(preview.summaries.map(({ number, text }) => [number, text])));
   const { report } = preview;
   const focus = asked.get(id)?.focus;
-  const above = isCompaction(report.status) ? overTarget(report.stopped) : null;
+  const above = tokensOverTarget(report);
   const changed = preview.summaries.filter(({ number, text }) => texts.get(number) !== text);
   const apply = () =>
     action.run(async () => {
@@ -66,10 +66,10 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
   return (
     <>
       {focus !== undefined && <p class="quiet-text">Focus: {focus}</p>}
-      {above && (
+      {above > 0 && (
         <p class="notice">
-          The target is not reached: {count(report.tokens_after)} tokens would be left, {above.over} above the target of{" "}
-          {above.target}.
+          The target is not reached: {count(report.tokens_after)} tokens would be left, {count(above)} above the target
+          of {count(report.target)}.
         </p>
       )}
       <ReportFigures report={report} />
@@ -111,7 +111,7 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
           onClick={() => void apply()}
         >
           Apply{changed.length > 0 ? ` with ${plural(changed.length, "changed summary", "changed summaries")}` : ""}
-          {above && `, ${above.over} above the target`}
+          {above > 0 && `, ${count(above)} above the target`}
         </button>
         <a class="button" href={hashOf({ page: "session", id })}>
           Discard

@@ -65,7 +65,7 @@ fn answer(proxy: &Proxy, incoming: &Incoming, live: &LiveSession, index: &mut Lo
     match Call::read_text(&call.name, &call.arguments) {
         Ok(call) => {
             let archive = |handle: &str| Ok(proxy.core.archives.find(&incoming.owner, handle).map(|found| found.item));
-            let status = || ContextStatus::measure(live.session(), live.engine(), live.budget());
+            let status = || ContextStatus::measure(live.session(), live.engine(), live.budget(), |_| live.fullness());
             SessionPast { session: live.session(), index, archive: &archive, status: &status }.answer(&call).text
         }
         Err(problem) => problem,
