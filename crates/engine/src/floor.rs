@@ -15,7 +15,7 @@ use crate::working::{Layout, WorkingView};
 pub(crate) const FLOOR: &str = "floor";
 
 /// A text of fewer tokens is cut only when nothing else helps: its mark costs nearly as much.
-const SHORTEST_TEXT: Tokens = 40;
+pub(crate) const SHORTEST_TEXT: Tokens = 40;
 
 /// Tokens of a mark without a handle.
 pub(crate) const MARK: Tokens = 14;

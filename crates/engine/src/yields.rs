@@ -4,7 +4,7 @@ use epitome_strategy::{Protection, Tokens};
 
 use crate::archive::MemoryArchive;
 use crate::editor::Editor;
-use crate::floor::editable_blocks;
+use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
 use crate::guard::Refusal;
 use crate::working::WorkingView;
 
@@ -80,12 +80,56 @@ impl Editor<'_> {
         layout.protections[unit] = Protection::NewestStep; // parts may leave, and it may not leave whole
         let positions = layout.units[unit].entries.clone();
         let texts = editable_blocks(&self.working, positions, |block| block.excerptable().is_some());
-        let all = texts.iter().map(|(tokens, _)| *tokens).sum::<Tokens>().max(1);
-        for (tokens, at) in texts {
-            let share = (u64::from(keep) * u64::from(tokens) / u64::from(all)) as Tokens;
-            self.cut_text(&layout, at, tokens, share, "message-over-budget")?;
+        let sizes: Vec<Tokens> = texts.iter().map(|(tokens, _)| *tokens).collect();
+        for ((tokens, at), share) in texts.into_iter().zip(shares(&sizes, keep)) {
+            if share < tokens {
+                self.cut_text(&layout, at, tokens, share, "message-over-budget")?;
+            }
         }
         self.context.go_on()?;
         self.entail()
+    }
+}
+
+/// Returns how many tokens of each text of a message stay where `keep` tokens more may than the marks of all of them
+/// take; 0 for a mark alone. The largest give first, all down to one level: the short text beside an attached file is
+/// what was asked for. No text becomes a mark while a larger one keeps a part. `n log n` in the texts.
+fn shares(sizes: &[Tokens], keep: Tokens) -> Vec<Tokens> {
+    let mut shortest_first: Vec<usize> = (0..sizes.len()).collect();
+    shortest_first.sort_by_key(|at| sizes[*at]);
+    let (mut rest, mut shares) = (keep, vec![0; sizes.len()]);
+    if keep == 0 {
+        return shares; // the least that can be reached has the mark of a text as short as a mark too
+    }
+    for (done, at) in shortest_first.into_iter().enumerate() {
+        let level = rest / (sizes.len() - done) as Tokens;
+        // A part that short is a mark in the end, so its room goes to the texts that fit whole.
+        let level = if level < SHORTEST_TEXT { rest } else { level };
+        let beside_mark = sizes[at].saturating_sub(MARK);
+        let is_whole = beside_mark <= level;
+        shares[at] = if is_whole { sizes[at] } else { level };
+        rest -= if is_whole { beside_mark } else { level };
+    }
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_text_gives_first() {
+        let check = |sizes: &[Tokens], keep: Tokens, expect: &[Tokens]| assert_eq!(shares(sizes, keep), expect);
+        check(&[20, 2000], 900, &[20, 894]);
+        check(&[2000, 20], 900, &[894, 20]);
+        check(&[20, 2000], 30, &[20, 24]);
+        check(&[20, 2000], 5, &[5, 0]);
+        check(&[20, 2000], 0, &[0, 0]);
+        check(&[100, 2000, 1000], 686, &[100, 300, 300]);
+        check(&[10, 12, 2000], 0, &[0, 0, 0]);
+        check(&[10, 12, 2000], 1, &[10, 12, 1]);
+        check(&[50, 60, 2000], 90, &[50, 60, 8]);
+        check(&[2000, 1900], 5000, &[2000, 1900]);
+        check(&[], 5, &[]);
     }
 }

@@ -1,7 +1,7 @@
 //! The floor, and what it may not touch.
 
 use epitome_engine::{Engine, Outcome, Status};
-use epitome_session::{EditKind, Origin};
+use epitome_session::{Block, EditKind, Message, Origin, Session};
 use epitome_strategy::{Archive, ArchivedContent};
 use epitome_testkit::session;
 
@@ -157,6 +157,37 @@ result b2: the end
     let giant = "\nuser: line {n} of the task … x400 lines\ncall Bash b {}\nresult b: end\n";
     check(giant, 600, Some(&["line 1 of the task", "line 400 of the task", "elided · recall"]));
     check(&giant.replacen("user:", "user(pinned):", 1), 600, None);
+}
+
+#[test]
+fn the_file_beside_an_instruction_yields_first() {
+    const ASK: &str = "rename it in src/app.py, and never touch config.yaml";
+    let file = (1..=400).map(|line| format!("line {line} of the file\n")).collect::<String>();
+    let check = |texts: [&str; 2], before: &str, after: &str| {
+        for budget in [800, 500, 200] {
+            let mut session = Session::new();
+            for part in [before, "user: the message with a file", after].iter().filter(|part| !part.is_empty()) {
+                for message in epitome_testkit::session(part).log() {
+                    let mut message = Message::clone(message);
+                    if message.plain_text() == "the message with a file" {
+                        message.blocks = texts.map(Block::text).to_vec();
+                    }
+                    session.push(message);
+                }
+            }
+            let (report, _) = compact(&engine(), &mut session, &request(budget, None));
+            assert_eq!(report.status, Status::Compacted);
+            assert!(report.tokens_after <= budget, "{}", report.tokens_after);
+            let left: String = session.view().iter().map(|entry| entry.message.plain_text()).collect();
+            assert!(left.contains(ASK) && left.contains("tokens elided"), "{budget}: {left}");
+        }
+    };
+    let after = "assistant: some answer … x40\nuser: newest\ncall Bash b {}\nresult b: end\n";
+    let before = "user: begin\nassistant: some answer … x40\n";
+    for texts in [[ASK, &file], [&file, ASK]] {
+        check(texts, "", after);
+        check(texts, before, "");
+    }
 }
 
 #[test]
