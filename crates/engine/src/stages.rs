@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use epitome_session::heading::missing_result;
 use epitome_session::{Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
@@ -152,7 +153,7 @@ fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec
             None => results.push(ToolResult {
                 call_id: call.id.clone(),
                 name: None,
-                text: wording::missing_result(context.language).into(),
+                text: missing_result(context.language).into(),
                 attachments: Vec::new(),
                 is_error: true,
             }),

@@ -77,14 +77,6 @@ pub(crate) fn opening(language: Language) -> &'static str {
     }
 }
 
-/// Returns the answer to a call whose result was never recorded.
-pub(crate) fn missing_result(language: Language) -> &'static str {
-    match language {
-        Language::English => "[No result was recorded: the call was interrupted.]",
-        Language::Chinese => "[未记录结果：该调用已中断。]",
-    }
-}
-
 /// Returns the text that replaces the cut part of a string in a call's arguments.
 pub(crate) fn trim_mark(language: Language, chars: usize, handle: Option<&str>) -> String {
     let (chars, recall) = (group_digits(chars as u64), recall(language, handle));

@@ -163,6 +163,20 @@ pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
     text
 }
 
+/// Returns the text in place of a result that was never recorded. It says no more than that: the call may have done its
+/// work.
+pub fn missing_result(language: Language) -> &'static str {
+    match language {
+        Language::English => "[No result was recorded for this call.]",
+        Language::Chinese => "[未记录该调用的结果。]",
+    }
+}
+
+/// Whether the text of a result says that none was recorded: then nothing is known of how the call ended.
+pub fn is_missing_result(text: &str) -> bool {
+    [Language::English, Language::Chinese].iter().any(|language| missing_result(*language) == text)
+}
+
 /// Whether a text has the form of an archive's handle: a word without brackets.
 fn is_handle(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|char| char.is_alphanumeric() || matches!(char, '-' | '_'))

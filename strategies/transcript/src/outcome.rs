@@ -1,6 +1,7 @@
 //! How a call ended, and the line of its result that says so.
 
 use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, is_search, outcome};
+use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
 
@@ -33,6 +34,9 @@ pub(crate) fn ending<'r>(
     is_error: bool,
     flags: Flags,
 ) -> (Option<Ending>, Option<&'r str>) {
+    if is_missing_result(result) {
+        return (None, None);
+    }
     let searches = kind == ToolKind::Search || (kind == ToolKind::Shell && is_search(asked));
     if searches && finds_nothing(result) {
         return (Some(Ending::Empty), None);
@@ -148,6 +152,9 @@ fn first_exit_code(result: &str) -> Option<i32> {
 
 #[cfg(test)]
 mod tests {
+    use epitome_strategy::Language;
+    use epitome_strategy::session::heading::missing_result;
+
     use super::*;
 
     const FINE: Option<Ending> = Some(Ending::Fine);
@@ -188,6 +195,9 @@ mod tests {
         check(ToolKind::Shell, "cargo test", "Exit code 1", true, (FAILED, None));
         check(ToolKind::Read, "a.rs", "fn error() {}", false, (None, None));
         check(ToolKind::Read, "b.rs", "File does not exist.", true, (FAILED, Some("File does not exist.")));
+        let missing = missing_result(Language::English);
+        check(ToolKind::Shell, "make deploy", missing, true, (None, None));
+        assert_eq!(ending(ToolKind::Other, "order=3", missing, true, Flags::Set), (None, None));
         check(ToolKind::Shell, "make", &format!("error: {}", "x".repeat(400)), true, (FAILED, None));
     }
 

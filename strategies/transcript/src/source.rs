@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::transcript::Ending;
@@ -459,7 +460,7 @@ impl Source {
 /// Returns whether a result of the view, or of the messages behind its transcripts, is marked as a failure.
 fn flags(view: &View<'_>, behind: &HashMap<usize, TranscribedContent>) -> Flags {
     let is_marked = |message: &Message| {
-        message.blocks.iter().any(|block| matches!(&block.content, Content::ToolResult(result) if result.is_error))
+        message.blocks.iter().any(|block| matches!(&block.content, Content::ToolResult(result) if result.is_error && !is_missing_result(&result.text)))
     };
     let is_set = view.messages().any(is_marked)
         || behind.values().any(|content| match content {

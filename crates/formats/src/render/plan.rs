@@ -4,8 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use epitome_session::heading::missing_result;
 use epitome_session::{
-    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Media, Message, Origin, Role, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Language, Media, Message, Origin, Role, ToolCall,
+    ToolResult,
 };
 
 use super::ids::Ids;
@@ -17,8 +19,6 @@ use crate::media;
 
 /// The text of a user's message that is put in front where the first one is not a user's.
 const OPENING: &str = "[The conversation continues from here.]";
-/// The result of a call whose result is not in the view.
-const NO_RESULT: &str = "[No result was recorded for this call.]";
 
 /// The name of a call that names no tool.
 const NO_NAME: &str = "unknown";
@@ -209,7 +209,7 @@ impl<'a> Planner<'a, '_> {
             return;
         }
         for (block, id) in unanswered {
-            let text = Arc::from(NO_RESULT);
+            let text = Arc::from(missing_result(Language::English));
             let result =
                 ToolResult { call_id: Arc::clone(id), name: None, text, attachments: Vec::new(), is_error: true };
             let answer = Message { origin: Origin::Answer, ..Message::result("", result) };

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use epitome_strategy::cut::Focus;
+use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::{BlockRef, Content, Message, Origin, Role, SummaryTask, Tokens, View};
 
 use super::shorten::{arguments, shorten_text};
@@ -110,7 +111,7 @@ impl TranscriptWriter<'_, '_> {
                 Content::ToolResult(result) => {
                     let at = BlockRef { message: at as u32, block: index as u32 };
                     let tool = result.name.as_deref().or_else(|| self.tools.get(&at).copied()).unwrap_or_default();
-                    let failed = if result.is_error { ", failed" } else { "" };
+                    let failed = if result.is_error && !is_missing_result(&result.text) { ", failed" } else { "" };
                     let images = attachments(result.attachments.len());
                     let head = format!("result {}{failed}{images}", name(tool));
                     let shown = shorten_text(self.view, result.text.trim(), self.limits.result, &self.focus);

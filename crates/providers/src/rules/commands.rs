@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, outcome};
+use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::{Call, ToolOutput};
 
 use super::collector::Collector;
@@ -30,6 +31,7 @@ impl Run {
                 let failed = match exit {
                     Some(code) => code != 0,
                     // The output of a listing or a diff is not an outcome.
+                    None if is_missing_result(output.text) => false,
                     None => output.is_error || (!is_looking(&command) && outcome.is_some_and(is_failure)),
                 };
                 let line = match failed {

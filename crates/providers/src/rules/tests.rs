@@ -171,6 +171,8 @@ call get_reservation_details c1 {"reservation_id":"ZFA04Y"}
 result c1: {"reservation_id":"ZFA04Y","user_id":"sophia_silva_7557","cabin":"economy"}
 call update_reservation c2 {"reservation_id":"ZFA04Y","cabin":"business"}
 result c2 error: Error: payment method gift_card_6847880 not found
+call notify c3 {"user_id":"sophia_silva_7557"}
+result c3 error: [No result was recorded for this call.]
 "#,
         400,
         "
@@ -179,8 +181,9 @@ result c2 error: Error: payment method gift_card_6847880 not found
          ## Done
          - get_reservation_details reservation_id=ZFA04Y → {\"reservation_id\":\"ZFA04Y\",\"user_id\":\"sophia_silva_7557\",\"cabin\":\"economy\"}
          - update_reservation reservation_id=ZFA04Y cabin=business failed → Error: payment method gift_card_6847880 not found
+         - notify user_id=sophia_silva_7557 → [No result was recorded for this call.]
          ## Context
-         - Covers 1 user, 2 assistant and 2 tool messages.",
+         - Covers 1 user, 3 assistant and 3 tool messages.",
     );
 }
 

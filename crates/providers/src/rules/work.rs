@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_strategy::commands::{first_error, results, script_of, telling_line};
+use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Call, ToolOutput, View};
 use serde_json::Value;
@@ -29,7 +30,7 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) {
             }
             ToolKind::Plan => {}
             ToolKind::Read | ToolKind::Edit | ToolKind::Write => {
-                if let Some(output) = output.filter(|output| output.is_error) {
+                if let Some(output) = output.filter(|output| output.is_error && !is_missing_result(output.text)) {
                     let error = first_error(output.text).and_then(|line| clip(line, 200));
                     if let Some(error) = error {
                         collector.lines.add(
@@ -72,7 +73,11 @@ fn other_call(call: &Call<'_>, output: Option<&ToolOutput<'_>>, value: f32, coll
         let line = if output.is_error { first_error(output.text) } else { telling_line(output.text) };
         clip(line?, 160)
     });
-    let failed = if output.is_some_and(|output| output.is_error) { collector.pick(" failed", " 失败") } else { "" };
+    let failed = if output.is_some_and(|output| output.is_error && !is_missing_result(output.text)) {
+        collector.pick(" failed", " 失败")
+    } else {
+        ""
+    };
     let given = given.map_or(String::new(), |given| format!(" {given}"));
     let answer = answer.map_or(String::new(), |answer| format!(" → {answer}"));
     let text = format!("{}{given}{failed}{answer}", call.name);
