@@ -17,9 +17,9 @@ pub enum Status {
     NoChange,
     /// The session was compacted, to the target or at least under the limit.
     Compacted,
-    /// The session was compacted and fits, but of five or more things that [`Quality`] counts nothing is left: no string,
-    /// no instruction, no conclusion, no line of a summary, no file, no typed message of 10 characters or more. The next
-    /// turn has no base.
+    /// The session was compacted and fits, but of five or more things that [`Quality`] counts (strings, instructions,
+    /// conclusions, lines of summaries, files, typed messages of 10 characters or more) nothing is left, or less than a
+    /// fiftieth of their weight. The next turn has no base.
     Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
-use epitome::engine::{Budget, Mode, ReasoningFilter, Timings, block_on};
+use epitome::engine::{Budget, Mode, QualityPart, ReasoningFilter, Timings, block_on};
 use epitome::formats::{Format, LoadedFile, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::session::Trigger;
 use epitome::strategy::{Registry, TokenCounter};
@@ -30,7 +30,7 @@ use crate::{configuration, emit, input, paths, terminal};
 
 /// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
 const ROLLED_BACK: u8 = 1;
-/// The exit code of one that was made, and that keeps nothing of what the session held.
+/// The exit code of one that was made, and that keeps next to nothing of what the session held.
 const HOLLOW: u8 = 1;
 
 /// The number of times that a session is compacted anew because its file changed meanwhile in a way that the finished
@@ -84,8 +84,11 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
         done.page.push_str(&report::timings(&done.report.timings, width()));
     }
     terminal::tell(&done.page);
+    if !quiet && done.report.status == Status::Compacted {
+        warn_of_lost_parts(&done.report);
+    }
     if is_hollow {
-        terminal::note("nothing is left of what was asked for and worked on: a larger budget keeps some of it");
+        terminal::note("next to nothing is left of what was asked for and worked on: a larger budget keeps some of it");
         return Ok(ExitCode::from(HOLLOW));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
@@ -93,6 +96,16 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
         terminal::note(&format!("{why}: the session was not written"));
     }
     Ok(ExitCode::from(code))
+}
+
+/// Tells of parts of the session that left whole: the figures alone look like those of a small loss.
+fn warn_of_lost_parts(report: &Report) {
+    let Some(quality) = &report.quality else { return };
+    let name = |part: QualityPart| format!("{} {}", quality.part(part).held, part.as_str());
+    let lost: Vec<String> = quality.lost_parts().into_iter().map(name).collect();
+    if !lost.is_empty() {
+        terminal::note(&format!("nothing is left of {}: a larger budget keeps some", lost.join(" and of ")));
+    }
 }
 
 /// Microseconds since an instant.
@@ -429,7 +442,7 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     }
     if hollow > 0 {
         let of = loaded.sessions.len();
-        terminal::note(&format!("of {hollow} of {of} sessions nothing is left of what was asked for and worked on"));
+        terminal::note(&format!("of {hollow} of {of} sessions next to nothing is left of what was asked for and worked on"));
     }
     if infeasible == 0 {
         return Ok(match (rolled_back, hollow) {

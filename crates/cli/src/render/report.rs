@@ -121,8 +121,12 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
         (Status::NoChange, _) => ("fits, nothing to do", GOOD),
         (Status::Compacted, false) => ("compacted", GOOD),
         (Status::Compacted, true) => ("would be compacted", GOOD),
-        (Status::Hollow, false) => ("hollow: it fits, and nothing is left of what was asked for and worked on", BAD),
-        (Status::Hollow, true) => ("would be hollow: nothing would be left of what was asked for and worked on", BAD),
+        (Status::Hollow, false) => {
+            ("hollow: it fits, and next to nothing is left of what was asked for and worked on", BAD)
+        }
+        (Status::Hollow, true) => {
+            ("would be hollow: next to nothing would be left of what was asked for and worked on", BAD)
+        }
         (Status::Infeasible, _) => ("cannot fit", BAD),
         (Status::RolledBack, _) => ("rolled back, too much would be lost", BAD),
     };

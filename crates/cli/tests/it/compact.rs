@@ -466,6 +466,21 @@ fn the_session_is_written_before_the_report() {
 }
 
 #[test]
+fn a_result_of_which_little_is_left_is_told() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let check = |budget: &str, code: i32, expect: &str| {
+        let ran = place.run(&format!("compact session.jsonl -b {budget} -o out.jsonl"));
+        let told: Vec<&str> = ran.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
+        assert_eq!((ran.code, told.join("\n").as_str()), (code, expect), "{budget}: {}", ran.stderr);
+    };
+    let hollow =
+        "warning: next to nothing is left of what was asked for and worked on: a larger budget keeps some of it";
+    check("100", 1, hollow);
+    check("700", 0, "warning: nothing is left of 25 files: a larger budget keeps some");
+    check("8k", 0, "");
+}
+
+#[test]
 fn losses_of_earlier_compactions_stand_apart() {
     let place = Place::with("session.jsonl", example("session.jsonl"));
     let first = place.run("compact session.jsonl -b 8000 -o session.jsonl");

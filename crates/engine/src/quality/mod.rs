@@ -251,6 +251,16 @@ impl Quality {
         }
     }
 
+    /// Returns the parts of which this compaction left nothing, where there were five things or more: of fewer the loss
+    /// says little.
+    pub fn lost_parts(&self) -> Vec<QualityPart> {
+        let is_lost = |part: &QualityPart| {
+            let kept = self.part(*part);
+            kept.held >= held::HOLLOW_FROM && kept.kept == 0 && kept.lost_now > 0
+        };
+        QualityPart::ALL.into_iter().filter(is_lost).collect()
+    }
+
     /// Whether every threshold is met.
     pub fn passes(&self) -> bool {
         self.below.is_empty()

@@ -320,6 +320,19 @@ fn a_result_of_which_nothing_is_left_is_hollow() {
         assert!(report.status.is_compaction() && report.tokens_after <= 40 && session.journal().len() == 1);
     };
     check(5, Status::Hollow);
+    // One file that is left by chance, of a hundred and their strings, is next to nothing.
+    let mut fixture = String::from("user: begin with the parts … x40\n");
+    for read in 1..=100 {
+        let call = format!("call Read c{read} {{\"file_path\":\"src/part_{read}.rs\"}}");
+        fixture.push_str(&format!("{call}\nresult c{read}: word … x20\n"));
+    }
+    fixture.push_str(
+        "user: go on with the parts … x40\ncall Read last {\"file_path\":\"src/part_7.rs\"}\nresult last: end\n",
+    );
+    let mut left = session(&fixture);
+    let (report, _) = compact(&engine(), &mut left, &super::support::request(80, None));
+    let quality = report.quality.unwrap();
+    assert_eq!((quality.files.kept, report.status), (1, Status::Hollow), "{quality:?}");
     // Of a file and its string, the loss of both says little.
     check(1, Status::Compacted);
 }

@@ -38,7 +38,7 @@ impl Laws<'_> {
         // What is left beside "go" and "yes" says what the session is about.
         let beside = kept - quality.typed.kept;
         let is_hollow = report.status == Status::Hollow;
-        self.law("quality", !is_hollow || beside == 0 && held >= 5, told);
+        self.law("quality", !is_hollow || (beside == 0 || quality.share < 0.02) && held >= 5, told);
         let is_taken = report.status.is_compaction();
         let little = quality.typed.held; // what is typed may be too short to count
         self.law("quality", is_hollow || !is_taken || kept > 0 || held - little < 5, told);
