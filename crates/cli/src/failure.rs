@@ -49,6 +49,12 @@ impl Failure {
         self
     }
 
+    /// The failure of what follows after something lasting was done: that is said first, and the exit code is not that
+    /// of an input which is wrong, because the next try would do it again.
+    pub(crate) fn after(self, done: &'static str) -> Self {
+        Self { exit: OTHER, error: self.error.context(done), ..self }
+    }
+
     /// The same with the next step.
     pub(crate) fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());

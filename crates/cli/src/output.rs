@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::in_place::{InPlaceOutcome, Original};
 use crate::paths::{display_name, is_standard};
 use crate::render::style::STRONG;
-use crate::replace::{cannot_write, replace};
+use crate::replace::{cannot_write, check_writable, replace};
 use crate::terminal::{standard, tell};
 
 /// Where bytes go.
@@ -49,6 +49,12 @@ impl Target {
     /// Whether the output is the input's own file.
     pub(crate) fn is_input(&self) -> bool {
         matches!(self, Self::File { is_input: true, .. })
+    }
+
+    /// Fails where it can be known beforehand that the target takes no bytes. Not for the input.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let Self::File { path, .. } = self else { return Ok(()) };
+        check_writable(path).map_err(|error| cannot_write(path, error))
     }
 
     /// Writes all of `bytes`; a file appears whole or not at all, compressed when its name says so. Not for the input.

@@ -28,7 +28,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Resul
         return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
     if there.as_ref().is_some_and(has_other_names) {
-        return Err(unsupported("it has other names (hard links), which would keep what is in it now"));
+        return Err(hard_links());
     }
     // A link stays a link: what it points to is replaced.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -45,6 +45,20 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Resul
     }
     draft.file().sync_all()?;
     if may()? { draft.replace().map(drop) } else { Ok(()) }
+}
+
+/// Fails where [`replace`] would before a byte is there: the file may not be written, or nothing beside it. What takes
+/// bytes and is no file is not asked, because to open a pipe is to wait for its reader.
+pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if !there.is_file() => Ok(()),
+        Ok(there) if has_other_names(&there) => Err(hard_links()),
+        _ => Draft::new(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Privacy::Shared).map(drop),
+    }
+}
+
+fn hard_links() -> io::Error {
+    unsupported("it has other names (hard links), which would keep what is in it now")
 }
 
 fn unsupported(problem: &str) -> io::Error {

@@ -74,11 +74,13 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let mut done = job.compact_into(&target)?;
     let refused = refused(&done.report);
     let is_hollow = done.report.status == Status::Hollow;
+    let is_written = !args.preview && refused.is_none();
     if let Some(report_target) = &report_target {
-        report_target.write(&line(&done.report)?)?;
+        report_target.write(&line(&done.report)?).map_err(|failure| behind_session(failure, is_written))?;
     }
     if args.json {
-        terminal::standard(&line(&done.report)?)?;
+        let told = terminal::standard(&line(&done.report)?).map_err(Failure::from);
+        told.map_err(|failure| behind_session(failure, is_written))?;
     }
     if !done.page.is_empty() && done.report.status.is_compaction() {
         done.page.push_str(&report::timings(&done.report.timings, width()));
@@ -105,6 +107,16 @@ fn warn_of_lost_parts(report: &Report) {
     let lost: Vec<String> = quality.lost_parts().into_iter().map(name).collect();
     if !lost.is_empty() {
         terminal::note(&format!("nothing is left of {}: a larger budget keeps some", lost.join(" and of ")));
+    }
+}
+
+/// The failure to write a report: where its session is written already, a second try would compact that again.
+fn behind_session(failure: Failure, is_written: bool) -> Failure {
+    match is_written {
+        true => failure.after("the session was written, and its report was not").with_help(
+            "do not compact the written session again for its report; `epitome history` tells what was done",
+        ),
+        false => failure,
     }
 }
 
@@ -146,6 +158,7 @@ fn report_target(path: &std::path::Path, args: &CompactArgs) -> Result<Target, F
         let failure = Failure::usage_text(format!("--report names {}, which is a session's file", path.display()));
         return Err(failure.with_help("name another file"));
     }
+    target.check()?;
     Ok(target)
 }
 
@@ -421,17 +434,19 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     }
     let json = line(&reports)?;
     // The sessions first: a report describes those that exist.
-    if !job.args.preview && !written.is_empty() {
+    let is_written = !job.args.preview && !written.is_empty();
+    if is_written {
         let taken = target.take(&written, &loaded.bytes, original.as_ref(), job.args.target.force)?;
         if taken == InPlaceOutcome::Changed {
             return Err(busy(file));
         }
     }
     if let Some(report_target) = report_target {
-        report_target.write(&json)?;
+        report_target.write(&json).map_err(|failure| behind_session(failure, is_written))?;
     }
     if job.args.json {
-        terminal::standard(&json)?;
+        let told = terminal::standard(&json).map_err(Failure::from);
+        told.map_err(|failure| behind_session(failure, is_written))?;
     }
     if !job.quiet && !job.args.json {
         terminal::tell(&table.render(width()));
@@ -442,7 +457,9 @@ fn compact_all(job: &Job<'_>, target: &Target, report_target: Option<&Target>) -
     }
     if hollow > 0 {
         let of = loaded.sessions.len();
-        terminal::note(&format!("of {hollow} of {of} sessions next to nothing is left of what was asked for and worked on"));
+        terminal::note(&format!(
+            "of {hollow} of {of} sessions next to nothing is left of what was asked for and worked on"
+        ));
     }
     if infeasible == 0 {
         return Ok(match (rolled_back, hollow) {
