@@ -6,16 +6,18 @@ use crate::render::style::WARN;
 
 /// Writes bytes to standard output.
 pub(crate) fn standard(bytes: &[u8]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()
+    write_all(io::stdout().lock(), bytes)
 }
 
 /// Writes styled text to standard output, plain where it is not a terminal.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    write_all(anstream::stdout().lock(), text.as_bytes())
+}
+
+fn write_all(mut out: impl Write, bytes: &[u8]) -> io::Result<()> {
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    // The kind stays, by which a pipe is known that its reader closed.
+    written.map_err(|error| io::Error::new(error.kind(), format!("cannot write to standard output: {error}")))
 }
 
 /// Writes styled text to standard error, plain where it is not a terminal. A closed standard error is not a reason to stop.

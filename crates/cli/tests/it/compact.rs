@@ -470,6 +470,11 @@ fn the_session_is_written_before_the_report() {
     std::fs::hard_link(place.path("a.json"), place.path("b.json")).unwrap();
     let ran = place.run("compact chat.json -b 1500 -o other.json --report b.json");
     assert_eq!((ran.code, place.path("other.json").exists()), (2, false), "{}", ran.stderr);
+    // The session itself has no room.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = place.command("compact chat.json -b 1500 -q").stdout(full).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    insta::assert_snapshot!(told, @"error: cannot write to standard output: No space left on device (os error 28)");
 }
 
 #[test]
