@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use epitome::session::heading::ungroup_digits;
+
 /// A budget: a share of the prefix, or tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum BudgetSpec {
@@ -39,7 +41,11 @@ impl FromStr for BudgetSpec {
         let wrong = || format!("`{text}` is not a budget: a share such as 0.4, or tokens such as 8000 or 8k");
         let lower = text.trim().to_ascii_lowercase();
         let (digits, unit) = lower.strip_suffix('k').map_or((lower.as_str(), 1.0), |digits| (digits, 1_000.0));
-        let number: f64 = digits.replace('_', "").parse().map_err(|_| wrong())?;
+        let number: f64 = match digits.contains('_') {
+            true => ungroup_digits(digits).and_then(|digits| digits.parse().ok()),
+            false => digits.parse().ok(),
+        }
+        .ok_or_else(wrong)?;
         let tokens = number * unit;
         match tokens {
             share if unit == 1.0 && share > 0.0 && share <= 1.0 => Ok(Self::Share(share)),

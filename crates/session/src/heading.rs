@@ -195,6 +195,16 @@ pub fn group_digits(number: u64) -> String {
     text
 }
 
+/// Returns the digits of a number, without the commas or underscores between its thousands; `None` where something else
+/// stands in the text, or a separator elsewhere.
+pub fn ungroup_digits(text: &str) -> Option<String> {
+    let separator = if text.contains('_') { '_' } else { ',' };
+    let groups: Vec<&str> = text.split(separator).collect();
+    let are_digits = groups.iter().all(|group| !group.is_empty() && group.bytes().all(|byte| byte.is_ascii_digit()));
+    let in_place = groups.len() == 1 || groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
+    (are_digits && in_place).then(|| groups.concat())
+}
+
 /// Returns the number that [`group_digits`] wrote; `None` for any other text.
 fn parse_grouped(text: &str) -> Option<u64> {
     let number = text.replace(',', "").parse().ok()?;
@@ -204,6 +214,17 @@ fn parse_grouped(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn separators_stand_between_thousands() {
+        let check = |text: &str, expect: Option<&str>| assert_eq!(ungroup_digits(text).as_deref(), expect, "{text}");
+        check("32000", Some("32000"));
+        check("1,204", Some("1204"));
+        check("12_000_000", Some("12000000"));
+        for wrong in ["", "12,00", "1,5", "1__000", "_100", "1000,000", "100,", "1,000_000", "1 000", "+1", "1.5"] {
+            check(wrong, None);
+        }
+    }
 
     #[test]
     fn what_is_written_is_read_back() {

@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use epitome::recall::message_number;
+use epitome::session::heading::ungroup_digits;
 use epitome::strategy::Named;
 
 /// One value of a closed list, by its name.
@@ -30,7 +31,8 @@ impl BudgetArg {
 
 pub(super) fn budget(text: &str) -> Result<BudgetArg, String> {
     let Some(percent) = text.trim().strip_suffix('%') else {
-        let wrong = "takes a whole number of tokens, such as 32000 or 32k, or a share of the session, such as 30%";
+        let wrong =
+            "takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share of the session, such as 30%";
         return tokens(text).map(BudgetArg::Tokens).map_err(|problem| match problem.starts_with("takes a whole") {
             true => wrong.to_owned(),
             false => problem,
@@ -41,21 +43,20 @@ pub(super) fn budget(text: &str) -> Result<BudgetArg, String> {
     share.ok_or_else(|| "takes a share above 0 and up to 100 %, such as 30%".to_owned())
 }
 
-/// A number of tokens, 1 or more, with an optional `k` or `m`.
+/// A number of tokens, 1 or more, with an optional `k` or `m`. Separators only between thousands: `1,5` is a typo, and
+/// no 15.
 pub(super) fn tokens(text: &str) -> Result<u32, String> {
     let (digits, unit) = match text.trim().to_ascii_lowercase() {
-        lower if lower.ends_with('k') => (lower.trim_end_matches('k').to_owned(), 1_000),
-        lower if lower.ends_with('m') => (lower.trim_end_matches('m').to_owned(), 1_000_000),
+        lower if lower.ends_with('k') => (lower[..lower.len() - 1].to_owned(), 1_000),
+        lower if lower.ends_with('m') => (lower[..lower.len() - 1].to_owned(), 1_000_000),
         lower => (lower, 1),
     };
-    let digits = digits.replace(['_', ','], "");
-    let wrong = || "takes a whole number of tokens, such as 32000 or 32k".to_owned();
     if digits.strip_prefix('-').is_some_and(|rest| rest.parse::<f64>().is_ok()) {
         return Err("takes 1 token or more".to_owned());
     }
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong());
-    }
+    let Some(digits) = ungroup_digits(&digits) else {
+        return Err("takes a whole number of tokens, such as 32000, 32,000 or 32k".to_owned());
+    };
     let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
     match number.map(u32::try_from) {
         Some(Ok(0)) => Err("takes 1 token or more".to_owned()),
