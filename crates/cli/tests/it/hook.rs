@@ -120,6 +120,15 @@ fn demands_are_as_they_were_said() {
 }
 
 #[test]
+fn the_newest_request_is_repeated_whole() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    let ran = hooked(&place, "pre-compact", &json!({"transcript_path": place.path("session.jsonl")}));
+    let newest = ran.text().rsplit("\n- ").next().unwrap();
+    assert!(newest.starts_with("Good. We deploy tonight, so: put 0004 and 0005 into SHIPPED"), "{newest}");
+    assert!(newest.trim_end().ends_with("how many corrections Mette's database will get."), "{newest}");
+}
+
+#[test]
 fn a_hook_that_fails_does_not_stop_the_agent() {
     let place = Place::with("other.jsonl", "no session\n");
     let check = |event: &str, input: &str, expect: &str| {

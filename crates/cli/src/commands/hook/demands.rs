@@ -26,6 +26,11 @@ pub(super) fn demands_in(session: &Session, lexicon: &Lexicon) -> Vec<String> {
         }
         found.push(demands_of(message, &tools, lexicon));
     }
+    // What is under way was asked for in the newest request: there is no later word by which a part of it is done.
+    let newest = found.iter().rposition(|demands| !demands.is_empty());
+    if let Some((newest, words)) = newest.and_then(|at| Some((at, whole_request(&session.log()[at])?))) {
+        found[newest] = vec![(1.0, words)];
+    }
     let mut seen = BTreeSet::new();
     let mut room = DEMANDS;
     for demands in found.iter_mut().rev() {
@@ -48,6 +53,14 @@ pub(super) fn demands_in(session: &Session, lexicon: &Lexicon) -> Vec<String> {
         demands.retain(|(_, words)| taken.contains(words) && listed.insert(*words));
     }
     found.into_iter().flatten().map(|(_, words)| words.to_owned()).collect()
+}
+
+/// Returns all that a person typed in a message, where it is in one piece and short enough to be repeated.
+fn whole_request(message: &Message) -> Option<&str> {
+    let mut typed = typed_texts(message).filter(|(_, _, ranges)| !ranges.is_empty());
+    let ((_, text, ranges), None) = (typed.next()?, typed.next()) else { return None };
+    let [range] = ranges.as_slice() else { return None };
+    Some(text[range.clone()].trim()).filter(|words| words.chars().count() < OF_ONE_MESSAGE)
 }
 
 /// Returns the demands of a message, each with the probability that it binds: of what a person typed, and of what a person
