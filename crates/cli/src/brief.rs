@@ -18,6 +18,9 @@ const LINE_TRIES: usize = 3;
 /// Typed messages that such a line names.
 const NAMED: usize = 8;
 
+/// Characters by which the beginning or the end of a message is known in a text.
+const END: usize = 30;
+
 /// A session as one text.
 #[derive(Debug)]
 pub(crate) struct Brief {
@@ -40,6 +43,15 @@ impl Said<'_> {
     /// Whether a text has all of it, word for word.
     fn is_in(&self, text: &str) -> bool {
         texts_of(self.message).all(|own| text.contains(own.trim()))
+    }
+
+    /// Whether a text has at least the first or the last words of it.
+    fn has_an_end_in(&self, text: &str) -> bool {
+        texts_of(self.message).map(str::trim).filter(|own| !own.is_empty()).any(|own| {
+            let head = own.char_indices().nth(END).map_or(own, |(at, _)| &own[..at]);
+            let tail = own.char_indices().rev().nth(END - 1).map_or(own, |(at, _)| &own[at..]);
+            text.contains(head) || text.contains(tail)
+        })
     }
 }
 
@@ -86,11 +98,16 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         }
     }
     let missing_of = |text: &str| {
-        let gone: Vec<usize> = typed().filter(|said| !said.is_in(text)).map(|said| said.number).collect();
-        {
-            let verb = if gone.len() == 1 { "is" } else { "are" };
-            format!("{} {verb} not whole in the text: {}", plural(gone.len(), "typed message"), names(&gone))
-        }
+        let short = || typed().filter(|said| !said.is_in(text));
+        let gone = short().filter(|said| !said.has_an_end_in(text)).count();
+        let short: Vec<usize> = short().map(|said| said.number).collect();
+        let verb = if short.len() == 1 { "is" } else { "are" };
+        let what = match gone {
+            0 => "not whole in the text".to_owned(),
+            gone if gone == short.len() => "not in the text".to_owned(),
+            gone => format!("not whole in the text, {gone} of them not there at all"),
+        };
+        format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short))
     };
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
     let first_missing = missing_of(&text);

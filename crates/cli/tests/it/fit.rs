@@ -244,7 +244,7 @@ fn a_brief_of_a_file() {
             "{tokens}: {}",
             ran.text()
         );
-        assert!(ran.stderr.contains("typed messages are not whole in the text: #"), "{tokens}: {}", ran.stderr);
+        assert!(ran.stderr.contains("7 typed messages are not in the text: #0, #50"), "{tokens}: {}", ran.stderr);
     }
     let ran = place.run("brief session.jsonl --tokens 10");
     assert!(ran.code == 3 && ran.stderr.contains("must stay"), "{}", ran.stderr);
@@ -284,7 +284,7 @@ fn a_brief_says_what_of_typed_messages_it_has_not() {
     };
     check(8_000, (12, 0, 0), "");
     check(2_000, (0, 12, 0), "12 typed messages, of which the middle is not in the text: #0, #2, #4");
-    check(400, (1, 0, 11), "11 typed messages are not whole in the text: #0, #2");
+    check(400, (1, 0, 11), "11 typed messages are not in the text: #0, #2");
 }
 
 #[test]
