@@ -48,6 +48,8 @@ impl Choice {
             words.push_str(", as --task says");
         } else if first.starts_with("kept ") {
             words.push_str(", kept from the last compaction");
+        } else if task.kind == TaskKind::Mixed && first.starts_with("a conversation with ") {
+            words.push_str(", a conversation through tools");
         }
         let has_later = TaskKind::ALL.iter().zip(self.later).any(|(kind, has)| *kind == task.kind && has);
         if has_later && self.cycle >= self.later_from {
@@ -92,6 +94,10 @@ mod tests {
         let kept = "kept code from the last compaction: too little can be told now";
         check("", Mode::Adaptive, 2, kept, "for code, kept from the last compaction");
         check(LATER, Mode::Adaptive, 2, "23 edits", "for code");
+        let runtime = epitome::Config::default().build(&epitome::registry()).unwrap();
+        let evidence = vec!["a conversation with 9 tool calls in 4 typed messages".to_owned()];
+        let mixed = Verdict { kind: TaskKind::Mixed, confidence: 0.8, evidence };
+        assert_eq!(Choice::new(&runtime, Mode::Adaptive, 1).why(&mixed), "for mixed, a conversation through tools");
         check(LATER, Mode::Adaptive, 3, "23 edits", "for code, from the 3rd compaction on");
         check(LATER, Mode::Adaptive, 4, kept, "for code, kept from the last compaction, from the 3rd compaction on");
         check("preset = \"classic\"", Mode::Tournament, 1, "23 edits", "best of 3 in the tournament");
