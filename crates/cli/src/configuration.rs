@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use epitome::config::{Config, ConfigErrors, Runtime};
+use epitome::config::{Config, ConfigErrors, Problem, Runtime};
 use epitome::strategy::Registry;
 
 use crate::args::ConfigArgs;
@@ -50,6 +50,14 @@ pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, Fai
 }
 
 fn refused(errors: &ConfigErrors) -> Failure {
+    // One that no file has comes from an option or a default.
+    if let [Problem { place: None, message, help }] = errors.problems() {
+        let failure = Failure::usage_text(message.clone());
+        return match help {
+            Some(help) => failure.with_help(help.clone()),
+            None => failure,
+        };
+    }
     let count = errors.problems().len();
     Failure::usage_text(format!("the configuration has {}:\n{errors}", plural(count, "problem")))
 }

@@ -229,7 +229,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "NAME=WEIGHT,…", default_value = "bound=0.5,quotes=0.2,files=0.15,rules=0.15")]
     pub(crate) weights: epitome_eval::tune::Weights,
     /// The most candidates that are measured, on all sessions or on part of them
-    #[arg(long, value_name = "N", default_value_t = 120)]
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = trials)]
     pub(crate) trials: usize,
     /// The seed of the split, of the candidates drawn and of the bootstrap
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -247,6 +247,12 @@ pub(crate) struct TuneArgs {
 /// A number of tokens that may be 0.
 fn tokens_or_none(text: &str) -> Result<u32, String> {
     if text.trim() == "0" { Ok(0) } else { tokens(text) }
+}
+
+/// How many candidates are measured: without one there is nothing to advise.
+fn trials(text: &str) -> Result<usize, String> {
+    let number = text.trim().parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| "takes a whole number, 1 or more, such as 120".to_owned())
 }
 
 /// A share between 0 and 1.

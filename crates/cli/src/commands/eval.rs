@@ -167,6 +167,10 @@ pub(crate) fn fewer(filters: &[(&str, bool)]) -> String {
 pub(crate) fn failure(error: EvalError) -> Failure {
     match error {
         EvalError::Read { .. } => Failure::usage(error).with_help("check the path"),
+        // Where the next step is in the words, it is not told twice.
+        EvalError::Method(ref words) if words.contains("did you mean") || words.contains("`epitome strategies`") => {
+            Failure::usage(error)
+        }
         EvalError::Method(_) => Failure::usage(error).with_help("`epitome strategies` lists strategies and chains"),
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),

@@ -102,6 +102,21 @@ fn budgets() {
 }
 
 #[test]
+fn wrong_values_are_told_as_what_they_are() {
+    let place = Place::with("chat.json", chat());
+    insta::assert_snapshot!(refused(&place, "check chat.json --model nosuch"), @r#"
+    error: the window of the model `nosuch` is not known
+      help: write it into the configuration: [models."nosuch"] with `window = …`; or set `[budget] window`
+    "#);
+    insta::assert_snapshot!(refused(&place, "eval chat.json --methods defualt"), @"error: there is no method `defualt`; did you mean `default`?");
+    insta::assert_snapshot!(refused(&place, "tune chat.json --trials 0"), @r#"
+    error: invalid value '0' for '--trials <N>': takes a whole number, 1 or more, such as 120
+
+    For more information, try '--help'.
+    "#);
+}
+
+#[test]
 fn options_that_are_wrong_or_do_not_go_together() {
     let place = Place::with("chat.json", chat());
     let check = |options: &str| refused(&place, &format!("compact chat.json -b 9k {options}"));

@@ -1,11 +1,15 @@
 //! The meaning of a method's name.
 
 use epitome::engine::{Chain, Mode};
+use epitome::strategy::nearest;
 use epitome::{Config, Registry, Runtime};
 
 use super::MethodKind;
 use super::engine::EngineMethod;
 use crate::EvalError;
+
+/// The names of methods that are neither presets nor chains.
+const METHODS: [&str; 3] = ["default", "tournament", "adaptive"];
 
 pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalError> {
     if spec == "default" {
@@ -20,7 +24,10 @@ pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalEr
     }
     match spec.parse() {
         Ok(preset) => of_config(&Config::with_preset(preset), registry),
-        Err(_) => named_chain(&[spec], registry),
+        Err(_) => named_chain(&[spec], registry).map_err(|error| match nearest(spec, METHODS) {
+            Some(near) => EvalError::Method(format!("there is no method `{spec}`; did you mean `{near}`?")),
+            None => error,
+        }),
     }
 }
 
