@@ -98,6 +98,9 @@ fn shares(sizes: &[Tokens], keep: Tokens) -> Vec<Tokens> {
     let mut shortest_first: Vec<usize> = (0..sizes.len()).collect();
     shortest_first.sort_by_key(|at| sizes[*at]);
     let (mut rest, mut shares) = (keep, vec![0; sizes.len()]);
+    if keep == 0 {
+        return shares; // the least that can be reached has the mark of a text as short as a mark too
+    }
     for (done, at) in shortest_first.into_iter().enumerate() {
         let level = rest / (sizes.len() - done) as Tokens;
         // A part that short is a mark in the end, so its room goes to the texts that fit whole.
@@ -123,7 +126,8 @@ mod tests {
         check(&[20, 2000], 5, &[5, 0]);
         check(&[20, 2000], 0, &[0, 0]);
         check(&[100, 2000, 1000], 686, &[100, 300, 300]);
-        check(&[10, 12, 2000], 0, &[10, 12, 0]);
+        check(&[10, 12, 2000], 0, &[0, 0, 0]);
+        check(&[10, 12, 2000], 1, &[10, 12, 1]);
         check(&[50, 60, 2000], 90, &[50, 60, 8]);
         check(&[2000, 1900], 5000, &[2000, 1900]);
         check(&[], 5, &[]);

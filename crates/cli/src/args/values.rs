@@ -43,8 +43,8 @@ pub(super) fn budget(text: &str) -> Result<BudgetArg, String> {
     share.ok_or_else(|| "takes a share above 0 and up to 100 %, such as 30%".to_owned())
 }
 
-/// A number of tokens, 1 or more, with an optional `k` or `m`. Separators only between thousands: `1,5` is a typo, and
-/// no 15.
+/// A number of tokens, 1 or more, with an optional `k` or `m`. Separators only between thousands: `1,5` is a typo and
+/// not 15.
 pub(super) fn tokens(text: &str) -> Result<u32, String> {
     let (digits, unit) = match text.trim().to_ascii_lowercase() {
         lower if lower.ends_with('k') => (lower[..lower.len() - 1].to_owned(), 1_000),

@@ -21,8 +21,8 @@ const TELLING_CHARS: usize = 10;
 /// The fewest things that a view held of which the loss of all makes it hollow: with fewer the figure says little.
 pub(super) const HOLLOW_FROM: u32 = 5;
 /// The share of the whole below which a view is hollow although something is left. One sentence of dozens, left by chance
-/// in the newest message, says no more of a session than none. Source: recorded sessions keep a sixth and more of theirs
-/// at a two-hundredth of their tokens, and less than this only where all but a few marks left.
+/// in the newest message, says no more of a session than none. Source: the recorded sessions that were measured keep a
+/// sixth and more at a two-hundredth of their tokens.
 const HOLLOW_BELOW: f64 = 0.02;
 
 /// What the session held: read once, then compared with each view.

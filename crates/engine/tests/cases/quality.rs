@@ -320,7 +320,7 @@ fn a_result_of_which_nothing_is_left_is_hollow() {
         assert!(report.status.is_compaction() && report.tokens_after <= 40 && session.journal().len() == 1);
     };
     check(5, Status::Hollow);
-    // A sentence that is left by chance, of a hundred files and their strings, is next to nothing.
+    // One file that is left by chance, of a hundred and their strings, is next to nothing.
     let mut fixture = String::from("user: begin with the parts … x40\n");
     for read in 1..=100 {
         let call = format!("call Read c{read} {{\"file_path\":\"src/part_{read}.rs\"}}");
