@@ -121,17 +121,17 @@ class Engine:
 
     def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """What a session is made of: see `epitome_context.inspect`."""
-        return dict(self._native.inspect(bytes_of(session)[0], _format_or_any(session, format), name))
+        return dict(self._native.inspect(bytes_of(session), _format_or_any(session, format), name))
 
     def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """Whether a session should be compacted: see `epitome_context.check`."""
-        return dict(self._native.check(bytes_of(session)[0], _format_or_any(session, format), name))
+        return dict(self._native.check(bytes_of(session), _format_or_any(session, format), name))
 
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
             return self._native.count_text(utf8_of(what, "text").decode())
-        return self._native.count(bytes_of(what)[0], _format_or_any(what, format), None)
+        return self._native.count(bytes_of(what), _format_or_any(what, format), None)
 
     def search(
         self,
@@ -147,14 +147,14 @@ class Engine:
     ) -> list[dict[str, Any]]:
         """The passages that match: see `epitome_context.search`."""
         query = query_of(words, sources, newest, limit, characters, page)
-        found = self._native.search(bytes_of(session)[0], format, name, query)
+        found = self._native.search(bytes_of(session), format, name, query)
         return list(found["passages"])
 
     def convert(self, session: Any, to: str, *, format: str | None = None, name: str | None = None) -> Any:
         """A session in another format: see `epitome_context.convert`."""
-        data, as_objects = bytes_of(session)
-        written, _ = self._native.convert(data, format, name, to)
-        return _epitome.object_of(written) if as_objects and to in LIST_FIELDS else written
+        handed = bytes_of(session)
+        written, _ = self._native.convert(handed, format, name, to)
+        return _epitome.object_of(written) if handed[1] and to in LIST_FIELDS else written
 
     def validate(self, request: Any, *, format: str | None = None) -> list[dict[str, str]]:
         """The rules of its provider that a request breaks: see `epitome_context.validate`."""
@@ -179,7 +179,7 @@ class Engine:
         only_preview: bool,
     ) -> _epitome.Outcome:
         return self._native.compact(
-            bytes_of(session)[0],
+            bytes_of(session),
             format=format,
             session=name,
             to=to,

@@ -44,7 +44,7 @@ class Session:
     ) -> None:
         self._engine = _engine_of(engine, words)
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
-        data = None if messages is None else bytes_of(messages)[0]
+        data = None if messages is None else bytes_of(messages)
         self._native = _epitome.Session(self._engine._native, data, format, name)
 
     @classmethod
@@ -91,7 +91,7 @@ class Session:
 
     def push(self, messages: Any, *, format: str | None = None) -> list[str]:
         """Appends a message, or a list of them; gives their ids. They are read as messages of the session's provider, unless
-        `format` names another one."""
+        `format` names another one. A result whose call was not pushed is refused, for no provider would take it."""
         given = messages if isinstance(messages, (list, tuple, bytes, str)) else [messages]
         return self._native.push(bytes_of(given)[0], format)
 

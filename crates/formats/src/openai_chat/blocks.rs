@@ -38,8 +38,18 @@ pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
     message
 }
 
+const LEGACY_ID: &str = "function_call_";
+
 fn legacy_id(number: u32) -> String {
-    format!("function_call_{number}")
+    format!("{LEGACY_ID}{number}")
+}
+
+/// The calls of functions without an id (`function_call`) that messages hold, by the numbers that reading gave them: what
+/// [`ReadOptions::function_calls`](crate::ReadOptions::function_calls) takes where more messages of the same session are
+/// read. Linear in the messages.
+pub fn function_calls<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u32 {
+    let calls = messages.into_iter().flat_map(Message::calls);
+    calls.filter_map(|(_, call)| call.id.strip_prefix(LEGACY_ID)?.parse().ok()).max().unwrap_or_default()
 }
 
 fn user(content: &str) -> Message {
