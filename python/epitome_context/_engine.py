@@ -6,6 +6,7 @@ from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
+from ._idle import Idle
 from ._input import bytes_of, config_of, query_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
@@ -57,15 +58,22 @@ class Engine:
 
     def _build(self) -> None:
         given, model, window, reserve_output, strategies, summarizer, embedder = self._words
+        callables = {"summarizer": summarizer, "embedder": embedder}
+        has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
+        self._idle = Idle({word for word, callable in callables.items() if callable is not None}, has_chains)
         self._native = _epitome.Engine(
             given,
             model,
             window,
             reserve_output,
             [strategy_of(strategy) for strategy in strategies],
-            None if summarizer is None else summarizer_of(summarizer),
-            None if embedder is None else embedder_of(embedder),
+            None if summarizer is None else self._idle.watch("summarizer", summarizer_of(summarizer)),
+            None if embedder is None else self._embedder(embedder),
         )
+
+    def _embedder(self, given: Embedder) -> tuple[str, Any]:
+        name, rows = embedder_of(given)
+        return (name, self._idle.watch("embedder", rows))
 
     def __getstate__(self) -> Any:
         return self._words
@@ -178,7 +186,7 @@ class Engine:
         focus: str | None,
         only_preview: bool,
     ) -> _epitome.Outcome:
-        return self._native.compact(
+        outcome = self._native.compact(
             bytes_of(session),
             format=format,
             session=name,
@@ -190,6 +198,8 @@ class Engine:
             focus=focus,
             only_preview=only_preview,
         )
+        self._idle.warn(outcome.report)
+        return outcome
 
 
 def _format_or_any(session: Any, format: str | None) -> str | None:

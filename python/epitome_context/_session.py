@@ -143,6 +143,7 @@ class Session:
         told, successor = self._native.maintain()
         if "report" in told:
             told["report"] = Report(told["report"])
+            self._engine._idle.warn(lambda: told["report"])
         if successor is not None:
             told["session"] = self._of(self._engine, successor)
             for listener in self._listeners:
@@ -167,8 +168,9 @@ class Session:
         target of the configuration. Where what must stay is larger than `target`, the report says so in `stopped`;
         `Infeasible` is raised where it is larger than the window."""
         sizes = self._native.sizes
-        report = self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus)
-        return Report(report, sizes)
+        report = Report(self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        self._engine._idle.warn(lambda: report)
+        return report
 
     async def compact_async(self, **words: Unpack[LiveWords]) -> Report:
         """The same, awaited."""
