@@ -58,9 +58,9 @@ class Engine:
 
     def _build(self) -> None:
         given, model, window, reserve_output, strategies, summarizer, embedder = self._words
-        callables = {"summarizer": summarizer, "embedder": embedder}
+        given_words = {"summarizer": summarizer, "embedder": embedder}
         has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
-        self._idle = Idle({word for word, callable in callables.items() if callable is not None}, has_chains)
+        self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
         self._native = _epitome.Engine(
             given,
             model,

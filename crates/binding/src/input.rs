@@ -104,14 +104,14 @@ pub fn choose(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, Failur
 ///
 /// The first message that is not one, or the first result of a call that nobody made, by its number.
 pub fn load_next(bytes: &[u8], format: &str, session: &Session) -> Result<Vec<Message>, Failure> {
-    let options = ReadOptions {
-        format: Some(format_of(format)?),
-        checked: true,
-        function_calls: function_calls(session.log().iter().map(AsRef::as_ref)),
-        ..ReadOptions::default()
-    };
-    let loaded = read(bytes.to_vec(), options)?;
-    let messages: Vec<&Arc<Message>> = loaded.sessions.iter().flat_map(|loaded| loaded.session.log()).collect();
+    let options = ReadOptions { format: Some(format_of(format)?), checked: true, ..ReadOptions::default() };
+    let mut loaded = read(bytes.to_vec(), options)?;
+    if function_calls(log_of(&loaded).map(AsRef::as_ref)).is_some() {
+        // A form of old: only here the whole session is looked through.
+        let newest = function_calls(session.log().iter().map(AsRef::as_ref)).unwrap_or_default();
+        loaded = read(bytes.to_vec(), ReadOptions { function_calls: newest, ..options })?;
+    }
+    let messages: Vec<&Arc<Message>> = log_of(&loaded).collect();
     for (place, message) in messages.iter().enumerate() {
         let has_call = |id: &str| {
             let before = messages[..=place].iter().copied().rev().chain(session.log().iter().rev());
@@ -127,6 +127,10 @@ pub fn load_next(bytes: &[u8], format: &str, session: &Session) -> Result<Vec<Me
         }
     }
     Ok(messages.into_iter().enumerate().map(|(index, message)| without_place(message, index)).collect())
+}
+
+fn log_of(loaded: &LoadedFile) -> impl Iterator<Item = &Arc<Message>> {
+    loaded.sessions.iter().flat_map(|loaded| loaded.session.log())
 }
 
 /// Whether a block is the call of that id. One of a provider's own tool may be kept as it came.

@@ -29,8 +29,8 @@ pub struct ReadOptions {
     /// Whether each message of a provider's form has to be one that [`check_message`](crate::check_message) passes: for
     /// messages that a program made. Without it they are read as recordings are, with what is understood of them.
     pub checked: bool,
-    /// How many calls of functions without an id ([`function_calls`](crate::function_calls)) came before: those that are read
-    /// are numbered on from there, and a result that comes first is of the newest.
+    /// The number of the newest call of a function without an id ([`function_calls`](crate::function_calls)) that came before:
+    /// those that are read are numbered on from there, and a result that comes first is its.
     pub function_calls: u32,
 }
 

@@ -44,12 +44,17 @@ fn legacy_id(number: u32) -> String {
     format!("{LEGACY_ID}{number}")
 }
 
-/// The calls of functions without an id (`function_call`) that messages hold, by the numbers that reading gave them: what
-/// [`ReadOptions::function_calls`](crate::ReadOptions::function_calls) takes where more messages of the same session are
-/// read. Linear in the messages.
-pub fn function_calls<'a>(messages: impl IntoIterator<Item = &'a Message>) -> u32 {
-    let calls = messages.into_iter().flat_map(Message::calls);
-    calls.filter_map(|(_, call)| call.id.strip_prefix(LEGACY_ID)?.parse().ok()).max().unwrap_or_default()
+/// The highest number that reading gave to calls of functions without an id (`function_call`), and to their results, in
+/// these messages: what [`ReadOptions::function_calls`](crate::ReadOptions::function_calls) takes where more messages of the
+/// same session are read. `None` where there are none. Linear in the messages.
+pub fn function_calls<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Option<u32> {
+    let blocks = messages.into_iter().flat_map(|message| &message.blocks);
+    let ids = blocks.filter_map(|block| match &block.content {
+        Content::ToolCall(call) => Some(&call.id),
+        Content::ToolResult(result) => Some(&result.call_id),
+        _ => None,
+    });
+    ids.filter_map(|id| id.strip_prefix(LEGACY_ID)?.parse().ok()).max()
 }
 
 fn user(content: &str) -> Message {

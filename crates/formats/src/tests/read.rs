@@ -257,9 +257,14 @@ fn calls_of_functions_without_ids_are_numbered_on() {
         read(format!("[{json}]").into_bytes(), options).unwrap().sessions.remove(0).session
     };
     let first = read_after(0, &format!("{call},{result},{call}"));
-    let count = crate::function_calls(first.log().iter().map(AsRef::as_ref));
-    assert_eq!(count, 2);
-    let next = read_after(count, &format!("{result},{call}"));
+    let newest = crate::function_calls(first.log().iter().map(AsRef::as_ref));
+    assert_eq!(newest, Some(2));
+    let next = read_after(2, &format!("{result},{call}"));
     assert_eq!(next.log()[0].blocks[0].as_result().map(|result| &*result.call_id), Some("function_call_2"));
-    assert_eq!(crate::function_calls(next.log().iter().map(AsRef::as_ref)), 3);
+    assert_eq!(crate::function_calls(next.log().iter().map(AsRef::as_ref)), Some(3));
+    assert_eq!(crate::function_calls(read_after(0, result).log().iter().map(AsRef::as_ref)), Some(0));
+    assert_eq!(
+        crate::function_calls(read_after(0, r#"{"role":"user","content":"hi"}"#).log().iter().map(AsRef::as_ref)),
+        None
+    );
 }
