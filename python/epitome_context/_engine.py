@@ -6,6 +6,7 @@ from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
+from ._idle import Idle
 from ._input import bytes_of, config_of, query_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
@@ -57,15 +58,22 @@ class Engine:
 
     def _build(self) -> None:
         given, model, window, reserve_output, strategies, summarizer, embedder = self._words
+        given_words = {"summarizer": summarizer, "embedder": embedder}
+        has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
+        self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
         self._native = _epitome.Engine(
             given,
             model,
             window,
             reserve_output,
             [strategy_of(strategy) for strategy in strategies],
-            None if summarizer is None else summarizer_of(summarizer),
-            None if embedder is None else embedder_of(embedder),
+            None if summarizer is None else self._idle.watch("summarizer", summarizer_of(summarizer)),
+            None if embedder is None else self._embedder(embedder),
         )
+
+    def _embedder(self, given: Embedder) -> tuple[str, Any]:
+        name, rows = embedder_of(given)
+        return (name, self._idle.watch("embedder", rows))
 
     def __getstate__(self) -> Any:
         return self._words
@@ -121,17 +129,17 @@ class Engine:
 
     def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """What a session is made of: see `epitome_context.inspect`."""
-        return dict(self._native.inspect(bytes_of(session)[0], _format_or_any(session, format), name))
+        return dict(self._native.inspect(bytes_of(session), _format_or_any(session, format), name))
 
     def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """Whether a session should be compacted: see `epitome_context.check`."""
-        return dict(self._native.check(bytes_of(session)[0], _format_or_any(session, format), name))
+        return dict(self._native.check(bytes_of(session), _format_or_any(session, format), name))
 
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
             return self._native.count_text(utf8_of(what, "text").decode())
-        return self._native.count(bytes_of(what)[0], _format_or_any(what, format), None)
+        return self._native.count(bytes_of(what), _format_or_any(what, format), None)
 
     def search(
         self,
@@ -147,14 +155,14 @@ class Engine:
     ) -> list[dict[str, Any]]:
         """The passages that match: see `epitome_context.search`."""
         query = query_of(words, sources, newest, limit, characters, page)
-        found = self._native.search(bytes_of(session)[0], format, name, query)
+        found = self._native.search(bytes_of(session), format, name, query)
         return list(found["passages"])
 
     def convert(self, session: Any, to: str, *, format: str | None = None, name: str | None = None) -> Any:
         """A session in another format: see `epitome_context.convert`."""
-        data, as_objects = bytes_of(session)
-        written, _ = self._native.convert(data, format, name, to)
-        return _epitome.object_of(written) if as_objects and to in LIST_FIELDS else written
+        handed = bytes_of(session)
+        written, _ = self._native.convert(handed, format, name, to)
+        return _epitome.object_of(written) if handed[1] and to in LIST_FIELDS else written
 
     def validate(self, request: Any, *, format: str | None = None) -> list[dict[str, str]]:
         """The rules of its provider that a request breaks: see `epitome_context.validate`."""
@@ -178,8 +186,8 @@ class Engine:
         focus: str | None,
         only_preview: bool,
     ) -> _epitome.Outcome:
-        return self._native.compact(
-            bytes_of(session)[0],
+        outcome = self._native.compact(
+            bytes_of(session),
             format=format,
             session=name,
             to=to,
@@ -190,6 +198,8 @@ class Engine:
             focus=focus,
             only_preview=only_preview,
         )
+        self._idle.warn(outcome.report)
+        return outcome
 
 
 def _format_or_any(session: Any, format: str | None) -> str | None:

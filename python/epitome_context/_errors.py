@@ -43,8 +43,9 @@ class Infeasible(EpitomeError):
     """What must stay is larger than the budget: nothing was changed.
 
     `floor` has the tokens of what must stay (`floor["tokens"]`) and its parts, the largest first (`floor["parts"]`: each
-    with `part`, `tokens` and `messages`), or is `None` where it was not worked out; `budget` is the budget, `report` the
-    whole report. `fitted` is what `fit` would send all the same: more than the budget.
+    with `part`, `tokens`, `tokens_before` and `messages`), or is `None` where it was not worked out; `budget` is the budget,
+    `report` the whole report. `fitted` is of `fit`: what earlier decisions make of the list, which is more than the budget, and
+    what left it; `None` where another call raised. A copy, pickled too, has all of it.
     """
 
     floor: dict[str, Any] | None
@@ -67,4 +68,4 @@ class Infeasible(EpitomeError):
         self.fitted = fitted
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (str(self), self.floor, self.budget, self.report))
+        return (type(self), (str(self), self.floor, self.budget, self.report, self.fitted))

@@ -144,6 +144,7 @@ class Fitter:
                 beside = "`system` and `tools` take the whole budget, and leave nothing for the messages"
                 problem = f"{beside}; give a larger one ({problem})"
             raise Infeasible(problem, fitted.report["floor"], fitted.budget, fitted.report, fitted)
+        self._engine._idle.warn(lambda: fitted.report["report"])
         return fitted
 
     def _recognise(self, messages: Any) -> None:

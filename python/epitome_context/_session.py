@@ -44,7 +44,7 @@ class Session:
     ) -> None:
         self._engine = _engine_of(engine, words)
         self._listeners: list[Callable[[dict[str, Any]], object]] = []
-        data = None if messages is None else bytes_of(messages)[0]
+        data = None if messages is None else bytes_of(messages)
         self._native = _epitome.Session(self._engine._native, data, format, name)
 
     @classmethod
@@ -91,7 +91,7 @@ class Session:
 
     def push(self, messages: Any, *, format: str | None = None) -> list[str]:
         """Appends a message, or a list of them; gives their ids. They are read as messages of the session's provider, unless
-        `format` names another one."""
+        `format` names another one. A result whose call was not pushed is refused, for no provider would take it."""
         given = messages if isinstance(messages, (list, tuple, bytes, str)) else [messages]
         return self._native.push(bytes_of(given)[0], format)
 
@@ -143,6 +143,7 @@ class Session:
         told, successor = self._native.maintain()
         if "report" in told:
             told["report"] = Report(told["report"])
+            self._engine._idle.warn(lambda: told["report"])
         if successor is not None:
             told["session"] = self._of(self._engine, successor)
             for listener in self._listeners:
@@ -167,8 +168,9 @@ class Session:
         target of the configuration. Where what must stay is larger than `target`, `tokens_after` of the report is above
         its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window."""
         sizes = self._native.sizes
-        report = self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus)
-        return Report(report, sizes)
+        report = Report(self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        self._engine._idle.warn(lambda: report)
+        return report
 
     async def compact_async(self, **words: Unpack[LiveWords]) -> Report:
         """The same, awaited."""

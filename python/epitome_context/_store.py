@@ -62,7 +62,7 @@ class Store:
         (32, 1)
         """
         engine = _engine_of(engine, words)
-        data = None if messages is None else bytes_of(messages)[0]
+        data = None if messages is None else bytes_of(messages)
         id = os.urandom(16).hex() if id is None else id
         return Session._of(engine, self._native.create(engine._native, id, data, format, name, title, agent))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -260,3 +262,40 @@ def test_nothing_is_logged_where_nothing_fails(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.DEBUG):
         epitome.compact(work(), budget=6_000, chain=[DropOldest()])
     assert caplog.text == ""
+
+
+def test_a_callable_that_nothing_asks_is_told_once() -> None:
+    def summarizer(task: dict[str, Any]) -> str:
+        return "In short: the ledger."
+
+    def embedder(texts: list[str]) -> list[list[float]]:
+        return [[1.0, 0.5] for _ in texts]
+
+    def warnings_of(call: Callable[[], object]) -> list[str]:
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            call()
+        assert all(warning.filename == __file__ for warning in told), "it names the line that calls the package"
+        return [str(warning.message) for warning in told]
+
+    def check(call: Callable[[], object], word: str = "") -> None:
+        told = warnings_of(call)
+        assert len(told) == (1 if word else 0) and all(f"`{word}` had no effect: " in text for text in told), told
+
+    check(lambda: epitome.compact(work(), budget=6_000, summarizer=summarizer), "summarizer")
+    check(lambda: epitome.preview(work(), budget=6_000, embedder=embedder), "embedder")
+    check(lambda: epitome.fit(work(), budget=6_000, chain="transcript", summarizer=summarizer), "summarizer")
+    check(lambda: epitome.fit(work(), budget=200_000, summarizer=summarizer))
+    check(lambda: epitome.fit(work(), budget=6_000, chain="incremental-summary", summarizer=summarizer))
+    check(lambda: epitome.compact(work(), budget=6_000, chain=["transcript", "incremental-summary"], summarizer=summarizer))
+    config = {"chains": {"code": ["transcript", "incremental-summary"]}}
+    check(lambda: epitome.compact(work(), budget=6_000, config=config, summarizer=summarizer))
+    check(lambda: epitome.compact(work(), budget=6_000, chain="sliding-window", summarizer=summarizer))
+    check(lambda: epitome.compact(work(), budget=6_000, chain="vector-retrieval", focus="ledger", embedder=embedder))
+    fitter = epitome.Fitter(budget=6_000, summarizer=summarizer)
+    check(lambda: fitter.fit(work()), "summarizer")
+    check(lambda: fitter.fit([*work(), *work(20)]))
+    session = epitome.Session(work(), window=12_000, summarizer=summarizer)
+    check(session.maintain, "summarizer")
+    session = epitome.Session(work(), window=200_000, summarizer=summarizer)
+    check(lambda: session.compact(target=6_000), "summarizer")

@@ -146,6 +146,69 @@ def test_what_cannot_fit_is_told_with_its_floor() -> None:
     assert epitome.preview(work(), budget=5).status == "infeasible"
 
 
+def test_each_message_among_objects_has_to_be_one() -> None:
+    user = {"role": "user", "content": "Go."}
+    calls = [
+        lambda given: epitome.fit(given, budget=500),
+        lambda given: epitome.compact(given, budget=500),
+        lambda given: epitome.preview(given, budget=500),
+        epitome.inspect,
+        epitome.check,
+        epitome.count_tokens,
+        epitome.Session,
+        lambda given: epitome.convert(given, "anthropic"),
+        lambda given: epitome.search(given, "go"),
+        lambda given: epitome.Session().push(given),
+        lambda given: epitome.Store("sqlite::memory:").create(messages=given),
+    ]
+
+    def check(given: list[Any], expect: str) -> None:
+        for call in calls:
+            with pytest.raises(epitome.FormatError) as caught:
+                call(given)
+            assert str(caught.value) == f"{expect} (read as openai-chat; `format` names another one)"
+
+    text_or_parts = "`content`: a text or a list of parts is expected, and this is a number"
+    check([user, {"role": "assistant", "content": 5}], f"messages[1]: {text_or_parts}")
+    check([user, {"content": "Done."}], "messages[1]: `role`: a text is expected, and it is missing")
+    check([user, "Done."], "messages[1]: a message is an object, and this is a text")
+    check([user, None], "messages[1]: a message is an object, and this is null")
+    check(["Go."], "messages[0]: a message is an object, and this is a text")
+    check([{"content": "Go."}], "messages[0]: `role`: a text is expected, and it is missing")
+    roles = "system, developer, user, assistant, tool, function"
+    check([user, {"role": "critic", "content": "No."}], f"messages[1]: `role`: `critic` is not a role of this form: {roles}")
+    with pytest.raises(epitome.FormatError, match=r"messages\[1\]: `parts`: a list .* \(read as gemini"):
+        epitome.inspect([{"role": "user", "parts": [{"text": "Go."}]}, {"role": "model", "parts": 5}])
+    with pytest.raises(epitome.FormatError, match=r"messages\[0\]: `content`"):
+        epitome.check({"model": "m", "system": "Be terse.", "messages": [{"role": "user", "content": 5}]})
+
+
+def test_what_providers_take_and_recordings_hold_is_read() -> None:
+    user = {"role": "user", "content": "Go."}
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+
+    def check(given: Any, count: int, format: str = "openai-chat") -> None:
+        contents = epitome.inspect(given)
+        assert (contents["format"], len(contents["messages"])) == (format, count)
+        assert epitome.compact(given, budget=500).report["status"] == "no-change"
+
+    answer = {"role": "tool", "tool_call_id": "c1", "content": "Done."}
+    check([user, {"role": "assistant", "content": None, "tool_calls": [call]}, answer], 3)
+    check([user, {"role": "assistant", "tool_calls": [call]}, {**answer, "content": [{"type": "text", "text": "x"}]}], 3)
+    check([{"role": "developer", "content": "Be terse."}, user], 2)
+    old = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    check([user, old, {"role": "function", "name": "f", "content": "Done."}], 3)
+    check([user, {"role": "assistant", "content": "Done.", "reasoning_content": "Hm.", "more": 3}], 2)
+    check([{"role": "user", "content": [{"type": "hologram", "of": 1}]}, user], 2)
+    check([user, {"type": "item_reference", "id": "i1"}, {"role": "assistant", "content": "Done."}], 2, "openai-responses")
+    check({"model": "m", "input": "Go."}, 1, "openai-responses")
+    check([{"parts": [{"text": "Go."}]}], 1, "gemini")
+    # Text may be a recording: it is read with what is understood of it.
+    check(json.dumps([user, {"role": "assistant", "content": 5}, {"content": "Done."}, "Done."]), 2)
+    wrong = epitome.validate([user, {"role": "assistant", "content": 5}])
+    assert [(found["path"], found["rule"]) for found in wrong] == [("messages[1]", "content")]
+
+
 def test_wrong_words_say_what_would_be_right() -> None:
     def check(expect: str, error: type[Exception] = epitome.ConfigError, session: Any = None, **words: Any) -> None:
         with pytest.raises(error) as caught:
@@ -168,7 +231,7 @@ def test_wrong_words_say_what_would_be_right() -> None:
     check("config:1:", config="[budget")
     check("`polish`", epitome.FormatError, budget=100, to="polish")
     check("is read and not written", epitome.FormatError, budget=100, to="aider")
-    check("this is not a session in a known format", epitome.FormatError, session=[{"a": 1}], budget=100)
+    check("this is not a session in a known format", epitome.FormatError, session='[{"a": 1}]', budget=100)
     check("the session holds no messages", epitome.FormatError, session=[], budget=100)
     check("damaged JSON at line 1", epitome.FormatError, session='{"messages": [', budget=100)
     check("there is no session `x` in it", epitome.FormatError, budget=100, name="x")

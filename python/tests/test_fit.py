@@ -170,6 +170,11 @@ def test_what_cannot_fit_raises_with_its_floor() -> None:
     assert "cannot fit 5" in str(error)
     again = pickle.loads(pickle.dumps(error))
     assert again.floor == error.floor and str(again) == str(error)
+    assert again.fitted.messages == error.fitted.messages and again.fitted.report == error.fitted.report
+    with pytest.raises(epitome.Infeasible) as caught:
+        epitome.compact(work(), budget=5)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.budget, again.fitted) == (5, None) and "tokens_before" in again.floor["parts"][0]
 
 
 def test_the_provider_has_the_last_word() -> None:

@@ -201,8 +201,47 @@ def test_a_message_that_is_none_is_refused() -> None:
     check({"role": "x"}, r"messages\[0\]")
     check({"role": "wizard", "content": "spell"}, r"messages\[0\]: `role`")
     check([{"role": "user", "content": "a"}, {"role": "user", "content": 5}], r"messages\[1\]: `content`")
+    orphan = {"role": "tool", "tool_call_id": "c9", "content": "Done."}
+    no_call = r": the result of a call is here, and no message before it has the call `c9`; push the message with the call"
+    check(orphan, r"messages\[0\]" + no_call)
+    check([{"role": "user", "content": "a"}, orphan], r"messages\[1\]" + no_call)
+    check({"role": "function", "name": "f", "content": "Done."}, r"messages\[0\]: the result of a call")
     assert len(session.messages(full=True)) == length
     with pytest.raises(epitome.ConfigError, match="`epoch` takes a whole number"):
         session.undo(-1)
     with pytest.raises(FileNotFoundError):
         Session.open("/nope.jsonl")
+
+
+def test_a_result_finds_its_call_among_all_that_was_said() -> None:
+    def check(format: str, *messages: Any) -> None:
+        session = Session(format=format)
+        for message in messages:
+            session.push(message)
+        assert "No result" not in str(session.messages())
+        assert epitome.validate(session.messages(), format=format) == []
+
+    user = {"role": "user", "content": "Go."}
+    check("openai-chat", user, *call(1, "bash", {}, "done"))
+    check("openai-chat", user, call(1, "bash", {}, "done"))
+    made = {"role": "assistant", "content": None, "function_call": {"name": "f", "arguments": "{}"}}
+    check("openai-chat", user, made, {"role": "function", "name": "f", "content": "1"}, made,
+          {"role": "function", "name": "f", "content": "2"})  # fmt: skip
+    use = {"type": "tool_use", "id": "t1", "name": "f", "input": {}}
+    answer = {"type": "tool_result", "tool_use_id": "t1", "content": "1"}
+    check("anthropic", user, {"role": "assistant", "content": [use]}, {"role": "user", "content": [answer]})
+    item = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
+    check("openai-responses", user, item, {"type": "function_call_output", "call_id": "c1", "output": "1"})
+    asked = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    told = {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"is": 1}}}]}
+    check("gemini", {"role": "user", "parts": [{"text": "Go."}]}, asked, told, asked, told)
+    # A call of the provider's own tool stays as it came until its output is there.
+    session = Session(format="openai-responses")
+    shell = {"type": "local_shell_call", "call_id": "s1", "status": "completed", "action": {"type": "exec", "command": ["ls"]}}
+    session.push([user, shell])
+    assert session.push({"type": "local_shell_call_output", "call_id": "s1", "output": "a.txt"}) == ["m2"]
+    # A call that a compaction took out of the context was made all the same.
+    session = Session(work(), window=200_000)
+    session.push(call(900, "bash", {}, "done")[0])
+    session.compact(target=8_000)
+    assert session.push(call(900, "bash", {}, "done")[1])

@@ -126,6 +126,29 @@ test("a host gets no change that it cannot make", () => {
   }
 });
 
+test("a chain is asked in place of the configuration's, in every call", () => {
+  const list = talk(41);
+  const asked = (fitted) => fitted.report.report.chain;
+  assert.deepEqual(asked(fit(list, { budget: 2_000, chain: "sliding-window" })), ["sliding-window"]);
+  const chain = ["tool-results", "sliding-window"];
+  const fitter = new Fitter({ budget: 2_000, chain });
+  for (const other of [fitter, fitter.copy(), Fitter.fromState(fitter.state(), { budget: 2_000, chain })]) {
+    assert.deepEqual(asked(other.fit(list)), chain);
+  }
+  const check = (chain, expected) => assert.throws(() => new Fitter({ budget: 2_000, chain }), { name: "ConfigError", message: expected });
+  check("sliding-windwo", /`chain`: .*sliding-window/s);
+  check(5, /`chain` takes the name of a chain or strategy, or a list of names/);
+});
+
+test("what a compaction kept stays visible in the calls that repeat it", () => {
+  const fitter = new Fitter({ budget: 2_000 });
+  assert.equal(fitter.fit(talk(3)).quality, null);
+  const [first, again] = [fitter.fit(talk(41)), fitter.fit(talk(41))];
+  assert.deepEqual([first.status, again.status], ["compacted", "replayed"]);
+  assert.ok(first.quality.typed.held === 21 && first.quality.typed.kept < 21 && first.quality.share < 1);
+  assert.deepEqual(again.quality, first.quality);
+});
+
 test("what stands beside the messages counts", () => {
   const list = talk(9);
   assert.ok(fit(list, { budget: 2_000 }).unchanged);

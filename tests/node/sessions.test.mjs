@@ -91,6 +91,24 @@ test("the words of a call choose how", () => {
   check(/`aider` is read and not written/, { budget: 100, to: "aider" });
 });
 
+test("each message among objects has to be one; a text is read with what is understood of it", () => {
+  const user = { role: "user", content: "Go." };
+  const check = (list, message) => {
+    for (const call of ["compact", "preview", "inspect", "check", "countTokens", "convert", "search"]) {
+      const words = { convert: ["anthropic"], search: ["go"] }[call] ?? [];
+      assert.throws(() => epitome[call](list, ...words), { name: "FormatError", message }, call);
+    }
+    assert.throws(() => epitome.fit(list, { budget: 500 }), { name: "FormatError", message });
+  };
+  check([user, { role: "assistant", content: 5 }], /messages\[1\]: `content`: a text or a list of parts is expected, and this is a number/);
+  check([user, { content: "Done." }], /messages\[1\]: `role`: a text is expected, and it is missing \(read as openai-chat; `format` names/);
+  check(["Go.", user], /messages\[0\]: a message is an object, and this is a text/);
+  check(["Go."], /messages\[0\]: a message is an object, and this is a text/);
+  const recorded = JSON.stringify([user, { role: "assistant", content: 5 }, "Go."]);
+  assert.equal(epitome.inspect(recorded).messages.length, 2);
+  assert.equal(epitome.validate([user, { role: "assistant", content: 5 }])[0].path, "messages[1]");
+});
+
 test("what there is", () => {
   const writable = epitome.formats().filter((format) => format.writable);
   assert.deepEqual(writable.map(({ name }) => name), ["openai-chat", "openai-responses", "anthropic", "gemini", "claude-code", "codex", "pi"]);

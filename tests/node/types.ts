@@ -17,6 +17,7 @@ import {
   search,
   type Converted,
   type Fitted,
+  type Quality,
   type Report,
   type Retrieved,
   type SystemPrompt,
@@ -51,7 +52,9 @@ fitter.fit(messages, { system: "Be terse.", tools: 500, key: "a" }).retrieve("0a
 fitter.fit(bytes).messages[0].anything;
 fitter.fitAfter(messages, null);
 Fitter.fromState(bytes, { budget: 5, host: "cut" });
-fit(messages, { budget: 9_000, host: "texts" });
+fit(messages, { budget: 9_000, host: "texts", chain: "transcript" });
+new Fitter({ budget: 9_000, chain: ["transcript", "sliding-window"] });
+is<typeof fitted.quality, Quality | null>(true);
 
 is<typeof fitted.system, SystemPrompt | null>(true);
 for (const piece of fitted.pieces) if (piece.kind === "insert") is<typeof piece.replaces, readonly number[]>(true);
@@ -68,6 +71,8 @@ fit(messages, { buget: 9_000 });
 fit(messages, { budget: "9000" });
 // @ts-expect-error a form of a provider
 fit(messages, { format: "claude-code" });
+// @ts-expect-error strategies by their names
+fit(messages, { chain: [5] });
 // @ts-expect-error what a host can change
 fit(messages, { host: "text" });
 // @ts-expect-error an option of `fit`

@@ -7,7 +7,7 @@ use epitome::formats::{
 use epitome::strategy::{Archive, ArchivedContent, Message};
 use epitome::{Report, Session, Status};
 
-use crate::input::{choose, format_of, load};
+use crate::input::{Input, choose, format_of, load};
 use crate::{Failure, Parts, Words};
 
 /// One session after a compaction, with what it was read from.
@@ -43,14 +43,8 @@ impl Compacted {
     ///
     /// What is given cannot be read, or `to` not be written, or the words are wrong. A session that cannot fit is not an
     /// error: [`Failure::of_report`] makes one of its report.
-    pub fn new(
-        parts: &Parts,
-        bytes: Vec<u8>,
-        place: &Place,
-        words: &Words,
-        only_preview: bool,
-    ) -> Result<Self, Failure> {
-        let loaded = load(bytes, place.format.as_deref())?;
+    pub fn new(parts: &Parts, input: Input, place: &Place, words: &Words, only_preview: bool) -> Result<Self, Failure> {
+        let loaded = load(input, place.format.as_deref())?;
         let index = choose(&loaded, place.session.as_deref())?;
         let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
         let to = place.to.as_deref().map_or(Ok(own), format_of)?;

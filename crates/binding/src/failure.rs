@@ -57,13 +57,15 @@ impl Failure {
     /// The failure of fitting a list in the form of `profile`.
     pub fn of_fit(error: FitError, profile: Profile) -> Self {
         Self::Format(match error {
-            FitError::Message { index, problem } => {
-                let format = profile.format();
-                format!("messages[{index}]: {problem} (read as {format}; `format` names another one)")
-            }
+            FitError::Message { index, problem } => wrong_message(index, &problem, profile.format().as_str()),
             error => error.to_string(),
         })
     }
+}
+
+/// What to say of a message that is not one.
+fn wrong_message(index: usize, problem: &impl fmt::Display, format: &str) -> String {
+    format!("messages[{index}]: {problem} (read as {format}; `format` names another one)")
 }
 
 /// The parts of a floor with their tokens: the least, and as they are.
@@ -100,11 +102,11 @@ impl From<ConfigErrors> for Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        let help = match error {
-            ReadError::Unrecognised { .. } => "; `format` names the format where it is a session",
-            _ => "",
-        };
-        Self::Format(format!("{error}{help}"))
+        Self::Format(match error {
+            ReadError::Message { index, format, problem } => wrong_message(index, &problem, format),
+            ReadError::Unrecognised { .. } => format!("{error}; `format` names the format where it is a session"),
+            error => error.to_string(),
+        })
     }
 }
 

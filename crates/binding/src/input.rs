@@ -1,10 +1,11 @@
 //! What is read: sessions of any format, messages of a provider.
 
-use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, check_message, read};
+use std::sync::Arc;
+
+use epitome::Session;
+use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, function_calls, read};
 use epitome::recall::Query;
-use epitome::session::{Message, MessageId};
-use epitome_fit::FitError;
-use serde_json::value::RawValue;
+use epitome::session::{Block, Content, Message, MessageId};
 
 use crate::Failure;
 
@@ -45,14 +46,30 @@ pub fn provider_of(format: Format) -> Result<Profile, Failure> {
     })
 }
 
-/// Reads the sessions of a text; a format that is named is not recognised.
+/// A session as it was handed over.
+#[derive(Debug, Clone, Default)]
+pub struct Input {
+    /// Its text, or its objects as JSON.
+    pub bytes: Vec<u8>,
+    /// Whether a program made it of objects. Text may be a recording, and damaged: that is read with what is understood of it.
+    pub is_objects: bool,
+}
+
+impl From<Vec<u8>> for Input {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes, is_objects: false }
+    }
+}
+
+/// Reads the sessions of what was handed over; a format that is named is not recognised.
 ///
 /// # Errors
 ///
-/// The text is not a session of the format, or of any.
-pub fn load(bytes: Vec<u8>, format: Option<&str>) -> Result<LoadedFile, Failure> {
+/// It is not a session of the format, or of any; a message among objects that is not one of its provider's form.
+pub fn load(input: impl Into<Input>, format: Option<&str>) -> Result<LoadedFile, Failure> {
+    let Input { bytes, is_objects } = input.into();
     let format = format.map(format_of).transpose()?;
-    Ok(read(bytes, ReadOptions { format, ..ReadOptions::default() })?)
+    Ok(read(bytes, ReadOptions { format, checked: is_objects, ..ReadOptions::default() })?)
 }
 
 /// The number of the session that is asked for by its name or number: the only one without.
@@ -81,34 +98,58 @@ pub fn choose(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, Failur
     found.ok_or_else(|| Failure::Format(format!("there is no session `{wanted}` in it; there are {}", names())))
 }
 
-/// Checks each message of a JSON list of a provider's form, where a whole session would be read with what is understood of it.
-/// Text that is no such list is left to its reader.
+/// Reads messages that a session is to go on with; each has to be one of the format's form.
 ///
 /// # Errors
 ///
-/// The first message that is not one, by its number.
-pub fn check_each(list: &[u8], format: &str) -> Result<(), Failure> {
-    let Some(profile) = Profile::from_format(format_of(format)?) else { return Ok(()) };
-    let Ok(items) = serde_json::from_slice::<Vec<&RawValue>>(list) else { return Ok(()) };
-    for (index, item) in items.into_iter().enumerate() {
-        check_message(profile, item.get())
-            .map_err(|error| Failure::of_fit(FitError::Message { index, problem: error.to_string() }, profile))?;
+/// The first message that is not one, or the first result of a call that nobody made, by its number.
+pub fn load_next(bytes: &[u8], format: &str, session: &Session) -> Result<Vec<Message>, Failure> {
+    let options = ReadOptions { format: Some(format_of(format)?), checked: true, ..ReadOptions::default() };
+    let mut loaded = read(bytes.to_vec(), options)?;
+    if function_calls(log_of(&loaded).map(AsRef::as_ref)).is_some() {
+        // A form of old: only here the whole session is looked through.
+        let newest = function_calls(session.log().iter().map(AsRef::as_ref)).unwrap_or_default();
+        loaded = read(bytes.to_vec(), ReadOptions { function_calls: newest, ..options })?;
     }
-    Ok(())
+    let messages: Vec<&Arc<Message>> = log_of(&loaded).collect();
+    for (place, message) in messages.iter().enumerate() {
+        let has_call = |id: &str| {
+            let before = messages[..=place].iter().copied().rev().chain(session.log().iter().rev());
+            before.flat_map(|message| &message.blocks).any(|block| is_call(block, id))
+        };
+        if let Some(result) = message.blocks.iter().filter_map(Block::as_result).find(|it| !has_call(&it.call_id)) {
+            let number = message.records.first().map_or(place, |record| *record as usize);
+            return Err(Failure::Format(format!(
+                "messages[{number}]: the result of a call is here, and no message before it has the call `{}`; push the message with \
+                 the call first",
+                result.call_id
+            )));
+        }
+    }
+    Ok(messages.into_iter().enumerate().map(|(index, message)| without_place(message, index)).collect())
 }
 
-/// Messages as a session keeps them: without their places in what they came in.
-pub fn messages_of(loaded: &LoadedFile) -> Vec<Message> {
-    let log = loaded.sessions.iter().flat_map(|loaded| loaded.session.log()).enumerate();
-    log.map(|(index, message)| {
-        let mut message = Message { records: Vec::new(), ..Message::clone(message) };
-        // A place in this list is no name in the session.
-        if message.id.as_str() == format!("m{index}") {
-            message.id = MessageId::new("");
-        }
-        message
-    })
-    .collect()
+fn log_of(loaded: &LoadedFile) -> impl Iterator<Item = &Arc<Message>> {
+    loaded.sessions.iter().flat_map(|loaded| loaded.session.log())
+}
+
+/// Whether a block is the call of that id. One of a provider's own tool may be kept as it came.
+fn is_call(block: &Block, id: &str) -> bool {
+    match &block.content {
+        Content::ToolCall(call) => &*call.id == id,
+        Content::Opaque(opaque) => opaque.json.contains(&format!("\"{id}\"")),
+        _ => false,
+    }
+}
+
+/// A message as a session keeps it: without its place in what it came in, where it was the one of that number.
+fn without_place(message: &Message, index: usize) -> Message {
+    let mut message = Message { records: Vec::new(), ..message.clone() };
+    // A place in this list is no name in the session.
+    if message.id.as_str() == format!("m{index}") {
+        message.id = MessageId::new("");
+    }
+    message
 }
 
 /// The query of a search as JSON.

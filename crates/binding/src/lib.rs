@@ -21,7 +21,7 @@ pub use calls::{Answer, Calls};
 pub use compacted::{Compacted, Place, content_json, write_session};
 pub use failure::Failure;
 pub use fit::{Bounds, Text, fitter, fitter_from_state, host_of, problem_of, status_name};
-pub use input::{check_each, choose, format_of, load, messages_of, profile_of, provider_of, query_of};
+pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of, query_of};
 pub use look::{Inspection, measure_fullness};
 pub use parts::{MakeSummarizer, Parts};
 pub use settings::{Source, config_of};

@@ -62,6 +62,19 @@ fn what_is_wrong_is_told_by_its_kind() {
     check("inspect", json!({ "engine": 77 }), &talk(9), "other", "this engine was closed");
     check("count-text", json!({ "counter": "words" }), "a", "config", "unknown token counter `words`");
     check("validate", json!({ "format": "codex" }), "{}", "format", "is not a provider's format");
+    let number = r#"[{"role":"user","content":"Go."},{"role":"assistant","content":5}]"#;
+    let objects = json!({ "engine": engine, "objects": true });
+    for name in ["compact", "preview", "inspect", "check", "count"] {
+        check(name, objects.clone(), number, "format", "messages[1]: `content`: a text or a list of parts");
+        call(&calls, name, &json!({ "engine": engine }), number);
+    }
+    check(
+        "inspect",
+        objects,
+        r#"["Go."]"#,
+        "format",
+        "messages[0]: a message is an object, and this is a text (read as",
+    );
     check("dance", json!({}), "", "other", "there is no call `dance`");
 }
 

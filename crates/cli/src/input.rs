@@ -25,7 +25,8 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure>
 
 /// The same from the file's content.
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
-    let options = ReadOptions { format: args.from, strict: args.strict, side_chains: args.reading.side_chains };
+    let side_chains = args.reading.side_chains;
+    let options = ReadOptions { format: args.from, strict: args.strict, side_chains, ..ReadOptions::default() };
     let loaded = read(bytes, options).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
         let failure =

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use crate::check::MessageError;
 use crate::format::Format;
 
 /// Something in a file that was passed over.
@@ -29,6 +30,16 @@ pub enum ReadError {
         format: &'static str,
         /// The problem, with its place.
         problem: String,
+    },
+    /// A message is not one of its provider's form, and is to be one.
+    #[error("message {index} is none of {format}: {problem}")]
+    Message {
+        /// Its number in its list, from 0.
+        index: usize,
+        /// The format that the list is read as.
+        format: &'static str,
+        /// The field that is wrong, what was found there, and what is expected.
+        problem: MessageError,
     },
     /// A line is damaged, and damage is to be refused.
     #[error("line {line} is damaged: {problem} (without `--strict` it would be passed over)")]

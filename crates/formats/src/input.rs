@@ -198,6 +198,10 @@ pub(crate) struct Probe<'a> {
     pub heads: Vec<Value>,
     /// Whether files of an agent's helpers are read as sessions: see [`ReadOptions`](crate::ReadOptions).
     pub side_chains: bool,
+    /// Whether each message of a provider's form has to be one.
+    pub checked: bool,
+    /// The number of the newest call of a function without an id that came before.
+    pub function_calls: u32,
 }
 
 impl<'a> Probe<'a> {
@@ -230,6 +234,6 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, problem, heads, side_chains: false }
+        Self { shape, document, problem, heads, side_chains: false, checked: false, function_calls: 0 }
     }
 }

@@ -14,6 +14,7 @@ mod anthropic;
 #[cfg(feature = "benchmarks")]
 mod benchmarks;
 mod blocks;
+mod check;
 mod claude_code;
 mod cline;
 mod codex;
@@ -51,13 +52,15 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use check::{MessageError, check_message};
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
 pub use json::defined_tools;
 pub use loaded::{LoadedFile, LoadedSession};
-pub use message::{MessageError, check_message, read_message, write_messages};
+pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};
+pub use openai_chat::function_calls;
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
 pub use render::{Profile, RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};

@@ -1,6 +1,9 @@
 #![allow(clippy::unwrap_used)]
 
+use serde_json::Value;
+
 use super::*;
+use crate::check::NESTING;
 
 #[test]
 fn messages_come_back_as_they_were() {

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
+use crate::Profile;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::loaded::LoadedFile;
 use crate::reader::{FormatReader, ReaderInput};
 use crate::readers::readers;
+use crate::requests::check_messages;
 
 /// Options of [`read`].
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,6 +26,12 @@ pub struct ReadOptions {
     /// is read as a session of its own, named after the session and the helper. Such a session is only for reading: it
     /// is not written back.
     pub side_chains: bool,
+    /// Whether each message of a provider's form has to be one that [`check_message`](crate::check_message) passes: for
+    /// messages that a program made. Without it they are read as recordings are, with what is understood of them.
+    pub checked: bool,
+    /// The number of the newest call of a function without an id ([`function_calls`](crate::function_calls)) that came before:
+    /// those that are read are numbered on from there, and a result that comes first is its.
+    pub function_calls: u32,
 }
 
 /// Reads the sessions of a file: decompresses it where it is gzip, recognises the format from the content unless
@@ -41,6 +49,8 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     let mut warnings = Vec::new();
     let mut probe = Probe::new(split(&bytes)?);
     probe.side_chains = options.side_chains;
+    probe.checked = options.checked;
+    probe.function_calls = options.function_calls;
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }
@@ -56,7 +66,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     // A format that is asked for is read by its most general reader where none says that it fits.
     let reader = fitting
         .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
-        .ok_or_else(|| problem.take().unwrap_or_else(|| unrecognised_error(&probe)))?;
+        .ok_or_else(|| problem.take().or_else(|| wrong_list(&probe)).unwrap_or_else(|| unrecognised_error(&probe)))?;
     if let Some(problem) = problem.filter(|_| reader.input == ReaderInput::Values) {
         return Err(problem);
     }
@@ -89,6 +99,13 @@ fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
         Ok(_) => Ok(content),
         Err(error) => Err(ReadError::Gzip { after: content.len(), error }),
     }
+}
+
+/// What is wrong with a list of messages that were to be checked, where no reader accepts it: it is looked at as one of chat
+/// completions, which lists of plain texts are taken for.
+fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
+    let is_list = matches!(&probe.document, Value::Array(items) if !items.is_empty());
+    (probe.checked && is_list).then(|| check_messages(&probe.shape, Profile::OpenaiChat).err()).flatten()
 }
 
 /// The error for input that no reader accepts.

@@ -14,6 +14,7 @@ use pyo3::types::PyBytes;
 
 use crate::callables::{PythonEmbedder, PythonStrategy, Raised, registration};
 use crate::failure::{Failure, Raise};
+use crate::handed::Handed;
 use crate::objects::object_from;
 use crate::outcome::Outcome;
 use crate::parts::Parts;
@@ -101,7 +102,7 @@ impl Engine {
     fn compact(
         &self,
         py: Python<'_>,
-        data: &[u8],
+        data: Handed<'_>,
         format: Option<String>,
         session: Option<String>,
         to: Option<String>,
@@ -115,9 +116,9 @@ impl Engine {
         let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus);
         let words = words.map_err(|failure| failure.raise(py, &self.parts.raised))?;
         let place = Place { format, session, to };
-        let bytes = data.to_vec();
+        let input = data.input();
         self.without_python(py, |parts| {
-            let compacted = Compacted::new(parts, bytes, &place, &words, only_preview)?;
+            let compacted = Compacted::new(parts, input, &place, &words, only_preview)?;
             match Failure::of_report(&compacted.report).filter(|_| !only_preview) {
                 Some(failure) => Err(failure),
                 None => Ok(Outcome { compacted, parts: Arc::clone(parts) }),
@@ -129,13 +130,13 @@ impl Engine {
     fn inspect<'py>(
         &self,
         py: Python<'py>,
-        data: &[u8],
+        data: Handed<'_>,
         format: Option<&str>,
         session: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = data.to_vec();
+        let input = data.input();
         let contents = self.without_python(py, |parts| {
-            let loaded = load(bytes, format)?;
+            let loaded = load(input, format)?;
             let index = choose(&loaded, session)?;
             Ok(Inspection::measure(parts, &loaded.sessions[index].session, loaded.format))
         })?;
@@ -146,13 +147,13 @@ impl Engine {
     fn check<'py>(
         &self,
         py: Python<'py>,
-        data: &[u8],
+        data: Handed<'_>,
         format: Option<&str>,
         session: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bytes = data.to_vec();
+        let input = data.input();
         let fullness = self.without_python(py, |parts| {
-            let loaded = load(bytes, format)?;
+            let loaded = load(input, format)?;
             let index = choose(&loaded, session)?;
             Ok(measure_fullness(parts, &loaded, index))
         })?;
@@ -160,10 +161,10 @@ impl Engine {
     }
 
     /// Tokens of the messages of a session, its tool definitions not counted in.
-    fn count(&self, py: Python<'_>, data: &[u8], format: Option<&str>, session: Option<&str>) -> PyResult<u32> {
-        let bytes = data.to_vec();
+    fn count(&self, py: Python<'_>, data: Handed<'_>, format: Option<&str>, session: Option<&str>) -> PyResult<u32> {
+        let input = data.input();
         self.without_python(py, |parts| {
-            let loaded = load(bytes, format)?;
+            let loaded = load(input, format)?;
             let session = &loaded.sessions[choose(&loaded, session)?].session;
             Ok(parts.engine(session).ledger(session).total())
         })
@@ -178,15 +179,15 @@ impl Engine {
     fn search<'py>(
         &self,
         py: Python<'py>,
-        data: &[u8],
+        data: Handed<'_>,
         format: Option<&str>,
         session: Option<&str>,
         query: &[u8],
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (bytes, query) = (data.to_vec(), query.to_vec());
+        let (input, query) = (data.input(), query.to_vec());
         let page = self.without_python(py, |_| {
             let query = query_of(&query)?;
-            let loaded = load(bytes, format)?;
+            let loaded = load(input, format)?;
             let session = &loaded.sessions[choose(&loaded, session)?].session;
             let mut page: Page = Index::build(session).search(&query).map_err(Failure::other)?;
             page.locate(session);
@@ -199,15 +200,15 @@ impl Engine {
     fn convert<'py>(
         &self,
         py: Python<'py>,
-        data: &[u8],
+        data: Handed<'_>,
         format: Option<&str>,
         session: Option<&str>,
         to: &str,
     ) -> PyResult<(Bound<'py, PyBytes>, Vec<String>)> {
-        let bytes = data.to_vec();
+        let input = data.input();
         let (bytes, warnings) = self.without_python(py, |_| {
             let to = format_of(to)?;
-            let loaded = load(bytes, format)?;
+            let loaded = load(input, format)?;
             let index = choose(&loaded, session)?;
             write_session(&loaded, index, &loaded.sessions[index].session, to)
         })?;

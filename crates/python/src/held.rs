@@ -6,7 +6,7 @@ use std::sync::Arc;
 use epitome::Session;
 use epitome::formats::Profile;
 use epitome::live::{LiveSession, SharedSession};
-use epitome_binding::{choose, load, profile_of};
+use epitome_binding::{Input, choose, load, profile_of};
 
 use crate::failure::Failure;
 use crate::opened::Opened;
@@ -80,14 +80,14 @@ impl Held {
 /// A session in memory, empty or one that is there already, and the format that its messages are given back in.
 pub(crate) fn begin(
     parts: &Parts,
-    bytes: Option<Vec<u8>>,
+    input: Option<Input>,
     format: Option<&str>,
     session: Option<&str>,
 ) -> Result<(LiveSession, Profile), Failure> {
-    let (recorded, profile) = match bytes {
+    let (recorded, profile) = match input {
         None => (Session::new(), profile_of(format, None)?),
-        Some(bytes) => {
-            let mut loaded = load(bytes, format)?;
+        Some(input) => {
+            let mut loaded = load(input, format)?;
             let index = choose(&loaded, session)?;
             let profile = profile_of(None, Some(loaded.format))?;
             (loaded.sessions.swap_remove(index).session, profile)

@@ -11,6 +11,7 @@ mod callables;
 mod engine;
 mod failure;
 mod fitter;
+mod handed;
 mod held;
 mod json_text;
 mod objects;

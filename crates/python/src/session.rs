@@ -8,13 +8,14 @@ use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Profile, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome_binding::{Share, Words, check_each, load, messages_of, profile_of, query_of};
+use epitome_binding::{Share, Words, load_next, profile_of, query_of};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::callables::listener;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
+use crate::handed::Handed;
 use crate::held::{Held, begin};
 use crate::objects::{object_from, object_of};
 use crate::outcome::content_of;
@@ -112,13 +113,13 @@ impl Session {
     fn new(
         py: Python<'_>,
         engine: &Engine,
-        data: Option<&[u8]>,
+        data: Option<Handed<'_>>,
         format: Option<String>,
         session: Option<String>,
     ) -> PyResult<Self> {
-        let bytes = data.map(<[u8]>::to_vec);
+        let input = data.map(|data| data.input());
         engine.without_python(py, |parts| {
-            let (live, profile) = begin(parts, bytes, format.as_deref(), session.as_deref())?;
+            let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             Ok(Self::over(Held::Alone(live), parts, profile))
         })
     }
@@ -165,14 +166,12 @@ impl Session {
         let bytes = data.to_vec();
         self.hold(py, |held| {
             let format = format.unwrap_or_else(|| self.profile.format().as_str().to_owned());
-            check_each(&bytes, &format)?;
-            let mut messages = messages_of(&load(bytes, Some(&format))?);
-            if held.shared().is_some() {
-                // When it was said is when it came, unless it says otherwise: as the service stores it.
-                let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
-                messages.iter_mut().for_each(|message| message.timestamp = message.timestamp.or(now));
-            }
+            // When it was said is when it came, unless it says otherwise: as the service stores it.
+            let now = held.shared().and_then(|_| SystemTime::now().duration_since(UNIX_EPOCH).ok());
+            let now = now.map(|since| since.as_millis() as i64);
             held.change(|live| {
+                let mut messages = load_next(&bytes, &format, live.session())?;
+                messages.iter_mut().for_each(|message| message.timestamp = message.timestamp.or(now));
                 let mut ids = Vec::new();
                 for message in messages {
                     live.push(message)?;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use crate::callables::Raised;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
+use crate::handed::Handed;
 use crate::held::{Held, begin};
 use crate::objects::object_from;
 use crate::opened::Opened;
@@ -48,17 +49,17 @@ impl Store {
         py: Python<'_>,
         engine: &Engine,
         id: &str,
-        data: Option<&[u8]>,
+        data: Option<Handed<'_>>,
         format: Option<String>,
         session: Option<String>,
         title: Option<String>,
         agent: Option<String>,
     ) -> PyResult<Session> {
-        let bytes = data.map(<[u8]>::to_vec);
+        let input = data.map(|data| data.input());
         let about = SessionMetadata { title, agent, ..SessionMetadata::default() };
         let opened = &self.0;
         engine.without_python(py, |parts| {
-            let (live, profile) = begin(parts, bytes, format.as_deref(), session.as_deref())?;
+            let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             let created = SharedSession::create(live, &opened.store, &opened.tenant, id, &about);
             Ok(Session::over(Held::Shared(opened.wait(created)?, Arc::clone(opened)), parts, profile))
         })

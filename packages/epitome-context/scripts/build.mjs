@@ -44,8 +44,8 @@ function nameOfPlatform() {
 function buildScripts() {
   rmSync(join(home, "dist"), { recursive: true, force: true });
   const tsc = join(dirname(require.resolve("typescript/package.json")), "bin/tsc");
-  run(process.execPath, [tsc, "--project", "tsconfig.json"], home);
-  run(process.execPath, [tsc, "--project", "tsconfig.cjs.json"], home);
+  run(process.execPath, [tsc, "--project", "src/tsconfig.json"], home);
+  run(process.execPath, [tsc, "--project", "src/tsconfig.cjs.json"], home);
   writeFileSync(join(home, "dist/cjs/package.json"), '{ "type": "commonjs" }\n');
   // Node loads one copy, whoever asks: an error that `require` gave is an instance of what `import` gives.
   rmSync(join(home, "dist/esm/node.js"));

@@ -39,40 +39,40 @@ export class Engine {
 
   /** Fits a whole session into a budget: see {@link compact}. */
   compact(session: SessionInput, options: CompactOptions = {}): Compacted {
-    const { value, bytes } = this.#call<CompactedTold>("compact", this.#words(options, COMPACT_TAKES), dataOf(session));
+    const { value, bytes } = this.#call<CompactedTold>("compact", ...this.#session(session, options, COMPACT_TAKES));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The same, off this thread. */
   async compactAsync(session: SessionInput, options: CompactOptions = {}): Promise<Compacted> {
-    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", this.#words(options, COMPACT_TAKES), dataOf(session));
+    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", ...this.#session(session, options, COMPACT_TAKES));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The report of what `compact` would do. Where nothing fits, `status` is `infeasible`, and `floor` says why. */
   preview(session: SessionInput, options: CompactOptions = {}): Report {
-    return this.#call<Report>("preview", this.#words(options, COMPACT_TAKES), dataOf(session)).value;
+    return this.#call<Report>("preview", ...this.#session(session, options, COMPACT_TAKES)).value;
   }
 
   /** The same, off this thread. */
   async previewAsync(session: SessionInput, options: CompactOptions = {}): Promise<Report> {
-    return (await this.#callAsync<Report>("preview", this.#words(options, COMPACT_TAKES), dataOf(session))).value;
+    return (await this.#callAsync<Report>("preview", ...this.#session(session, options, COMPACT_TAKES))).value;
   }
 
   /** What a session is made of. */
   inspect(session: SessionInput, options: ReadOptions = {}): Contents {
-    return this.#call<Contents>("inspect", this.#words(options, READ_TAKES), dataOf(session)).value;
+    return this.#call<Contents>("inspect", ...this.#session(session, options, READ_TAKES)).value;
   }
 
   /** Whether a session should be compacted. */
   check(session: SessionInput, options: ReadOptions = {}): Fullness {
-    return this.#call<Fullness>("check", this.#words(options, READ_TAKES), dataOf(session)).value;
+    return this.#call<Fullness>("check", ...this.#session(session, options, READ_TAKES)).value;
   }
 
   /** Tokens of a text (a string), or of messages. */
   countTokens(what: SessionInput, options: ReadOptions = {}): number {
     if (typeof what === "string") return this.#call<number>("count-text", this.#words(), what).value;
-    return this.#call<number>("count", this.#words(options, READ_TAKES), dataOf(what)).value;
+    return this.#call<number>("count", ...this.#session(what, options, READ_TAKES)).value;
   }
 
   /** The passages of a session that match the words best. */
@@ -88,7 +88,7 @@ export class Engine {
       characters,
       page: page - 1,
     };
-    return this.#call<{ passages: Passage[] }>("search", { ...rest, query }, dataOf(session)).value.passages;
+    return this.#call<{ passages: Passage[] }>("search", { ...rest, query, objects: !isText(session) }, dataOf(session)).value.passages;
   }
 
   /** A session in another format: see {@link convert}. */
@@ -97,7 +97,7 @@ export class Engine {
   convert(session: SessionInput, to: string, options?: ReadOptions): Uint8Array | Converted;
   convert(session: SessionInput, to: string, options: ReadOptions = {}): Uint8Array | Converted {
     refuse(problemOf(options, READ_TAKES) ?? problemOf({ to }, COMPACT_TAKES));
-    const { bytes } = this.#call("convert", { ...options, to }, dataOf(session));
+    const { bytes } = this.#call("convert", { ...options, to, objects: !isText(session) }, dataOf(session));
     return isText(session) || providerOf(to) === undefined ? bytes : (JSON.parse(textOf(bytes)) as Converted);
   }
 
@@ -118,6 +118,14 @@ export class Engine {
    */
   close(): void {
     this.held.close();
+  }
+
+  /**
+   * The options of a call about a session, and the session. Messages that came as objects have each to be one; text may be a
+   * recording, of which is read what is understood.
+   */
+  #session(session: SessionInput, options: object, takes: Takes): [object, string | Uint8Array] {
+    return [{ ...this.#words(options, takes), objects: !isText(session) }, dataOf(session)];
   }
 
   #words(options: object = {}, takes: Takes = {}): object {

@@ -1,5 +1,5 @@
 import { textOf } from "./call.js";
-import type { FitPieceReport, FitReport, FitStatus, Removal } from "./report.js";
+import type { FitPieceReport, FitReport, FitStatus, Quality, Removal } from "./report.js";
 
 /** Messages that are sent as they came: those from `start` up to `end`, which is the first that is not one of them. */
 export interface Keep {
@@ -155,6 +155,14 @@ export class Fitted<M = any> implements Iterable<M> {
   /** Every decision with its reason. */
   get report(): FitReport {
     return (this.#read ??= JSON.parse(textOf(this.#report)) as FitReport);
+  }
+
+  /**
+   * What the newest compaction kept of what matters, with examples of what was lost, also in calls that only repeat it; `null`
+   * where there is none, or where another process made it.
+   */
+  get quality(): Quality | null {
+    return this.report.quality;
   }
 
   /** What has left, in all calls so far. */

@@ -22,7 +22,10 @@ function load(): Native {
   }
   const portable = join(FOLDER, "epitome-context.wasm");
   if (existsSync(portable)) return nativeOfModule(new WebAssembly.Module(readFileSync(portable)));
-  throw new EpitomeError(`epitome-context has no native part for ${name} in ${FOLDER}; build it: npm run build`);
+  throw new EpitomeError(
+    `epitome-context has no native part for ${name} in ${FOLDER}; build it: npm run build, or, where this is a bundle, keep ` +
+      "`epitome-context` outside of it (its documentation says how)",
+  );
 }
 
 function nameOfPlatform(): string {

@@ -95,6 +95,8 @@ export interface FitOnceOptions extends BesideOptions, WithEngine {
   format?: Provider | undefined;
   /** What the host can change in its list; everything without. */
   host?: HostChanges | undefined;
+  /** Strategies in their order, or the name of a chain; those of the configuration without. */
+  chain?: string | readonly string[] | undefined;
 }
 
 /** How a fitter is made. */
@@ -111,4 +113,6 @@ export interface FitterOptions extends WithEngine {
   secret?: Uint8Array | undefined;
   /** What the host can change in its list; everything without. The engine plans for it, and decisions count for it. */
   host?: HostChanges | undefined;
+  /** Strategies in their order, or the name of a chain, for every kind of task; those of the configuration without. */
+  chain?: string | readonly string[] | undefined;
 }

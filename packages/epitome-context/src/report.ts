@@ -20,6 +20,36 @@ export type Mode = "adaptive" | "fixed" | "tournament";
 export type Status = "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
 export type Outcome = "kept" | "excerpted" | "trimmed" | "summarized" | "dropped" | "pinned";
 
+/** How much of one part was kept, and up to five examples of what was lost: now, and by earlier compactions. */
+export interface KeptShare {
+  held: number;
+  kept: number;
+  lost_now: number;
+  /** The share of their weight that is kept, from 0 to 1; 1 where there was nothing to keep. */
+  share: number;
+  lost: string[];
+  lost_earlier: string[];
+}
+
+/** What a compaction kept of what matters. */
+export interface Quality {
+  /** The whole, from 0 to 1. */
+  share: number;
+  /** Messages that people typed. */
+  typed: KeptShare;
+  /** Sentences that demand something. */
+  instructions: KeptShare;
+  conclusions: KeptShare;
+  summaries: KeptShare;
+  /** Exact strings that were asked for. */
+  strings: KeptShare;
+  files: KeptShare;
+  /** The thresholds of the configuration that are missed. */
+  below: { part: string; share: number; least: number }[];
+  /** The chains that were tried, where there were several. */
+  tried: Record<string, unknown>[];
+}
+
 /** One edit that was made. */
 export interface EditReport {
   edit: "drop" | "summarize" | "excerpt" | "trim";
@@ -66,8 +96,7 @@ export interface Report {
   first_changed_message: number | null;
   cache_loss_tokens: number;
   steps: Step[];
-  /** The shares of typed messages, demands, conclusions, strings and files that are still there. */
-  quality: Record<string, unknown> | null;
+  quality: Quality | null;
   edits: EditReport[];
   messages: { id: string; role: string; outcome: Outcome }[];
   summary: string | null;
@@ -103,6 +132,8 @@ export interface FitReport {
   strategies: string[];
   removals: Removal[];
   read: number;
+  /** What the newest compaction kept, also in calls that only repeat it; `null` where there is none, or another process made it. */
+  quality: Quality | null;
   /** The engine's report of the compaction that this call made, or tried. */
   report: Report | null;
   /** For each id in the engine's report the number of the message in the list. */

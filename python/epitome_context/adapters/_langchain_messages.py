@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
+    FunctionMessage,
     HumanMessage,
+    SystemMessage,
     ToolMessage,
     convert_to_messages,
     convert_to_openai_messages,
@@ -18,7 +20,15 @@ from langchain_core.messages import (
 if TYPE_CHECKING:
     from ._host import Texts
 
-_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+_ROLES: tuple[tuple[type[BaseMessage], str], ...] = (
+    (HumanMessage, "user"),
+    (AIMessage, "assistant"),
+    (SystemMessage, "system"),
+    (ToolMessage, "tool"),
+    (FunctionMessage, "function"),
+)
+# The roles of a `ChatMessage` that say who speaks; any other is somebody else who speaks to the model, as a user does.
+_SPEAKERS = frozenset(("system", "developer", "user", "assistant"))
 _THINKING = frozenset(("thinking", "reasoning", "redacted_thinking", "reasoning_content"))
 # Blocks that say again what is in `tool_calls`, with the key of the call's id and the key of its arguments.
 _CALLS = {
@@ -31,8 +41,7 @@ _CALLS = {
 
 def wire_of(message: BaseMessage) -> dict[str, Any]:
     """A message as it is fitted. What its provider alone understands is in it as it is, so that it is counted."""
-    role = _ROLES.get(message.type) or getattr(message, "role", "user")
-    wire: dict[str, Any] = {"role": role, "content": _content_of(message)}
+    wire: dict[str, Any] = {"role": _role_of(message), "content": _content_of(message)}
     if isinstance(message, AIMessage):
         thought = _thought_of(message)
         if thought:
@@ -63,6 +72,14 @@ def edited(own: BaseMessage, message: dict[str, Any], _texts: Texts = None) -> B
 def inserted(message: dict[str, Any]) -> BaseMessage:
     """A message that was not there."""
     return convert_to_messages([message])[0]
+
+
+def _role_of(message: BaseMessage) -> str:
+    for kind, role in _ROLES:
+        if isinstance(message, kind):  # chunks of a stream too, whose `type` is another one
+            return role
+    role = getattr(message, "role", "user")
+    return role if role in _SPEAKERS else "user"
 
 
 def _content_of(message: BaseMessage) -> str | list[dict[str, Any]]:

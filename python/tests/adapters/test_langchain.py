@@ -11,7 +11,16 @@ from deepagents import HarnessProfile, create_deep_agent, register_harness_profi
 from langchain.agents import create_agent
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.messages.utils import convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
@@ -42,9 +51,10 @@ class Scripted(BaseChatModel):
     def _generate(
         self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> ChatResult:
-        tokens = epitome.count_tokens(convert_to_openai_messages(messages), format="openai-chat")
-        if self.refuse_above is not None and tokens > self.refuse_above:
-            raise ContextOverflowError(f"prompt is too long: {tokens} tokens > {self.refuse_above} maximum")
+        if self.refuse_above is not None:
+            tokens = epitome.count_tokens(convert_to_openai_messages(messages), format="openai-chat")
+            if tokens > self.refuse_above:
+                raise ContextOverflowError(f"prompt is too long: {tokens} tokens > {self.refuse_above} maximum")
         self.sent.append(messages)
         turn = len(self.sent)
         if turn % (self.parts + 1) == 0:
@@ -117,6 +127,24 @@ def test_a_refusal_makes_it_smaller() -> None:
 def test_what_must_stay_is_too_large() -> None:
     with pytest.raises(epitome.Infeasible, match="what must stay takes"):
         agent_of(Scripted(), budget=20).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+
+
+def test_a_role_of_somebody_else_is_fitted_as_a_users() -> None:
+    def check(message: BaseMessage, role: str) -> None:
+        assert wire_of(message)["role"] == role
+        model = Scripted(parts=1)
+        agent_of(model, budget=BUDGET).invoke({"messages": [HumanMessage(TASK), message]}, CONFIG)
+        assert model.sent[0][-1].content == message.content and type(model.sent[0][-1]) is type(message)
+
+    check(ChatMessage("This misses a case.", role="critic"), "user")
+    check(ChatMessage("This misses a case.", role="tool"), "user")
+    check(ChatMessage("Be terse.", role="developer"), "developer")
+    check(ChatMessage("I look.", role="assistant"), "assistant")
+    check(FunctionMessage("42", name="f"), "function")
+    assert wire_of(AIMessageChunk("I look."))["role"] == "assistant"
+    critic = ChatMessage("It misses a case. " * 200, role="critic", id="c1")
+    short = edited(critic, {**wire_of(critic), "content": "It misses a case."})
+    assert isinstance(short, ChatMessage) and (short.role, short.id, short.content) == ("critic", "c1", "It misses a case.")
 
 
 def test_words_that_have_no_effect() -> None:

@@ -4,10 +4,12 @@ import test from "node:test";
 
 import { ContextOverflowError } from "@langchain/core/errors";
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { ChatMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { MemorySaver } from "@langchain/langgraph";
+import { Fitter } from "epitome-context";
 import { epitomeMiddleware } from "epitome-context/langchain";
-import { AIMessage, HumanMessage, ToolMessage, createAgent, tool } from "langchain";
+import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage, createAgent, tool } from "langchain";
 
 import { edited, wireOf } from "../../../packages/epitome-context/dist/esm/adapters/langchain-messages.js";
 import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
@@ -141,6 +143,19 @@ test("a message says what was fitted, and is still itself", () => {
   const result = new ToolMessage({ id: "m2", content: "long", tool_call_id: "c1", artifact: { rows: 2 }, status: "error" });
   const short = edited(result, { ...wireOf(result), content: "short" });
   assert.deepEqual([short.content, short.artifact, short.status, short.id], ["short", { rows: 2 }, "error", "m2"]);
+});
+
+test("a role of somebody else is fitted as a user's", async () => {
+  const check = (message, role) => assert.equal(wireOf(message).role, role);
+  const critic = new ChatMessage({ content: "It misses a case. ".repeat(200), role: "critic" });
+  check(critic, "user");
+  check(new ChatMessage({ content: "Be terse.", role: "developer" }), "developer");
+  check(new ChatMessage({ content: "Done.", role: "tool" }), "user");
+  check(new AIMessageChunk({ content: "I look." }), "assistant");
+  const { content } = critic;
+  assert.equal(new Fitter({ budget: 5_000 }).fit([critic, new HumanMessage("Why?")].map(wireOf)).messages[0].content, content);
+  const short = edited(critic, { ...wireOf(critic), content: "It misses a case." });
+  assert.deepEqual([short.role, short.content], ["critic", "It misses a case."]);
 });
 
 test("a misspelt option is refused when the middleware is made", () => {

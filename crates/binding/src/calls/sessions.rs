@@ -7,8 +7,8 @@ use serde_json::json;
 use super::words::{CompactWords, ConvertWords, ReadWords, Retrieval, SearchWords, ValidateWords, read};
 use super::{Answer, Calls};
 use crate::{
-    Compacted, Failure, Inspection, choose, content_json, format_of, load, measure_fullness, provider_of, query_of,
-    write_session,
+    Compacted, Failure, Input, Inspection, choose, content_json, format_of, load, measure_fullness, provider_of,
+    query_of, write_session,
 };
 
 impl Calls {
@@ -16,8 +16,9 @@ impl Calls {
     pub(super) fn compact(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: CompactWords = read(words)?;
         let parts = self.parts(words.engine)?;
+        let input = Input { bytes: data, is_objects: words.objects };
         let (place, words) = words.split()?;
-        let compacted = Compacted::new(&parts, data, &place, &words, false)?;
+        let compacted = Compacted::new(&parts, input, &place, &words, false)?;
         if let Some(failure) = Failure::of_report(&compacted.report) {
             return Err(failure);
         }
@@ -33,8 +34,9 @@ impl Calls {
     pub(super) fn preview(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: CompactWords = read(words)?;
         let parts = self.parts(words.engine)?;
+        let input = Input { bytes: data, is_objects: words.objects };
         let (place, words) = words.split()?;
-        Ok(Answer::json(&Compacted::new(&parts, data, &place, &words, true)?.report))
+        Ok(Answer::json(&Compacted::new(&parts, input, &place, &words, true)?.report))
     }
 
     pub(super) fn result_retrieve(&self, words: &str) -> Result<Answer, Failure> {
@@ -50,7 +52,7 @@ impl Calls {
     pub(super) fn inspect(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: ReadWords = read(words)?;
         let parts = self.parts(words.engine)?;
-        let loaded = load(data, words.format.as_deref())?;
+        let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
         Ok(Answer::json(&Inspection::measure(&parts, &loaded.sessions[index].session, loaded.format)))
     }
@@ -58,7 +60,7 @@ impl Calls {
     pub(super) fn check(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: ReadWords = read(words)?;
         let parts = self.parts(words.engine)?;
-        let loaded = load(data, words.format.as_deref())?;
+        let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
         Ok(Answer::json(&measure_fullness(&parts, &loaded, index)))
     }
@@ -67,7 +69,7 @@ impl Calls {
     pub(super) fn count(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: ReadWords = read(words)?;
         let parts = self.parts(words.engine)?;
-        let loaded = load(data, words.format.as_deref())?;
+        let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let session = &loaded.sessions[choose(&loaded, words.name.as_deref())?].session;
         Ok(Answer::json(&parts.engine(session).ledger(session).total()))
     }
@@ -75,7 +77,7 @@ impl Calls {
     pub(super) fn search(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: SearchWords = read(words)?;
         let query = query_of(words.query.get().as_bytes())?;
-        let loaded = load(data, words.format.as_deref())?;
+        let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let session = &loaded.sessions[choose(&loaded, words.name.as_deref())?].session;
         let mut page = Index::build(session).search(&query).map_err(Failure::other)?;
         page.locate(session);
@@ -85,7 +87,7 @@ impl Calls {
     pub(super) fn convert(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
         let words: ConvertWords = read(words)?;
         let to = format_of(&words.to)?;
-        let loaded = load(data, words.format.as_deref())?;
+        let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let index = choose(&loaded, words.name.as_deref())?;
         let (bytes, warnings) = write_session(&loaded, index, &loaded.sessions[index].session, to)?;
         Ok(Answer::json(&warnings).with_bytes(bytes))

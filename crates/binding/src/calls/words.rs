@@ -17,7 +17,7 @@ pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failu
 }
 
 /// The words that a package gives itself: its callers have no use for their names.
-const OWN: [&str; 5] = ["engine", "handle", "once", "of", "query"];
+const OWN: [&str; 6] = ["engine", "handle", "objects", "once", "of", "query"];
 
 /// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
 fn unknown_option(text: &str) -> Option<String> {
@@ -195,6 +195,8 @@ fn beside(given: Option<&RawValue>, name: &str) -> Result<Text, Failure> {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ReadWords {
     pub(super) engine: u32,
+    /// Whether the session came as objects.
+    pub(super) objects: bool,
     pub(super) format: Option<String>,
     pub(super) name: Option<String>,
 }
@@ -204,6 +206,8 @@ pub(super) struct ReadWords {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct CompactWords {
     pub(super) engine: u32,
+    /// Whether the session came as objects.
+    pub(super) objects: bool,
     format: Option<String>,
     name: Option<String>,
     to: Option<String>,
@@ -258,6 +262,9 @@ fn share_of(given: &Value) -> Result<Share, Failure> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SearchWords {
+    /// Whether the session came as objects.
+    #[serde(default)]
+    pub(super) objects: bool,
     #[serde(default)]
     pub(super) format: Option<String>,
     #[serde(default)]
@@ -269,6 +276,9 @@ pub(super) struct SearchWords {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ConvertWords {
+    /// Whether the session came as objects.
+    #[serde(default)]
+    pub(super) objects: bool,
     #[serde(default)]
     pub(super) format: Option<String>,
     #[serde(default)]

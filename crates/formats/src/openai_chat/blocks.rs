@@ -38,8 +38,23 @@ pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
     message
 }
 
+const LEGACY_ID: &str = "function_call_";
+
 fn legacy_id(number: u32) -> String {
-    format!("function_call_{number}")
+    format!("{LEGACY_ID}{number}")
+}
+
+/// The highest number that reading gave to calls of functions without an id (`function_call`), and to their results, in
+/// these messages: what [`ReadOptions::function_calls`](crate::ReadOptions::function_calls) takes where more messages of the
+/// same session are read. `None` where there are none. Linear in the messages.
+pub fn function_calls<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Option<u32> {
+    let blocks = messages.into_iter().flat_map(|message| &message.blocks);
+    let ids = blocks.filter_map(|block| match &block.content {
+        Content::ToolCall(call) => Some(&call.id),
+        Content::ToolResult(result) => Some(&result.call_id),
+        _ => None,
+    });
+    ids.filter_map(|id| id.strip_prefix(LEGACY_ID)?.parse().ok()).max()
 }
 
 fn user(content: &str) -> Message {

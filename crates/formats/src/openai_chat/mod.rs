@@ -7,4 +7,5 @@ mod tests;
 pub(crate) mod validate;
 pub(crate) mod write;
 
+pub use blocks::function_calls;
 pub(crate) use read::{fits, read};

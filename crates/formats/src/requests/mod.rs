@@ -10,10 +10,11 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use self::envelope::{Envelope, envelopes};
+use crate::check::check_message;
 use crate::error::{ReadError, Warning};
 use crate::input::{Probe, Shape};
 use crate::json::{self, Object, defined_tools};
-use crate::{Format, LoadedSession};
+use crate::{Format, LoadedSession, Profile};
 
 /// The fields that hold the messages of `format`.
 pub(crate) fn keys(format: Format) -> &'static [&'static str] {
@@ -49,6 +50,27 @@ pub(crate) fn with_role(json: &str) -> Option<Object<'_>> {
     Object::parse(json).filter(|object| object.text("role").is_some())
 }
 
+/// Checks each message of a provider's form. Linear in the input.
+///
+/// # Errors
+///
+/// The first message that is not one, by its number.
+pub(crate) fn check_messages(shape: &Shape<'_>, profile: Profile) -> Result<(), ReadError> {
+    let format = profile.format();
+    for envelope in envelopes(shape, keys(format)) {
+        // A request may have one text in place of a list.
+        let is_text = envelope.list.as_ref().zip(envelope.items.first()).is_some_and(|(list, first)| *list == first.0);
+        for (index, (_, json)) in envelope.items.iter().enumerate().filter(|_| !is_text) {
+            check_message(profile, json).map_err(|problem| ReadError::Message {
+                index,
+                format: format.as_str(),
+                problem,
+            })?;
+        }
+    }
+    Ok(())
+}
+
 /// Reads each envelope into a session.
 pub(crate) fn read_sessions(
     probe: &Probe<'_>,
@@ -56,6 +78,9 @@ pub(crate) fn read_sessions(
     warnings: &mut Vec<Warning>,
     mut fill: impl FnMut(&Envelope<'_>, &mut RequestReader),
 ) -> Result<Vec<LoadedSession>, ReadError> {
+    if let Some(profile) = Profile::from_format(format).filter(|_| probe.checked) {
+        check_messages(&probe.shape, profile)?;
+    }
     let envelopes = envelopes(&probe.shape, keys(format));
     if envelopes.is_empty() {
         let problem = match &probe.shape {

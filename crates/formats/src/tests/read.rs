@@ -217,3 +217,54 @@ fn a_named_format_is_the_only_one_tried() {
     check(Format::OpenaiChat, "{\"messages\":[{\"a\":1}]}", false);
     check(Format::Anthropic, "{\"messages\":[3]}", false);
 }
+
+#[test]
+fn messages_that_are_checked_have_each_to_be_one() {
+    let check = |json: &str, expect: &str| {
+        let found = read(json.as_bytes().to_vec(), ReadOptions { checked: true, ..ReadOptions::default() });
+        assert_eq!(found.map(|_| ()).map_err(|error| error.to_string()).err().unwrap_or_default(), expect, "{json}");
+    };
+    let user = r#"{"role":"user","content":"hi"}"#;
+    let content = "`content`: a text or a list of parts is expected, and this is a number";
+    check(CHAT, "");
+    check(&format!("{user}\n{user}"), "");
+    check(
+        &format!(r#"[{user},{{"role":"user","content":5}}]"#),
+        &format!("message 1 is none of openai-chat: {content}"),
+    );
+    check(
+        &format!(r#"{{"system":"x","messages":[{{"role":"user","content":5}},{user}]}}"#),
+        &format!("message 0 is none of anthropic: {content}"),
+    );
+    check(r#"{"role":"user","content":5}"#, &format!("message 0 is none of openai-chat: {content}"));
+    check(r#"["hi"]"#, "message 0 is none of openai-chat: a message is an object, and this is a text");
+    check(r#"{"model":"m","input":"hi"}"#, "");
+    check(r#"{"a":1}"#, "this is not a session in a known format (JSON: an object with the keys a)");
+    check("[]", "the session holds no messages: its list is empty; give a session with at least one message");
+    // A recording of an agent holds what its agent writes.
+    check(
+        "{\"type\":\"user\",\"uuid\":\"1\",\"parentUuid\":null,\"message\":{\"role\":\"user\",\"content\":\"a\"}}\n{\"type\":5}",
+        "",
+    );
+}
+
+#[test]
+fn calls_of_functions_without_ids_are_numbered_on() {
+    let call = r#"{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}"#;
+    let result = r#"{"role":"function","name":"f","content":"1"}"#;
+    let read_after = |function_calls: u32, json: &str| {
+        let options = ReadOptions { format: Some(Format::OpenaiChat), function_calls, ..ReadOptions::default() };
+        read(format!("[{json}]").into_bytes(), options).unwrap().sessions.remove(0).session
+    };
+    let first = read_after(0, &format!("{call},{result},{call}"));
+    let newest = crate::function_calls(first.log().iter().map(AsRef::as_ref));
+    assert_eq!(newest, Some(2));
+    let next = read_after(2, &format!("{result},{call}"));
+    assert_eq!(next.log()[0].blocks[0].as_result().map(|result| &*result.call_id), Some("function_call_2"));
+    assert_eq!(crate::function_calls(next.log().iter().map(AsRef::as_ref)), Some(3));
+    assert_eq!(crate::function_calls(read_after(0, result).log().iter().map(AsRef::as_ref)), Some(0));
+    assert_eq!(
+        crate::function_calls(read_after(0, r#"{"role":"user","content":"hi"}"#).log().iter().map(AsRef::as_ref)),
+        None
+    );
+}

@@ -83,7 +83,7 @@ fn row_of(
     words: &Words,
     with_report: bool,
 ) -> Result<CompactedRow, Failure> {
-    let compacted = Compacted::new(parts, bytes, place, words, false)?;
+    let compacted = Compacted::new(parts, bytes.into(), place, words, false)?;
     let report = &compacted.report;
     let written = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),

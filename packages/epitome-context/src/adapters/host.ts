@@ -23,6 +23,7 @@ const NAMES: Record<keyof AdapterOptions, true> = {
   fitter: true,
   onFit: true,
   host: true,
+  chain: true,
   conversations: true,
   memoryBytes: true,
   archiveBytes: true,

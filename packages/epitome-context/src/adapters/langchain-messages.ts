@@ -25,7 +25,7 @@ export interface Wire {
   tool_call_id?: string;
 }
 
-const ROLES: Record<string, string> = { human: "user", ai: "assistant", system: "system", tool: "tool", function: "tool" };
+const ROLES: Record<string, string> = { human: "user", ai: "assistant", system: "system", tool: "tool", function: "function" };
 const THINKING = new Set(["thinking", "reasoning", "redacted_thinking", "reasoning_content"]);
 /** Blocks that say again what is in `tool_calls`, with the keys of the call's id and of its arguments. */
 const CALLS: Record<string, readonly [id: string, args: string]> = {
@@ -34,9 +34,17 @@ const CALLS: Record<string, readonly [id: string, args: string]> = {
   function_call: ["call_id", "arguments"],
 };
 
+/** The roles of a `ChatMessage` that say who speaks; any other is somebody else who speaks to the model, as a user does. */
+const SPEAKERS = new Set(["system", "developer", "user", "assistant"]);
+
+function roleOf(message: BaseMessage): string {
+  const { role = "user" } = message as { role?: string };
+  return ROLES[message.getType()] ?? (SPEAKERS.has(role) ? role : "user");
+}
+
 /** A message as it is fitted. What its provider alone understands is in it as it is, so that it is counted. */
 export function wireOf(message: BaseMessage): Wire {
-  const role = ROLES[message.getType()] ?? (message as { role?: string }).role ?? "user";
+  const role = roleOf(message);
   const wire: Wire = { role, content: contentOf(message) };
   if (role === "assistant") {
     const thought = thoughtOf(message);
