@@ -67,7 +67,6 @@ class _Kept:
     def __init__(self, result: Any) -> None:
         self.status = result.status
         self.is_unchanged = result.is_unchanged
-        self.is_hollow = result.is_hollow
         self.figures = result.figures
         self.lengths = result.lengths
         self._pieces = result.pieces()
@@ -104,8 +103,8 @@ class Fitted:
     @property
     def status(self) -> str:
         """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with
-        a new one, and nothing of the subject is left."""
-        return "hollow" if self._result.is_hollow else self._result.status
+        a new one, and next to nothing of the subject is left."""
+        return self._result.status
 
     @property
     def unchanged(self) -> bool:

@@ -147,6 +147,12 @@ test("what a compaction kept stays visible in the calls that repeat it", () => {
   assert.deepEqual([first.status, again.status], ["compacted", "replayed"]);
   assert.ok(first.quality.typed.held === 21 && first.quality.typed.kept < 21 && first.quality.share < 1);
   assert.deepEqual(again.quality, first.quality);
+  // Where next to nothing is left, the status says so.
+  const lines = Array.from({ length: 41 }, (_, turn) => ({
+    role: turn % 2 === 0 ? "user" : "assistant",
+    content: `Line ${turn} of our talk. `.repeat(40),
+  }));
+  assert.equal(fit(lines, { budget: 50 }).status, "hollow");
 });
 
 test("what stands beside the messages counts", () => {

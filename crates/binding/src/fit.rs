@@ -1,7 +1,7 @@
 //! Lists of messages, fitted call after call.
 
 use epitome::Runtime;
-use epitome::engine::Mode;
+use epitome::engine::{Mode, Status};
 use epitome::formats::Profile;
 use epitome::strategy::{HostChanges, Named};
 use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter, StateError};
@@ -145,11 +145,14 @@ pub fn problem_of(fitted: &Fitted) -> Option<String> {
     })
 }
 
-/// `unchanged`, `replayed`, `compacted` or `infeasible`.
-pub fn status_name(status: FitStatus) -> &'static str {
-    match status {
+/// `unchanged`, `replayed`, `compacted`, `hollow` where this call's compaction left next to nothing of what was asked for and
+/// worked on, or `infeasible`.
+pub fn status_name(fitted: &Fitted) -> &'static str {
+    let is_hollow = || fitted.report.as_ref().is_some_and(|report| report.status == Status::Hollow);
+    match fitted.status {
         FitStatus::Unchanged => "unchanged",
         FitStatus::Replayed => "replayed",
+        FitStatus::Compacted if is_hollow() => "hollow",
         FitStatus::Compacted => "compacted",
         FitStatus::Infeasible => "infeasible",
     }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use epitome::engine::Status;
 use epitome::formats::Profile;
 use epitome::live::Overflow;
 use epitome_binding::{Text, fitter, fitter_from_state, host_of, problem_of, profile_of, status_name};
-use epitome_fit::{FitPiece, FitRequest, FitStatus, Fitted};
+use epitome_fit::{FitPiece, FitRequest, Fitted};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyTuple};
@@ -164,17 +163,10 @@ impl Fitter {
 
 #[pymethods]
 impl FitResult {
-    /// `unchanged`, `replayed`, `compacted` or `infeasible`.
+    /// `unchanged`, `replayed`, `compacted`, `hollow` or `infeasible`.
     #[getter]
     fn status(&self) -> &'static str {
-        status_name(self.fitted.status)
-    }
-
-    /// Whether this call's compaction left nothing of what was asked for and worked on.
-    #[getter]
-    fn is_hollow(&self) -> bool {
-        self.fitted.status == FitStatus::Compacted
-            && self.fitted.report.as_ref().is_some_and(|report| report.status == Status::Hollow)
+        status_name(&self.fitted)
     }
 
     /// Whether the list is to be sent as it came.

@@ -55,7 +55,7 @@ export interface TextChange {
 
 /** @internal What the native part tells of a list. */
 export interface FittedTold {
-  status: FitStatus;
+  status: FitStatus | "hollow";
   unchanged: boolean;
   tokensBefore: number;
   tokensAfter: number;
@@ -82,8 +82,11 @@ export class Fitted<M = any> implements Iterable<M> {
   readonly messages: M[];
   /** A system prompt to send beside them, where the list had none and needs one now; else `null`. */
   readonly system: SystemPrompt | null;
-  /** `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision. */
-  readonly status: FitStatus;
+  /**
+   * `unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with a new
+   * one, and next to nothing of the subject is left.
+   */
+  readonly status: FitStatus | "hollow";
   /** Whether the list is to be sent as it came. */
   readonly unchanged: boolean;
   /** Tokens of the list as it came, a `system` text that was given beside it included. */

@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 
 use super::words::{FitWords, FitterWords, Handle, Retrieval, read};
 use super::{Answer, Calls};
-use crate::{Failure, content_json, fitter, fitter_from_state, problem_of, profile_of};
+use crate::{Failure, content_json, fitter, fitter_from_state, problem_of, profile_of, status_name};
 
 /// What became of a list: what the package needs to put its own objects together. The report is beside it, as text that is
 /// read where somebody asks for it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'a> {
-    status: epitome_fit::FitStatus,
+    status: &'static str,
     unchanged: bool,
     tokens_before: u32,
     tokens_after: u32,
@@ -47,7 +47,7 @@ impl<'a> Told<'a> {
             })
         };
         Ok(Self {
-            status: fitted.status,
+            status: status_name(fitted),
             unchanged: fitted.is_unchanged(),
             tokens_before: fitted.tokens_before,
             tokens_after: fitted.tokens_after,
