@@ -290,7 +290,7 @@ fn channels_models_and_agents_are_chosen_by_name() {
         assert_eq!((ran.code, ran.text()), (2, ""), "{options}");
         words(&ran)
     };
-    insta::assert_snapshot!(refused("--channel three"), @"error: the configuration has 1 problem: there is no channel `three`; there are one, two");
+    insta::assert_snapshot!(refused("--channel three"), @"error: there is no channel `three` help: there are one, two");
     insta::assert_snapshot!(refused("--model d"), @"error: the configuration has 1 problem: c.toml:2:1: the channel `one` does not list the model `d`; it lists a, b");
     insta::assert_snapshot!(refused("--agent z"), @"error: --agent: there is no agent `z`; [agents] has x, y");
     insta::assert_snapshot!(refused("--model b --summarizer off"), @"error: --model goes with --summarizer llm or provider, not with off help: leave one of them out");
@@ -315,7 +315,7 @@ fn a_model_that_nobody_named_is_asked_for() {
         assert_eq!((ran.code, ran.text()), (2, ""), "{options}");
         words(&ran)
     };
-    insta::assert_snapshot!(refused("--model-url localhost:11434 --model m"), @r#"error: the configuration has 1 problem: the channel `--model-url`: `localhost:11434` is not the address of a service: it must begin with `http://` or `https://`; an address is such as "http://localhost:11434/v1""#);
+    insta::assert_snapshot!(refused("--model-url localhost:11434 --model m"), @r#"error: the channel `--model-url`: `localhost:11434` is not the address of a service: it must begin with `http://` or `https://` help: an address is such as "http://localhost:11434/v1""#);
     let without_model = refused("--model-url http://localhost:1/v1");
     assert!(without_model.contains("--model <NAME>"), "{without_model}");
 }
