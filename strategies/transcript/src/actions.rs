@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use epitome_strategy::tools::ToolKind;
 
-use crate::source::{Action, Source};
+use crate::passage::Action;
+use crate::source::Source;
 use crate::terms::hash;
 
 /// Commands that show the content of files and of a repository. Source: the recorded agents' commands.

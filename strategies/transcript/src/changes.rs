@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use crate::actions::file_of;
 use crate::arguments::Sign;
-use crate::source::{Kind, Source};
+use crate::passage::Kind;
+use crate::source::Source;
 use crate::terms::hash;
 
 /// Bytes of the shortest line that identifies itself elsewhere: closing brackets are everywhere.

@@ -6,7 +6,8 @@ use std::collections::BinaryHeap;
 use crate::changes::replaced_lines;
 use crate::companions::Companions;
 use crate::nesting::Nesting;
-use crate::source::{Kind, Source};
+use crate::passage::Kind;
+use crate::source::Source;
 use crate::terms::KeyMap;
 use crate::worth::Worth;
 

@@ -1,6 +1,7 @@
 //! The lines that are kept with another: what a line introduces, and the outcome of a call.
 
-use crate::source::{Kind, Passage, Source};
+use crate::passage::{Kind, Passage};
+use crate::source::Source;
 use crate::worth::Worth;
 
 /// The most lines that introduce one another: a heading, a sentence, the fence of a block.

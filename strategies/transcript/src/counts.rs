@@ -1,6 +1,7 @@
 //! The occurrences of terms, and the topics of the model's messages.
 
-use crate::source::{Kind, Passage, Source};
+use crate::passage::{Kind, Passage};
+use crate::source::Source;
 use crate::terms::Terms;
 use crate::worth::Worth;
 

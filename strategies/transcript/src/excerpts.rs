@@ -6,8 +6,9 @@ use std::ops::Range;
 use epitome_strategy::{BlockRef, Tokens, View};
 
 use crate::layout::{Layout, UnitFate};
+use crate::passage::{Kind, Line, Passage};
 use crate::sections;
-use crate::source::{Kind, Line, Passage, Source};
+use crate::source::Source;
 
 /// A gap is worth its mark where it holds so many times the mark's tokens: a mark is read, and it hides a line.
 const LEAST_GAIN: Tokens = 2;

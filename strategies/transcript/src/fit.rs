@@ -9,9 +9,10 @@ use crate::choose::{Bounds, Choice};
 use crate::digest;
 use crate::excerpts::{cut_texts, is_cut_in_newest};
 use crate::layout::{Layout, UnitFate};
+use crate::passage::{Kind, Passage};
 use crate::records::records;
 use crate::replies::answered_lines;
-use crate::source::{Kind, Passage, Source};
+use crate::source::Source;
 use crate::worth::Worth;
 
 /// The part of the room, one in so many, for the beginnings of answers, which precede the other choices.

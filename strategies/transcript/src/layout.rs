@@ -6,9 +6,10 @@ use std::ops::Range;
 use epitome_strategy::session::Content;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
+use crate::passage::{Kind, Passage};
 use crate::replies::SHORT_REPLY;
 use crate::settings::Settings;
-use crate::source::{self, Kind, Passage, Source};
+use crate::source::{self, Source};
 use crate::terms::hash;
 use crate::worth::Worth;
 

@@ -13,6 +13,7 @@ mod fit;
 mod layout;
 mod nesting;
 mod outcome;
+mod passage;
 mod pieces;
 mod records;
 mod replies;

@@ -2,7 +2,8 @@
 //! a section under its heading.
 
 use crate::companions::introduces;
-use crate::source::{Kind, Passage, Source};
+use crate::passage::{Kind, Passage};
+use crate::source::Source;
 
 const NONE: u32 = u32::MAX;
 

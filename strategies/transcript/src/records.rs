@@ -7,7 +7,8 @@ use epitome_strategy::text::is_in_name;
 
 use crate::arguments::Sign;
 use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker};
-use crate::source::{Kind, Line, Passage, Source};
+use crate::passage::{Kind, Line, Passage};
+use crate::source::Source;
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
 pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {

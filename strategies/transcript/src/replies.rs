@@ -4,7 +4,8 @@
 use epitome_strategy::Tokens;
 use epitome_strategy::speech;
 
-use crate::source::{Kind, Passage, Source};
+use crate::passage::{Kind, Passage};
+use crate::source::Source;
 use crate::worth::Worth;
 
 /// Tokens of the longest typed message that counts as a reply. Longer ones say themselves what they are about.

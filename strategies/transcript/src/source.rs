@@ -7,12 +7,12 @@ use std::sync::Arc;
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::speech::Demand;
-use epitome_strategy::transcript::Ending;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
 use crate::arguments::{self, Sign};
 use crate::digest::{self, LeftOutCalls, Record, Speaker};
 use crate::outcome::{self, Flags};
+use crate::passage::{Action, Kind, Line, Passage};
 use crate::pieces::{Cut, pieces};
 
 /// Bytes of the messages behind earlier transcripts that are read again, newest first; for older ones the transcript's
@@ -21,92 +21,6 @@ const MOST_BYTES: usize = 4_000_000;
 
 /// Bytes of the longest text directly behind a tool's output that counts as typed.
 const LONGEST_INTERRUPTION: usize = 1_500;
-
-/// The kind of a passage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
-    /// Typed by a person.
-    Typed,
-    /// What a person said through a tool.
-    Told,
-    /// Put on the user's side by the harness.
-    Injected,
-    /// Text of the model while it worked.
-    Said,
-    /// Text of the model without a call: its answer.
-    Answer,
-    /// The line of a call.
-    Call,
-    /// Longer arguments of a call.
-    Argument,
-    /// What a tool printed.
-    Output,
-}
-
-/// A line that may be kept.
-#[derive(Debug, Clone)]
-pub(crate) struct Line {
-    pub(crate) source: Arc<str>,
-    /// Its bytes in the text of its block.
-    pub(crate) range: Range<usize>,
-    pub(crate) number: Option<Range<usize>>,
-    pub(crate) sign: Sign,
-    /// Whether it begins a line; otherwise it continues the line before.
-    pub(crate) starts_line: bool,
-    /// Whether lines in front of it were left out by an earlier compaction.
-    pub(crate) gap_before: bool,
-    /// The probability that it is a person's demand, or a fact to be kept in mind; 0 where that is unlikely.
-    pub(crate) demand: f32,
-    pub(crate) passage: u32,
-}
-
-impl Line {
-    pub(crate) fn text(&self) -> &str {
-        &self.source[self.range.clone()]
-    }
-
-    /// The number that a tool put in front of it.
-    pub(crate) fn number(&self) -> Option<&str> {
-        self.number.clone().map(|number| &self.source[number])
-    }
-}
-
-/// Lines of one block with one speaker or tool.
-#[derive(Debug)]
-pub(crate) struct Passage {
-    pub(crate) kind: Kind,
-    /// The unit of the view that contains it, or that contains the summary which covers it.
-    pub(crate) unit: u32,
-    /// Its message, by number among all that are read.
-    pub(crate) message: u32,
-    /// Its block, where the view itself contains it.
-    pub(crate) at: Option<BlockRef>,
-    pub(crate) lines: Range<u32>,
-    /// Its call, by position among the actions.
-    pub(crate) action: Option<u32>,
-    /// Whether lines behind the last one were left out by an earlier compaction.
-    pub(crate) gap_behind: bool,
-    /// The calls in front of it that an earlier compaction left out.
-    pub(crate) calls_before: LeftOutCalls,
-    /// Whether it left out what the model said in front of it.
-    pub(crate) is_behind_unsaid: bool,
-}
-
-/// A call.
-#[derive(Debug)]
-pub(crate) struct Action {
-    pub(crate) name: Arc<str>,
-    pub(crate) kind: tools::ToolKind,
-    /// Its line.
-    pub(crate) head: u32,
-    pub(crate) message: u32,
-    /// Whether it lists tasks, each with its status.
-    pub(crate) lists_tasks: bool,
-    /// How it ended, where that is known.
-    pub(crate) ending: Option<Ending>,
-    /// The line of its output that says how it ended, where there is a short one.
-    pub(crate) outcome: Option<u32>,
-}
 
 /// Everything that may be kept, in order.
 #[derive(Debug, Default)]

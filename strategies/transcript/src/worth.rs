@@ -11,7 +11,8 @@ use epitome_strategy::{Cue, Cues, View};
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
 use crate::counts::{Counts, ModelTerms};
-use crate::source::{Action, Kind, Line, Passage, Source};
+use crate::passage::{Action, Kind, Line, Passage};
+use crate::source::Source;
 use crate::terms::{KeyMap, Terms, hash};
 
 /// The factor for the terms of a line, by who said or printed them.
