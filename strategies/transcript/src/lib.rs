@@ -7,6 +7,7 @@ mod choose;
 mod companions;
 mod counts;
 mod digest;
+mod elements;
 mod excerpts;
 mod failures;
 mod fit;

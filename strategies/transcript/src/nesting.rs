@@ -1,8 +1,8 @@
 //! What the lines of a text stand under: an item of a list under the item, or the lead-in, that it belongs to, and the words of
-//! a section under its heading.
+//! a section under its heading, a field of a long record under what begins the record.
 
 use crate::companions::introduces;
-use crate::passage::{Kind, Passage};
+use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
 
 const NONE: u32 = u32::MAX;
@@ -16,7 +16,8 @@ impl Nesting {
     /// `open` to the choice. A detail without its item reads as one of the item above it, and words without their heading as
     /// words of another section. Linear.
     pub(crate) fn new(source: &Source, open: &[bool]) -> Self {
-        let mut above = vec![NONE; source.lines.len()];
+        let of_record = |line: &Line| line.head.filter(|head| open[*head as usize]).unwrap_or(NONE);
+        let mut above: Vec<u32> = source.lines.iter().map(of_record).collect();
         for passage in source.passages.iter().filter(|passage| has_outline(source, passage)) {
             let mut outline = Outline::default();
             let mut current = NONE;
@@ -26,7 +27,9 @@ impl Nesting {
                     let parent = outline.place(number, line.text());
                     current = parent.filter(|parent| open[*parent as usize]).unwrap_or(NONE);
                 }
-                above[number as usize] = current;
+                if line.head.is_none() {
+                    above[number as usize] = current;
+                }
             }
             for heading in outline.below_titles() {
                 above[heading as usize] = NONE;
