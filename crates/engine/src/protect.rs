@@ -1,6 +1,7 @@
 //! Protection: the pins, and what always stays.
 
-use epitome_session::{Content, Entry, EntryKey, Origin, Position, Unit, UnitKind};
+use epitome_session::speaker::typed_ranges;
+use epitome_session::{Block, Content, Entry, EntryKey, Level, Position, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
 use crate::request::Pins;
@@ -105,13 +106,16 @@ pub(crate) fn share_row(one: &Entry, other: &Entry) -> bool {
 }
 
 /// Whether the host pinned a message, or a person or the host marked it in its text. A tool's output and the model's
-/// own text cannot pin themselves. Linear in the text.
+/// own text cannot pin themselves, nor can what a harness adds. Linear in the text.
 pub(crate) fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
     let message = &entry.message;
     let marked = |text: &str| pins.markers.iter().any(|marker| text.contains(marker.as_str()));
-    let may_mark = matches!(message.origin, Origin::Typed | Origin::Instructions);
-    let in_text = |block: &epitome_session::Block| matches!(&block.content, Content::Text { text } if marked(text));
-    message.pinned || may_mark && message.blocks.iter().any(in_text)
+    let in_text = |(index, block): (usize, &Block)| match &block.content {
+        Content::Text { text } if message.origin.level() >= Level::Developer => marked(text),
+        Content::Text { text } => typed_ranges(message, index).into_iter().any(|range| marked(&text[range])),
+        _ => false,
+    };
+    message.pinned || message.blocks.iter().enumerate().any(in_text)
 }
 
 fn calls_protected_tool(entry: &Entry, pins: &Pins) -> bool {

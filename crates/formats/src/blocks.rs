@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use epitome_session::{
     Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
-    harness,
+    speaker,
 };
 
 use crate::json::Object;
 
 /// A block that is written back as `json` while it is untouched.
 pub(crate) fn with_raw(content: Content, dialect: Dialect, json: &str) -> Block {
-    Block { content, raw: Some(RawBlock { dialect, json: Arc::from(json) }) }
+    Block { raw: Some(RawBlock { dialect, json: Arc::from(json) }), ..Block::new(content) }
 }
 
 /// A block of a kind that this version does not know.
@@ -44,10 +44,14 @@ pub(crate) fn media_of_url(url: &str, mime: &str) -> Media {
     }
 }
 
-/// A message of the system's side: instructions, or a summary that a compaction put there.
-pub(crate) fn system_message(blocks: Vec<Block>) -> Message {
+/// A message of the system's side, of the role `role`: instructions, or a summary that a compaction put there.
+pub(crate) fn system_message(role: &str, blocks: Vec<Block>) -> Message {
     let is_summary = matches!(&blocks[..], [Block { content: Content::Text { text }, .. }] if heads_summary(text));
-    let origin = if is_summary { Origin::Summary } else { Origin::Instructions };
+    let origin = match role {
+        _ if is_summary => Origin::Summary,
+        "developer" => Origin::Developer,
+        _ => Origin::Instructions,
+    };
     Message::new("", Role::System, origin, blocks)
 }
 
@@ -112,7 +116,7 @@ pub(crate) fn user_messages(blocks: Vec<Block>) -> Vec<Message> {
 /// Whether a text on the user's side was put there by a runtime: an echo of a command, a notification, the environment,
 /// or reminders and nothing else.
 pub(crate) fn is_injected(text: &str) -> bool {
-    !text.trim().is_empty() && harness::typed_ranges(text).is_empty()
+    !text.trim().is_empty() && speaker::typed_parts(text).is_empty()
 }
 
 #[cfg(test)]

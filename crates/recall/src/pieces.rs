@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, CallId, Content, Message, Origin, Role, harness};
+use epitome_session::{Arguments, CallId, Content, Message, Origin, Role};
 use epitome_strategy::{speech, tools};
 use serde_json::Value;
 
@@ -133,7 +133,7 @@ impl Reader {
                 Content::ToolResult(result) => {
                     let called = self.open.get_mut(&result.call_id).and_then(Vec::pop);
                     let named = || Some(Arc::new(ToolUse { tool: Arc::clone(result.name.as_ref()?), file: None }));
-                    self.read_output(&result.text, called.or_else(named), &mut add);
+                    self.read_output((message, block), &result.text, called.or_else(named), &mut add);
                 }
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
             }
@@ -152,10 +152,10 @@ impl Reader {
             (_, Origin::ToolOutput) => {
                 let named = || Some(Arc::new(ToolUse { tool: Arc::clone(message.name.as_ref()?), file: None }));
                 let called = self.in_text.pop().or_else(named);
-                return self.read_output(text, called, add);
+                return self.read_output((message, block), text, called, add);
             }
             (Role::User, Origin::Typed) => {
-                return split(text, harness::typed_ranges(text), |range, is_typed| {
+                return split(text, speech::typed_ranges(message, block), |range, is_typed| {
                     add(if is_typed { Speaker::User } else { Speaker::Harness }, Body::Recorded(range), None);
                 });
             }
@@ -197,12 +197,12 @@ impl Reader {
     /// Adds a tool's output: a person's words, where the person answered through the tool.
     fn read_output(
         &self,
+        (message, block): (&Message, usize),
         text: &str,
         called: Option<Arc<ToolUse>>,
         add: &mut impl FnMut(Speaker, Body, Option<Arc<ToolUse>>),
     ) {
-        let tool = called.as_ref().map_or("", |call| &call.tool);
-        split(text, speech::spoken_through_tool(tool, text), |range, is_spoken| {
+        split(text, speech::typed_ranges(message, block), |range, is_spoken| {
             let speaker = if is_spoken { Speaker::User } else { Speaker::Output };
             add(speaker, Body::Recorded(range), called.clone());
         });

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
+use crate::speaker::TextRange;
 
 /// The id that ties a tool call to its result, as the agent recorded it.
 ///
@@ -22,6 +23,11 @@ pub struct Block {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub raw: Option<RawBlock>,
+    /// The parts of its text that a person said, ascending; `None` for what its message's origin says: all of a typed text,
+    /// nothing of any other. See [`speaker`](crate::speaker).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub typed: Option<Vec<TextRange>>,
 }
 
 /// A block's recorded JSON and its dialect: an untouched block is written back as these bytes.
@@ -183,7 +189,7 @@ pub struct OpaqueBlock {
 impl Block {
     /// Returns a block without recorded bytes.
     pub fn new(content: Content) -> Self {
-        Self { content, raw: None }
+        Self { content, raw: None, typed: None }
     }
 
     /// Returns a text block.
@@ -204,7 +210,8 @@ impl Block {
         }
     }
 
-    /// Returns the block with another excerptable text and no recorded bytes; unchanged where it has no such text.
+    /// Returns the block with another excerptable text, and no recorded bytes or parts of a person; unchanged where it has no
+    /// such text.
     pub fn with_text(&self, new: Arc<str>) -> Self {
         let content = match &self.content {
             Content::Text { .. } => Content::Text { text: new },
@@ -212,7 +219,7 @@ impl Block {
             Content::Thinking(thinking) if thinking.signature.is_none() => {
                 Content::Thinking(Thinking { text: new, ..thinking.clone() })
             }
-            other => return Self { content: other.clone(), raw: self.raw.clone() },
+            _ => return self.clone(),
         };
         Self::new(content)
     }
@@ -221,6 +228,7 @@ impl Block {
     pub fn excerpted(&self, excerpt: &Excerpt) -> Option<Self> {
         let text = self.excerptable()?;
         let mut shown = self.with_text(Arc::from(excerpt.render(text)));
+        shown.typed = self.typed.as_ref().map(|typed| excerpt.to_rendered(typed));
         if let (Content::ToolResult(result), Some(_)) = (&mut shown.content, &excerpt.attachments) {
             result.attachments.clear();
         }

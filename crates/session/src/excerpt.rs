@@ -6,6 +6,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::speaker::TextRange;
+
 /// Sorted, disjoint, non-empty byte ranges of a text that stay; their ends are on character boundaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -149,11 +151,9 @@ impl Excerpt {
         text
     }
 
-    /// Translates ranges of the rendered text back to ranges of the original; the parts inside a mark are left out.
-    ///
-    /// Linear in both lists.
-    pub fn to_original(&self, original_length: usize, rendered: &[Range<u32>]) -> Vec<Range<u32>> {
-        let mut pieces = Vec::new(); // (start in the rendered text, range of the original)
+    /// Returns the kept ranges, each with where it starts in the rendered text.
+    fn pieces(&self) -> Vec<(u32, Range<u32>)> {
+        let mut pieces = Vec::with_capacity(self.kept.ranges().len());
         let mut marks = self.marks.iter();
         let (mut at, mut out) = (0u32, 0u32);
         for range in self.kept.ranges() {
@@ -166,7 +166,34 @@ impl Excerpt {
             out += range.end - range.start;
             at = range.end;
         }
-        debug_assert!(at as usize <= original_length, "kept ranges lie in the original text");
+        pieces
+    }
+
+    /// Translates ascending ranges of the original text to the rendered one; the parts that left are left out. Linear in both
+    /// lists.
+    pub fn to_rendered(&self, original: &[TextRange]) -> Vec<TextRange> {
+        let pieces = self.pieces();
+        let mut rendered = Vec::with_capacity(original.len());
+        let mut first = 0;
+        for wanted in original {
+            while first < pieces.len() && pieces[first].1.end <= wanted.start {
+                first += 1;
+            }
+            for (out, range) in pieces[first..].iter().take_while(|(_, range)| range.start < wanted.end) {
+                let (start, end) = (wanted.start.max(range.start), wanted.end.min(range.end));
+                rendered.push(TextRange { start: out + start - range.start, end: out + end - range.start });
+            }
+        }
+        rendered
+    }
+
+    /// Translates ranges of the rendered text back to ranges of the original; the parts inside a mark are left out.
+    ///
+    /// Linear in both lists.
+    pub fn to_original(&self, original_length: usize, rendered: &[Range<u32>]) -> Vec<Range<u32>> {
+        let pieces = self.pieces();
+        let end = pieces.last().map_or(0, |(_, range)| range.end);
+        debug_assert!(end as usize <= original_length, "kept ranges lie in the original text");
         let mut originals = Vec::with_capacity(rendered.len());
         let mut first = 0;
         for wanted in rendered {
@@ -232,6 +259,22 @@ mod tests {
         check(&[3..8], &[6..7]);
         check(&[2..7], &[]);
         check(&[1..2, 8..9], &[1..2, 7..8]);
+    }
+
+    #[test]
+    fn ranges_of_the_original_map_to_the_rendered_text() {
+        let shown = excerpt("abcdefgh", &[0..2, 6..8]);
+        let check = |ranges: &[Range<u32>], expect: &[Range<u32>]| {
+            let of = |ranges: &[Range<u32>]| -> Vec<TextRange> {
+                ranges.iter().map(|range| TextRange { start: range.start, end: range.end }).collect()
+            };
+            assert_eq!(shown.to_rendered(&of(ranges)), of(expect), "{ranges:?}");
+        };
+        check(&[0..1], &[0..1]);
+        check(&[0..8], &[0..2, 7..9]);
+        check(&[3..5], &[]);
+        check(&[1..7], &[1..2, 7..8]);
+        check(&[0..1, 1..2, 7..8], &[0..1, 1..2, 8..9]);
     }
 
     #[test]

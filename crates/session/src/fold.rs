@@ -137,10 +137,13 @@ impl Entry {
         if self.position.rank != Rank::LateResult {
             return;
         }
-        let text = self.message.blocks.iter().find_map(Block::as_result).map(|result| Arc::clone(&result.text));
+        let told = self.message.blocks.iter().find_map(|block| {
+            let text = Arc::clone(&block.as_result()?.text);
+            Some(Block { typed: block.typed.clone(), ..Block::text(text) })
+        });
         let shown = Arc::make_mut(&mut self.message);
         (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);
-        shown.blocks = text.into_iter().map(Block::text).collect();
+        shown.blocks = told.into_iter().collect();
         self.position = Position::log(self.position.sequence);
     }
 
@@ -153,8 +156,9 @@ impl Entry {
                 let original = self.original.blocks.get(*block as usize);
                 let text = original.and_then(Block::excerptable).map(Arc::clone);
                 // The block as it is shown: a result whose call has left is shown as text.
-                let whole =
-                    text.zip(self.message.blocks.get(*block as usize)).map(|(text, shown)| shown.with_text(text));
+                let typed = original.and_then(|original| original.typed.clone());
+                let whole = text.zip(self.message.blocks.get(*block as usize));
+                let whole = whole.map(|(text, shown)| Block { typed, ..shown.with_text(text) });
                 let Some(shown) = whole.and_then(|whole| whole.excerpted(excerpt)) else { return };
                 self.replace_block(*block, shown);
                 match self.excerpts.binary_search_by_key(block, |(index, _)| *index) {

@@ -10,6 +10,7 @@ use crate::excerpt::Excerpt;
 use crate::fold::EntryKey;
 use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, SyntheticMessage};
 use crate::message::{Message, TextCall, Usage};
+use crate::speaker::TextRange;
 
 /// A hash of a part of a session.
 pub(crate) type Hash = [u8; 32];
@@ -102,7 +103,7 @@ impl HashBuilder {
         self.list(records, |parts, record| parts.number(*record));
     }
 
-    fn block(&mut self, Block { content, raw }: &Block) {
+    fn block(&mut self, Block { content, raw, typed }: &Block) {
         match content {
             Content::Text { text } => self.kind(0, text),
             Content::Thinking(Thinking { text, signature, redacted }) => {
@@ -141,6 +142,10 @@ impl HashBuilder {
             self.number(*dialect as u64);
             self.text(&**json);
         }
+        self.number(typed.is_some());
+        self.list(typed.as_deref().unwrap_or_default(), |parts, TextRange { start, end }| {
+            parts.numbers([*start, *end]);
+        });
     }
 
     /// Hashes the number of a kind, and a text that belongs to it.

@@ -6,12 +6,12 @@
 mod block;
 mod excerpt;
 mod fold;
-pub mod harness;
 mod hash;
 pub mod heading;
 mod journal;
 mod message;
 mod session;
+pub mod speaker;
 mod summarizer;
 mod unit;
 
@@ -25,5 +25,6 @@ pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, SyntheticMessage, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use session::{Session, UndoError};
+pub use speaker::{Level, TextRange};
 pub use summarizer::{SummarizerRecord, SummaryCheck};
 pub use unit::{Unit, UnitKind, units};

@@ -64,8 +64,10 @@ impl Role {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The system prompt or a developer's instructions.
+    /// The system prompt.
     Instructions,
+    /// A developer's instructions, where the provider tells them from the system prompt.
+    Developer,
     /// Typed by a person: a genuine user turn.
     Typed,
     /// Injected on the user's side by the harness: reminders, environment, echoes of commands.

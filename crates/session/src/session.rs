@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::{CallId, Content};
+use crate::block::{CallId, Content, ToolResult};
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
 use crate::journal::{Change, Epoch};
 use crate::message::{Message, MessageId, Origin, Role};
+use crate::speaker;
 
 /// An append-only log of messages, a journal of epochs, and the view that is folded from them.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -97,6 +98,7 @@ impl Session {
     fn append(&mut self, mut message: Message) -> Entry {
         let index = self.log.len() as u32;
         message.id = self.unique_id(message.id, index);
+        speaker::settle(&mut message, |result| self.tool_of(result));
         let position = self.place(&message, index);
         if message.role != Role::Tool {
             self.answering = message.calls().next().map(|_| index);
@@ -109,6 +111,13 @@ impl Session {
         self.log.push(Arc::clone(&message));
         self.positions.push(position);
         Entry::new(EntryKey::Log(index), position, message)
+    }
+
+    /// Returns the name of the tool whose open call a result answers; `None` where a server's name stands beside it.
+    fn tool_of(&self, result: &ToolResult) -> Option<&str> {
+        let caller = &self.log[*self.open_calls.get(&result.call_id)?.last()? as usize];
+        let (block, call) = caller.calls().find(|(_, call)| call.id == result.call_id)?;
+        (!speaker::is_of_server(&call.name, &caller.blocks[block])).then_some(&*call.name)
     }
 
     fn unique_id(&mut self, id: MessageId, index: u32) -> MessageId {

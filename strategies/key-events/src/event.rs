@@ -140,6 +140,7 @@ fn unit_event(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event
             Origin::Typed => typed(cues()),
             Origin::Model => by_model(view, message, cues(), settings)?,
             Origin::Instructions
+            | Origin::Developer
             | Origin::Injected
             | Origin::ToolOutput
             | Origin::Tool

@@ -90,7 +90,7 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
                 Origin::ToolOutput => self.lines(text, from(Kind::Output, answered())),
                 Origin::Injected => self.lines(text, from(Kind::Output, None)),
                 Origin::Summary => self.earlier(text, message),
-                Origin::Instructions | Origin::Tool | Origin::Notice | Origin::Answer => {}
+                Origin::Instructions | Origin::Developer | Origin::Tool | Origin::Notice | Origin::Answer => {}
             },
             Content::ToolCall(_) => {
                 if let Some(call) = self.calls.get(&at).copied() {

@@ -125,7 +125,8 @@ impl Source {
                 }
                 Content::ToolResult(result) => {
                     let action = self.waiting.get(&result.call_id).copied();
-                    self.read_output(&result.text, result.is_error, action, place);
+                    let told = speech::typed_ranges(message, index);
+                    self.read_output(&result.text, &told, result.is_error, action, place);
                 }
                 Content::Media(media) if message.is_typed() => {
                     let name = media_name(&media.mime);
@@ -141,7 +142,10 @@ impl Source {
     fn read_text(&mut self, message: &Message, block: usize, text: &Arc<str>, place: SourcePosition) {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
-            (_, Origin::ToolOutput) => self.read_output(text, false, self.text_call, place),
+            (_, Origin::ToolOutput) => {
+                let told = speech::typed_ranges(message, block);
+                self.read_output(text, &told, false, self.text_call, place);
+            }
             // People do not type a page into the middle of the model's work; a skill or a command puts one there.
             (_, Origin::Typed) if self.is_behind_output && text.len() > LONGEST_INTERRUPTION => {
                 self.add(Kind::Injected, text, 0..text.len(), None, place);
@@ -233,11 +237,16 @@ impl Source {
         head.strip_prefix(&*action.name).map_or(head, |rest| rest.strip_prefix(": ").unwrap_or(rest))
     }
 
-    fn read_output(&mut self, text: &Arc<str>, is_error: bool, action: Option<u32>, place: SourcePosition) {
-        let tool = action.map_or("", |action| &self.actions[action as usize].name).to_owned();
-        let told: Vec<Range<usize>> = speech::spoken_through_tool(&tool, text).into_iter().collect();
+    fn read_output(
+        &mut self,
+        text: &Arc<str>,
+        told: &[Range<usize>],
+        is_error: bool,
+        action: Option<u32>,
+        place: SourcePosition,
+    ) {
         let first = self.lines.len();
-        self.add_parts(text, &told, Kind::Told, Kind::Output, action, place);
+        self.add_parts(text, told, Kind::Told, Kind::Output, action, place);
         let Some(action) = action.map(|action| action as usize) else { return };
         let known = &self.actions[action];
         let (ending, line) = outcome::ending(known.kind, self.request(known), text, is_error, self.flags);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_session::{Arguments, Content, Entry, Origin, units};
+use epitome_session::{Arguments, Content, Entry, Level, units};
 use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, View};
 
 use super::find::Finder;
@@ -238,7 +238,7 @@ impl<'a> QualityBaseline<'a> {
         let read = view
             .iter()
             .map(|entry| &entry.message)
-            .filter(|message| !message.is_system_prompt() && message.origin != Origin::Instructions);
+            .filter(|message| !message.is_system_prompt() && message.origin.level() < Level::Developer);
         for block in read.flat_map(|message| &message.blocks) {
             let (text, is_json): (&str, bool) = match &block.content {
                 Content::Text { text } => (text, false),

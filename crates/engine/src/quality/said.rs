@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use epitome_session::{Content, Entry, EntryKey, EpochOrigin, Message, Origin, Position, Role, Session};
 use epitome_strategy::Lexicon;
-use epitome_strategy::speech::{demands, sentences, spoken_through_tool, typed_texts};
+use epitome_strategy::speech::{demands, sentences, told_texts, typed_texts};
 use epitome_strategy::text::lines;
 use epitome_strategy::transcript::{Record, Speaker, records};
 
@@ -161,19 +161,14 @@ pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessa
 }
 
 /// Calls `say` with the words of each message that a person typed or said through a tool, and its number. Linear in the
-/// typed texts and the calls' names.
+/// typed texts.
 fn say_each<'a>(entries: &'a [Entry], mut say: impl FnMut(&[&'a str], usize)) {
-    let mut tools: HashMap<&str, &str> = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let message = &entry.message;
         let words = typed_texts(message).flat_map(|(_, text, ranges)| ranges.into_iter().map(|range| &text[range]));
         say(&words.collect::<Vec<_>>(), index);
-        tools.extend(message.calls().map(|(_, call)| (&*call.id, &*call.name)));
-        for result in message.blocks.iter().filter_map(|block| block.as_result()) {
-            let named = result.name.as_deref().or_else(|| tools.get(&*result.call_id).copied());
-            if let Some(range) = spoken_through_tool(named.unwrap_or_default(), &result.text) {
-                say(&[&result.text[range]], index);
-            }
+        for (_, text, ranges) in told_texts(message) {
+            ranges.into_iter().for_each(|range| say(&[&text[range]], index));
         }
     }
 }

@@ -29,7 +29,7 @@ fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
     let blocks: Vec<&Block> = turns.iter().flat_map(|turn| &turn.message.blocks).collect();
     match &blocks[..] {
         [] => None,
-        [Block { content: Content::Text { text }, raw: None }] => Some(quote(text)),
+        [Block { content: Content::Text { text }, raw: None, .. }] => Some(quote(text)),
         blocks => Some(json::join(&blocks.iter().filter_map(|block| self::block(block)).collect::<Vec<_>>())),
     }
 }

@@ -19,6 +19,7 @@ use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, s
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
 use crate::claude_code::queue::Queue;
+use crate::claude_code::spoken;
 use crate::json::{self, Object};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::time;
@@ -202,7 +203,8 @@ impl ClaudeCodeReader {
         let from = record.object("origin").and_then(|origin| origin.text("kind"));
         // A helper gets its instructions from the model, not from a person.
         let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
-        let read = anthropic::messages(role, message.get("content").unwrap_or_default());
+        let mut read = anthropic::messages(role, message.get("content").unwrap_or_default());
+        spoken::settle(&mut read, record);
         let begins = if is_assistant {
             !api_id.as_deref().is_some_and(|id| self.by_message_id.contains_key(id))
         } else {

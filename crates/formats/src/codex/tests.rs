@@ -30,7 +30,7 @@ fn codex_rollouts() {
     .concat();
     let log = [
         "system/Instructions: be good",
-        "system/Instructions: rules",
+        "system/Developer: rules",
         "user/Injected: <environment_context>x</environment_context>",
         "user/Typed: do it",
         r#"assistant/Model: thinking(;E) | call(c1 shell {"c":1}) | call(c3 local_shell {"command":["ls"]}) | opaque(local_shell_call)"#,

@@ -1,6 +1,8 @@
 //! Copilot CLI events: JSON lines with the compactions and their summaries.
 
-use epitome_session::{Block, Content, Media, MediaSource, Message, Origin, Role, Trigger};
+use std::ops::Range;
+
+use epitome_session::{Block, Content, Media, MediaSource, Message, Origin, Role, Trigger, speaker};
 use serde_json::Value;
 
 use crate::json::value::{arguments, items, non_empty_str};
@@ -97,6 +99,13 @@ fn user(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
     let typed = matches!(data["source"].as_str(), None | Some("" | "user"));
     let origin = if typed { Origin::Typed } else { Origin::Injected };
     let mut user = Message::new(id, Role::User, origin, blocks);
+    // The event has what was typed beside what the model was shown.
+    let typed = data["content"].as_str().unwrap_or("").trim();
+    let place = |part: Range<usize>| Some(part.start + shown[part].find(typed)?);
+    let start = speaker::typed_parts(shown).into_iter().find_map(place).filter(|_| !typed.is_empty());
+    if let (Some(block), Some(start)) = (user.blocks.first_mut(), start) {
+        block.typed = Some(vec![(start..start + typed.len()).into()]);
+    }
     user.timestamp = at;
     log.push(user);
 }
@@ -128,6 +137,10 @@ fn result(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
         payload: payload(shown),
         is_error: data["success"] == Value::Bool(false),
     };
-    let message = log.answer(id, answer, at);
+    let mut message = log.answer(id, answer, at);
+    // The event says whether a person answered.
+    if data["toolTelemetry"]["properties"]["outcome"] != "answered" {
+        message.blocks.iter_mut().for_each(|block| block.typed = Some(Vec::new()));
+    }
     log.push(message);
 }

@@ -26,7 +26,7 @@ pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
     let role = object.text("role").unwrap_or_default();
     let mut message = match &*role {
         "assistant" => assistant(object, content, legacy_call),
-        "system" | "developer" => system_message(blocks(content)),
+        "system" | "developer" => system_message(&role, blocks(content)),
         "tool" => result(content, object.text("tool_call_id").unwrap_or_default().as_ref()),
         "function" => result(content, &legacy_id(*legacy_call)),
         _ => user(content),

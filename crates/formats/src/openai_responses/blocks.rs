@@ -68,7 +68,7 @@ fn message(object: &Object<'_>, json: &str) -> ResponsesItem {
                 _ => ResponsesItem::Model(content(object.get("content").unwrap_or_default())),
             }
         }
-        "system" | "developer" => ResponsesItem::Message(system_message(blocks)),
+        role @ ("system" | "developer") => ResponsesItem::Message(system_message(role, blocks)),
         _ => ResponsesItem::Message(user_message(blocks)),
     }
 }

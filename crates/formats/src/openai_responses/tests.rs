@@ -13,7 +13,7 @@ fn openai_responses() {
       {"type":"custom_tool_call_output","call_id":"c2","output":[{"type":"input_text","text":"ok"},{"type":"input_image","image_url":"data:image/png;base64,AA"}]},
       {"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}]"#;
     let log = [
-        "system/Instructions: d",
+        "system/Developer: d",
         "user/Typed: hi | media(https://x/y.png)",
         "assistant/Model: thinking(hm;ENC) | I look | call(c1 run {}) | call(c2 apply_patch text:*** Begin) | opaque(web_search_call)",
         "tool/Tool: result(c1 out)",

@@ -172,7 +172,12 @@ impl OpenCodeReader {
             payload: Payload { text: text_of(output), attachments },
             is_error,
         };
-        let message = self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));
+        let mut message =
+            self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));
+        // What a person answered stands beside the text, as what the tool gave.
+        if !is_error && !state["metadata"]["answers"].is_array() {
+            message.blocks.iter_mut().for_each(|block| block.typed = Some(Vec::new()));
+        }
         let key = self.log.push(message);
         if let (Some(key), Some(time)) = (key, time::of_value(&state["time"]["compacted"])) {
             self.pruned.entry(time).or_default().push(key);

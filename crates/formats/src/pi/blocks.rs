@@ -7,7 +7,7 @@ use epitome_session::{
     Usage,
 };
 
-use crate::blocks::{answer, opaque, user_message, with_raw};
+use crate::blocks::{answer, opaque, system_message, user_message, with_raw};
 use crate::json::{self, Object};
 
 /// Reads one Pi message; it has no id yet. `None` for roles that the model does not see.
@@ -33,7 +33,7 @@ pub(crate) fn message(object: &Object<'_>) -> Option<Message> {
             Message::text("", Role::User, Origin::Injected, text)
         }
         "compactionSummary" | "branchSummary" => return None,
-        "system" | "developer" => Message::new("", Role::System, Origin::Instructions, blocks(content, None)),
+        role @ ("system" | "developer") => system_message(role, blocks(content, None)),
         "custom" | "hookMessage" => Message::new("", Role::User, Origin::Injected, blocks(content, None)),
         _ => user_message(blocks(content, None)),
     };

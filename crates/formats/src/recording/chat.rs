@@ -23,8 +23,9 @@ pub(crate) fn push(log: &mut SessionBuilder, message: &Value) {
             let result = result(log, message);
             log.push(result);
         }
-        Some("system" | "developer") => {
-            log.push(plain(message, Role::System, Origin::Instructions));
+        Some(role @ ("system" | "developer")) => {
+            let origin = if role == "developer" { Origin::Developer } else { Origin::Instructions };
+            log.push(plain(message, Role::System, origin));
         }
         Some("user") => {
             log.push(plain(message, Role::User, Origin::Typed));

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use epitome_session::{Content, Message, Origin, Role};
 use epitome_strategy::Lexicon;
-use epitome_strategy::speech::{spoken_through_tool, typed_texts};
+use epitome_strategy::speech::{told_texts, typed_texts};
 
 use crate::memory::{Memory, MemoryKind, Subject, normalise};
 
@@ -58,7 +58,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
         let people = message.name.is_some() && (asked_by.is_some() || message.is_typed());
         let said = match (message.role, message.origin) {
             (Role::User, Origin::Typed) => said_by_person(message, people, lexicon),
-            (Role::Tool, _) => said_through_tool(message, messages, index, lexicon),
+            (Role::Tool, _) => said_through_tool(message, lexicon),
             (Role::Assistant, Origin::Model) if people => {
                 person::statements(&message.plain_text(), message.timestamp, true, lexicon)
             }
@@ -189,28 +189,9 @@ fn shouts(text: &str) -> bool {
 }
 
 /// The text of a person in the result of a tool: the reason of a rejection, the answer to a question.
-fn said_through_tool(
-    message: &Message,
-    messages: &[Arc<Message>],
-    at: usize,
-    lexicon: &Lexicon,
-) -> Vec<(String, Worth)> {
-    let results = message.blocks.iter().filter_map(|block| block.as_result());
-    let name_of = |id: &str| {
-        // The call is a few messages before: only a step's results come between.
-        let near = messages[at.saturating_sub(64)..at].iter().rev();
-        near.flat_map(|message| message.calls())
-            .find(|(_, call)| &*call.id == id)
-            .map(|(_, call)| Arc::clone(&call.name))
-    };
-    results
-        .filter_map(|result| {
-            let name = result.name.clone().or_else(|| name_of(&result.call_id))?;
-            let range = spoken_through_tool(&name, &result.text)?;
-            Some(person::statements(result.text.get(range)?, message.timestamp, false, lexicon))
-        })
-        .flatten()
-        .collect()
+fn said_through_tool(message: &Message, lexicon: &Lexicon) -> Vec<(String, Worth)> {
+    let parts = told_texts(message).flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
+    parts.flat_map(|part| person::statements(part, message.timestamp, false, lexicon)).collect()
 }
 
 /// Whether a sentence is about its speaker.

@@ -212,12 +212,14 @@ fn only_what_somebody_says() {
     let call =
         ToolCall { id: "c".into(), name: "Edit".into(), arguments: epitome_session::Arguments::Json("{}".into()) };
     let text = format!(
-        "The user denied this operation and provided the following feedback:\n<feedback>\n{never}\n</feedback>"
+        "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\n{never}"
     );
-    let result =
-        ToolResult { call_id: "c".into(), name: None, text: text.into(), attachments: Vec::new(), is_error: true };
-    let asked = Message::new("", Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call))]);
-    assert_eq!(said(vec![asked, Message::result("", result)]), [format!("Instruction: {never}")]);
+    for (is_error, expect) in [(true, vec![format!("Instruction: {never}")]), (false, Vec::new())] {
+        let text = text.as_str().into();
+        let result = ToolResult { call_id: "c".into(), name: None, text, attachments: Vec::new(), is_error };
+        let asked = Message::new("", Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call.clone()))]);
+        assert_eq!(said(vec![asked, Message::result("", result)]), expect);
+    }
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use epitome_session::{Origin, Role};
-
 use super::*;
 use crate::lexicon::{Cue, Lexicon};
 
@@ -35,70 +33,6 @@ fn told_apart(file: &str) -> (f64, f64, Vec<String>) {
     }
     let share = |part: usize, of: i32| if of == 0 { 1.0 } else { part as f64 / f64::from(of) };
     (share(kept, held), share(quiet, idle), missed)
-}
-
-#[test]
-fn what_was_typed_in_a_message() {
-    let check = |origin: Origin, text: &str, expect: &[&str]| {
-        let message = Message::text("", Role::User, origin, text);
-        let typed: Vec<&str> = typed_ranges(&message, 0).into_iter().map(|range| &text[range]).collect();
-        assert_eq!(typed, expect, "{text}");
-        let texts: Vec<&str> =
-            typed_texts(&message).flat_map(|(_, text, ranges)| ranges.into_iter().map(|range| &text[range])).collect();
-        assert_eq!(texts, expect, "{text}");
-        assert!(typed_ranges(&message, 1).is_empty());
-    };
-    check(Origin::Typed, "go on\n<system-reminder>be brief</system-reminder>", &["go on"]);
-    check(Origin::Injected, "go on", &[]);
-    check(Origin::Typed, "", &[]);
-}
-
-#[test]
-fn what_is_said_through_a_tool() {
-    let check = |tool: &str, text: &str, expect: &str| {
-        let found = spoken_through_tool(tool, text).map(|range| &text[range]);
-        assert_eq!(found.unwrap_or_default(), expect, "{tool}: {text}");
-    };
-    // refusals and their reasons
-    let refused = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file \
-                   edit, the new_string was NOT written to the file).";
-    check("Edit", refused, "");
-    check("Edit", &format!("{refused} STOP what you are doing and wait for the user to tell you how to proceed."), "");
-    check(
-        "Edit",
-        &format!("{refused} To tell you how to proceed, the user said:\nuse the old name"),
-        "use the old name",
-    );
-    let noted = "use the old name\n\nNote: The user's next message may contain a correction or preference.";
-    check("Bash", &format!("{refused} To tell you how to proceed, the user said:\n{noted}"), "use the old name");
-    let asked = "The user wants to clarify these questions.\n  Start by asking them";
-    check("AskUserQuestion", &format!("{refused} To tell you how to proceed, the user said:\n{asked}"), "");
-    let denied =
-        "The user denied this operation and provided the following feedback:\n<feedback>\nnot there\n</feedback>";
-    check("write_to_file", denied, "not there");
-    check("run_shell_command", "[Operation Cancelled] Reason: User denied execution.", "");
-    check("exit_plan_mode", "Plan rejected. User feedback: smaller steps", "smaller steps");
-    check("bash", "The user rejected permission to use this specific tool call with the following feedback: no", "no");
-    check("bash", "The user rejected permission to use this specific tool call.", "");
-    // answers, with their questions
-    let answers = "\"Which port?\"=\"8443\", \"TLS?\"=\"yes\"";
-    let told =
-        format!("User has answered your questions: {answers}. You can now continue with the user's answers in mind.");
-    check("AskUserQuestion", &told, answers);
-    check("question", &told, answers);
-    check("AskUserQuestion", &format!("The user answered: {answers}. Read the answers carefully — they may"), answers);
-    check("ask_user", "User selected: the second", "the second");
-    check("ask_followup_question", "<answer>\nthe second\n</answer>", "the second");
-    check("ask_user", "User responded: 用第二种", "用第二种");
-    check("request_user_input", r#"{"answers":{"port":{"answers":["8443"]}}}"#, r#"{"port":{"answers":["8443"]}}"#);
-    check("mcp__desk__ask_human", "the second", "the second");
-    check("AskUserQuestion", "<tool_use_error>InputValidationError</tool_use_error>", "");
-    // people do not speak in a tool's own output
-    check("Bash", "src/a.rs: // the user said: no", "");
-    check("Read", "1 <feedback>\n2 x\n3 </feedback>", "");
-    check("ask_question", "The repository has three parts.", "");
-    check("ask_clarification", "Which one do you mean?", "");
-    check("Bash", "", "");
 }
 
 #[test]

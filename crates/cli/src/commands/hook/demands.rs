@@ -1,11 +1,11 @@
 //! The demands of a session that a summary has to repeat.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use epitome::Session;
-use epitome::session::{CallId, Content, Message};
+use epitome::session::Message;
 use epitome::strategy::Lexicon;
-use epitome::strategy::speech::{Demand, demands, spoken_through_tool, typed_texts};
+use epitome::strategy::speech::{Demand, demands, told_texts, typed_texts};
 
 /// Characters of demands that are handed to the model that writes the summary; the newest come first.
 const DEMANDS: usize = 3_000;
@@ -18,14 +18,7 @@ const SHORT_ANSWER: usize = 300;
 
 /// Returns what people demanded, oldest first, word for word with its line feeds; each once. Linear in the log.
 pub(super) fn demands_in(session: &Session, lexicon: &Lexicon) -> Vec<String> {
-    let mut tools: HashMap<CallId, &str> = HashMap::new();
-    let mut found: Vec<Vec<(f32, &str)>> = Vec::new();
-    for message in session.log() {
-        for (_, call) in message.calls() {
-            tools.insert(CallId::clone(&call.id), &call.name);
-        }
-        found.push(demands_of(message, &tools, lexicon));
-    }
+    let mut found: Vec<Vec<(f32, &str)>> = session.log().iter().map(|message| demands_of(message, lexicon)).collect();
     // What is under way was asked for in the newest request: there is no later word by which a part of it is done.
     let newest = found.iter().rposition(|demands| !demands.is_empty());
     if let Some((newest, words)) = newest.and_then(|at| Some((at, whole_request(&session.log()[at])?))) {
@@ -65,7 +58,7 @@ fn whole_request(message: &Message) -> Option<&str> {
 
 /// Returns the demands of a message, each with the probability that it binds: of what a person typed, and of what a person
 /// said through a tool. A number alone says nothing here.
-fn demands_of<'m>(message: &'m Message, tools: &HashMap<CallId, &str>, lexicon: &Lexicon) -> Vec<(f32, &'m str)> {
+fn demands_of<'m>(message: &'m Message, lexicon: &Lexicon) -> Vec<(f32, &'m str)> {
     let of_text = |text: &'m str| {
         demands(lexicon, text).into_iter().map(move |Demand { range, binding }| (binding, text[range].trim()))
     };
@@ -73,14 +66,13 @@ fn demands_of<'m>(message: &'m Message, tools: &HashMap<CallId, &str>, lexicon: 
     for (_, text, ranges) in typed_texts(message) {
         ranges.into_iter().for_each(|range| found.extend(of_text(&text[range])));
     }
-    for block in &message.blocks {
-        let Content::ToolResult(result) = &block.content else { continue };
-        let tool = tools.get(&result.call_id).copied().unwrap_or_default();
-        let Some(range) = spoken_through_tool(tool, &result.text) else { continue };
-        let words = result.text[range].trim();
-        match words.chars().count() <= SHORT_ANSWER {
-            true => found.push((1.0, words)),
-            false => found.extend(of_text(words)),
+    for (_, text, ranges) in told_texts(message) {
+        for range in ranges {
+            let words = text[range].trim();
+            match words.chars().count() <= SHORT_ANSWER {
+                true => found.push((1.0, words)),
+                false => found.extend(of_text(words)),
+            }
         }
     }
     found.retain(|(_, words)| words.chars().filter(|char| char.is_alphabetic()).nth(1).is_some());

@@ -4,7 +4,7 @@ use epitome::Budget;
 use epitome::engine::Threshold;
 use epitome::formats::Profile;
 use epitome::session::Heading;
-use epitome::session::harness::typed_ranges;
+use epitome::session::speaker::typed_parts;
 use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, Fitted, fit};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn has_what_was_asked(answer: &[Value], came: &[AgentMessage]) -> bool {
     let texts: Vec<String> = answer.iter().map(text_of).collect();
     let mut typed = came.iter().filter(|message| message.role == AgentRole::User).filter_map(|message| {
         let own = without_summary(&message.text);
-        let words: Vec<&str> = typed_ranges(own).into_iter().map(|range| &own[range]).collect();
+        let words: Vec<&str> = typed_parts(own).into_iter().map(|range| &own[range]).collect();
         (!words.is_empty()).then_some(words)
     });
     let first = typed.next();

@@ -93,6 +93,8 @@ function label(message: Message): string {
       return "User (runtime)";
     case "tool-output":
       return "User (tool output)";
+    case "developer":
+      return "Developer";
     case "instructions":
     case "typed":
     case "model":

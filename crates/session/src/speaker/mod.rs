@@ -1,0 +1,142 @@
+//! Who speaks: settled once, when a message enters a session, and carried by its blocks from there on.
+//!
+//! A message has one author ([`Origin`]), but two kinds of text hold the words of more than one: a harness adds reminders to
+//! what a person typed, and a person answers and refuses through the results of tools. [`Block::typed`] says which parts of
+//! such a text are the person's. A reader that knows more than the text (an agent's file has fields for it) sets that itself;
+//! for the rest it is settled here, by the exact forms of named agents.
+
+mod answers;
+mod harness;
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::block::{Block, Content, ToolResult};
+use crate::message::{Message, Origin};
+
+pub use answers::spoken_range;
+pub use harness::typed_parts;
+
+/// How far a text is trusted. What is said at one level cannot speak for a higher one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// What a tool printed: anybody may have written it.
+    Tool,
+    /// The model's own words, and what was made of them.
+    Model,
+    /// The agent program around the model.
+    Harness,
+    /// A person.
+    Typed,
+    /// A developer's instructions.
+    Developer,
+    /// The system prompt.
+    System,
+}
+
+impl Origin {
+    /// Returns how far text of this origin is trusted, where [`Block::typed`] does not say more.
+    pub fn level(self) -> Level {
+        match self {
+            Self::Instructions => Level::System,
+            Self::Developer => Level::Developer,
+            Self::Typed => Level::Typed,
+            Self::Injected | Self::Notice | Self::Answer => Level::Harness,
+            Self::Model | Self::Summary => Level::Model,
+            Self::Tool | Self::ToolOutput => Level::Tool,
+        }
+    }
+}
+
+/// A stretch of a block's text, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TextRange {
+    /// Its first byte.
+    pub start: u32,
+    /// The byte behind its last one.
+    pub end: u32,
+}
+
+impl From<Range<usize>> for TextRange {
+    fn from(range: Range<usize>) -> Self {
+        Self { start: range.start as u32, end: range.end as u32 }
+    }
+}
+
+impl From<TextRange> for Range<usize> {
+    fn from(range: TextRange) -> Self {
+        range.start as usize..range.end as usize
+    }
+}
+
+/// Returns the byte ranges of a block's text that a person said, ascending: what was typed in a text block of a typed message,
+/// and what was said through a tool in its result. Empty for all others. Constant time, but for a text that is typed whole.
+pub fn typed_ranges(message: &Message, block: usize) -> Vec<Range<usize>> {
+    let Some(block) = message.blocks.get(block) else { return Vec::new() };
+    let (text, is_typed_whole) = match &block.content {
+        Content::Text { text } => (text, message.is_typed()),
+        Content::ToolResult(result) => (&result.text, false),
+        Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {
+            return Vec::new();
+        }
+    };
+    match &block.typed {
+        // Ranges that were stored may not fit a text that was not.
+        Some(ranges) => {
+            ranges.iter().map(|range| (*range).into()).filter(|it| text.get(Range::clone(it)).is_some()).collect()
+        }
+        None if is_typed_whole => trimmed(text).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Returns the range of a text without white space around it; `None` where there is nothing else.
+fn trimmed(text: &str) -> Option<Range<usize>> {
+    let start = text.len() - text.trim_start().len();
+    let length = text.trim().len();
+    (length > 0).then_some(start..start + length)
+}
+
+/// Whether a tool has the name of one that asks a person, and the record of the call names a server that it is of (`namespace`
+/// in OpenAI's items).
+pub(crate) fn is_of_server(tool: &str, call: &Block) -> bool {
+    #[derive(Deserialize)]
+    struct Call {
+        namespace: Option<String>,
+    }
+    if !answers::is_question(tool) {
+        return false;
+    }
+    let record = call.raw.as_ref().and_then(|raw| serde_json::from_str::<Call>(&raw.json).ok());
+    record.is_some_and(|call| call.namespace.is_some_and(|name| !name.is_empty()))
+}
+
+/// Settles which parts of a message a person said, where its reader has not: the name of the tool that a result is of comes
+/// from `tool_of`. Linear in the texts that may be a person's.
+pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
+    let is_typed = message.is_typed();
+    for Block { content, typed, .. } in &mut message.blocks {
+        if typed.is_some() {
+            continue;
+        }
+        match content {
+            Content::Text { text } if is_typed => {
+                let ranges = typed_parts(text);
+                if ranges.first() != trimmed(text).as_ref() {
+                    *typed = Some(ranges.into_iter().map(TextRange::from).collect());
+                }
+            }
+            Content::ToolResult(result) => {
+                let tool = result.name.as_deref().or_else(|| tool_of(result)).unwrap_or_default();
+                *typed = spoken_range(tool, &result.text, result.is_error).map(|range| vec![range.into()]);
+            }
+            Content::Text { .. } | Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) => {}
+            Content::Opaque(_) | Content::Gone => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
