@@ -5,11 +5,11 @@ use epitome_strategy::Cue;
 use super::*;
 
 fn said(messages: Vec<Message>) -> Vec<String> {
-    let named = |(index, message): (usize, Message)| {
-        Arc::new(Message { id: epitome_session::MessageId::new(format!("m{index}")), ..message })
-    };
-    let messages: Vec<Arc<Message>> = messages.into_iter().enumerate().map(named).collect();
-    let memories = extract(&messages, None, &Lexicon::standard(), 10);
+    let mut session = epitome_session::Session::new();
+    messages.into_iter().for_each(|message| {
+        session.push(message);
+    });
+    let memories = extract(session.log(), None, &Lexicon::standard(), 10);
     memories.iter().map(|memory| format!("{:?}: {}", memory.kind, memory.text)).collect()
 }
 
