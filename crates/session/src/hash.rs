@@ -84,19 +84,8 @@ impl HashBuilder {
     }
 
     fn message(&mut self, message: &Message) {
-        let Message {
-            id,
-            role,
-            origin,
-            blocks,
-            name,
-            timestamp,
-            pinned,
-            text_calls,
-            usage,
-            records,
-            recorded_call_id,
-        } = message;
+        let Message { id, role, origin, blocks, name, timestamp, pinned, text_calls, usage, records, recorded_call_id } =
+            message;
         self.text(id.as_str());
         self.number(*role as u64);
         self.number(*origin as u64);

@@ -25,7 +25,7 @@ pub use fold::{Entry, EntryKey, Position};
 pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, SyntheticMessage, Trigger};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
-pub use pairing::OpenCalls;
+pub use pairing::{OpenCalls, pair};
 pub use session::{Session, UndoError};
 pub use summarizer::{SummarizerRecord, SummaryCheck};
 pub use unit::{Unit, UnitKind, units};

@@ -75,7 +75,10 @@ impl OpenCalls<usize> {
     fn blocks_of(&self, step: usize, caller: &Message) -> HashSet<usize> {
         let ids: HashSet<&CallId> = caller.calls().map(|(_, call)| &call.id).collect();
         let calls = ids.into_iter().filter_map(|id| self.by_id.get(id));
-        calls.flat_map(|calls| calls.iter().skip(start_of(calls, step)).filter(|it| it.step == step)).map(|it| it.value).collect()
+        calls
+            .flat_map(|calls| calls.iter().skip(start_of(calls, step)).filter(|it| it.step == step))
+            .map(|it| it.value)
+            .collect()
     }
 
     /// Takes the call in a block of the message numbered `step`.
@@ -208,6 +211,12 @@ impl Pairing {
         };
         chosen.into_iter().filter_map(given).collect()
     }
+}
+
+/// Gives each result among messages that are not in a session the id of the call among them that it answers, as a
+/// [`Session`](crate::Session) does. Linear in the messages.
+pub fn pair(messages: &mut [Message]) {
+    Pairing::default().settle(&[], messages);
 }
 
 /// The result that a message is.
