@@ -43,15 +43,16 @@ impl<T> OpenCalls<T> {
     ///
     /// A result that came without its call's id has it once it is in a [`Session`](crate::Session).
     pub fn answer(&mut self, result: &ToolResult) -> Option<(usize, T)> {
-        let at = self.place(result)?;
+        let at = self.place(result, usize::MAX)?;
         self.take(&result.call_id, at)
     }
 
-    /// The place, among the calls of its id, of the call that a result answers.
-    fn place(&self, result: &ToolResult) -> Option<usize> {
+    /// The place, among the calls of its id, of the call that a result in front of the message numbered `end` answers.
+    fn place(&self, result: &ToolResult, end: usize) -> Option<usize> {
         let calls = self.by_id.get(&result.call_id)?;
-        let first = start_of(calls, calls.back()?.step);
-        let of_tool = |name: &str| (first..calls.len()).find(|at| *calls[*at].name == *name);
+        let last = start_of(calls, end).checked_sub(1)?;
+        let first = start_of(calls, calls.get(last)?.step);
+        let of_tool = |name: &str| (first..=last).find(|at| *calls[*at].name == *name);
         Some(result.name.as_deref().and_then(of_tool).unwrap_or(first))
     }
 
@@ -145,8 +146,10 @@ impl Pairing {
             }
             // What has no id may be the late result of an earlier call that has none.
             for (index, result) in results().filter(|(_, result)| result.call_id.is_empty()) {
-                if answered[index].is_none() {
-                    answered[index] = self.open.answer(result).map(|(step, _)| step);
+                if answered[index].is_none()
+                    && let Some(at) = self.open.place(result, log.len() + index)
+                {
+                    answered[index] = self.open.take(&result.call_id, at).map(|(step, _)| step);
                 }
             }
         }
@@ -168,7 +171,7 @@ impl Pairing {
     /// block. Costs what pairing it does.
     pub(crate) fn find(&self, log: &[Arc<Message>], result: &ToolResult) -> Option<(usize, usize)> {
         let of_id = || {
-            let call = self.open.by_id.get(&result.call_id)?.get(self.open.place(result)?)?;
+            let call = self.open.by_id.get(&result.call_id)?.get(self.open.place(result, usize::MAX)?)?;
             Some((call.step, call.value))
         };
         let chosen = || {

@@ -77,6 +77,9 @@ fn results_find_their_calls() {
     check("c1:a r r", "0.0 -");
     check("c1:a+2:b r1 r1", "0.0 -");
     check("c1:a c2:b r2 r", "1.0 -");
+    // A call answers nothing that came before it.
+    check("r c:a r", "- 1.0");
+    check("c:a r r c:a", "0.0 -");
     // Something came in between.
     check("c1:a u r", "0.0");
     check("c1:a a r", "0.0");
