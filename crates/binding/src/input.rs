@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use epitome::Session;
-use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, function_calls, read};
+use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, read};
 use epitome::recall::Query;
-use epitome::session::{Block, Content, Message, MessageId};
+use epitome::session::{Block, Content, Message, MessageId, ToolResult};
 
 use crate::Failure;
 
@@ -105,24 +105,23 @@ pub fn choose(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, Failur
 /// The first message that is not one, or the first result of a call that nobody made, by its number.
 pub fn load_next(bytes: &[u8], format: &str, session: &Session) -> Result<Vec<Message>, Failure> {
     let options = ReadOptions { format: Some(format_of(format)?), checked: true, ..ReadOptions::default() };
-    let mut loaded = read(bytes.to_vec(), options)?;
-    if function_calls(log_of(&loaded).map(AsRef::as_ref)).is_some() {
-        // A form of old: only here the whole session is looked through.
-        let newest = function_calls(session.log().iter().map(AsRef::as_ref)).unwrap_or_default();
-        loaded = read(bytes.to_vec(), ReadOptions { function_calls: newest, ..options })?;
-    }
+    let loaded = read(bytes.to_vec(), options)?;
     let messages: Vec<&Arc<Message>> = log_of(&loaded).collect();
     for (place, message) in messages.iter().enumerate() {
         let has_call = |id: &str| {
             let before = messages[..=place].iter().copied().rev().chain(session.log().iter().rev());
             before.flat_map(|message| &message.blocks).any(|block| is_call(block, id))
         };
-        if let Some(result) = message.blocks.iter().filter_map(Block::as_result).find(|it| !has_call(&it.call_id)) {
+        let is_orphan = |it: &&ToolResult| !has_call(&it.call_id) && session.call_of(it).is_none();
+        if let Some(result) = message.blocks.iter().filter_map(Block::as_result).find(is_orphan) {
             let number = message.records.first().map_or(place, |record| *record as usize);
+            let missing = match &*result.call_id {
+                "" => "has a call that is open".to_owned(),
+                id => format!("has the call `{id}`"),
+            };
             return Err(Failure::Format(format!(
-                "messages[{number}]: the result of a call is here, and no message before it has the call `{}`; push the message with \
+                "messages[{number}]: the result of a call is here, and no message before it {missing}; push the message with \
                  the call first",
-                result.call_id
             )));
         }
     }
@@ -137,7 +136,7 @@ fn log_of(loaded: &LoadedFile) -> impl Iterator<Item = &Arc<Message>> {
 fn is_call(block: &Block, id: &str) -> bool {
     match &block.content {
         Content::ToolCall(call) => &*call.id == id,
-        Content::Opaque(opaque) => opaque.json.contains(&format!("\"{id}\"")),
+        Content::Opaque(opaque) => !id.is_empty() && opaque.json.contains(&format!("\"{id}\"")),
         _ => false,
     }
 }

@@ -9,10 +9,11 @@ use crate::draft::Draft;
 use crate::least::{floor_of, not_worthwhile, staying, stop_reason};
 use crate::quality::Attempt;
 use crate::receipts;
-use crate::report::{Mode, Report, Status, Timings, saved_ratio};
+use crate::report::{Mode, Repairs, Report, Status, Step, Timings};
 use crate::request::{Pins, Request};
 use crate::run::WrittenSummary;
 use crate::select::SelectedKind;
+use crate::stages::{EMPTY, MISSING, ORPHAN, REPAIR};
 use crate::working::WorkingView;
 
 /// Turns the chosen attempt into a draft: the epoch, and the report with a receipt for every message.
@@ -36,13 +37,15 @@ pub(crate) fn conclude(
     let summary = shown_summary(&run.summaries, working, context.epoch).filter(|_| compacted);
     let stays = staying(start, &layout, request.target);
     let tokens_after = if compacted { working.total } else { start.total };
-    let report = Report {
+    let repaired = if compacted { repairs(working, &run.steps) } else { None };
+    let mut report = Report {
         status,
         budget: request.limit.max(request.target),
         target: request.target,
         tokens_before: start.total,
         tokens_after,
-        saved_ratio: saved_ratio(start.total, tokens_after),
+        saved_ratio: 0.0,
+        repaired,
         floor: (status == Status::Infeasible).then(|| floor_of(working, pins).with_sizes_in(start, &layout)),
         stays,
         stopped: match status {
@@ -74,6 +77,7 @@ pub(crate) fn conclude(
         counter: context.counter.name().to_owned(),
         timings: Timings::default(),
     };
+    report.set_tokens_after(tokens_after);
     let epoch = compacted.then(|| Epoch {
         id: context.epoch,
         origin: EpochOrigin::Engine,
@@ -90,6 +94,19 @@ pub(crate) fn conclude(
     let is_changed = |entry: &Entry| entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. });
     let counts = working.counts_where(is_changed);
     Draft { report, epoch, counts, made_from: session.state_hash() }
+}
+
+/// Returns what the repair did; `None` where it did nothing. Linear in the edits.
+fn repairs(working: &WorkingView, steps: &[Step]) -> Option<Repairs> {
+    let edits = |code: &'static str| {
+        working.edits.iter().filter(move |edit| &*edit.strategy == REPAIR && &*edit.reason.code == code)
+    };
+    let messages = |code| edits(code).map(|edit| edit.changes.len() as u32).sum();
+    let left = |step: &&Step| &*step.strategy == REPAIR;
+    let tokens = steps.iter().find(left).map_or(0, |step| step.tokens_before.saturating_sub(step.tokens_after));
+    let repairs =
+        Repairs { removed: messages(ORPHAN), answered: edits(MISSING).count() as u32, empty: messages(EMPTY), tokens };
+    (repairs.removed + repairs.answered + repairs.empty > 0).then_some(repairs)
 }
 
 /// Whether less may leave than a compaction is worth. The case that what must stay alone is over the limit is another

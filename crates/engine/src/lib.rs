@@ -56,7 +56,7 @@ pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, ReasoningFilter, count_bl
 pub use observe::{Observer, Progress};
 pub use quality::{KeptShare, MinQuality, OnLoss, Quality, QualityPart, Shortfall, Try};
 pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Report, Status, Step,
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Repairs, Report, Status, Step,
     SummarizerReport, Timings,
 };
 pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};

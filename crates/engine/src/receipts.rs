@@ -6,6 +6,7 @@ use epitome_session::{AppliedEdit, Change, EditKind, Entry, EntryKey, MessageId}
 use epitome_strategy::Protection;
 
 use crate::report::{EditReport, Outcome, ReasonReport, Receipt};
+use crate::stages::REPAIR;
 use crate::working::{Layout, WorkingView};
 
 /// Returns one receipt for every message of the view before; those of a text that left again have left, too. Linear in
@@ -98,7 +99,8 @@ pub(crate) fn edits(start: &WorkingView, working: &WorkingView, epoch: u32) -> V
             edit: edit.kind,
             strategy: edit.strategy.clone(),
             messages: edit.changes.iter().filter_map(|change| ids.get(&change.entry()).cloned()).collect(),
-            tokens_saved: edit.tokens_saved,
+            // What the repair takes out could not have been sent.
+            tokens_saved: if &*edit.strategy == REPAIR { 0 } else { edit.tokens_saved },
             reason: ReasonReport {
                 code: edit.reason.code.clone(),
                 detail: edit.reason.detail.clone(),

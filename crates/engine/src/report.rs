@@ -137,7 +137,7 @@ pub struct EditReport {
     pub strategy: Arc<str>,
     /// The messages that it changed.
     pub messages: Vec<MessageId>,
-    /// Tokens that it saved, its own additions already subtracted.
+    /// Tokens that it saved, its own additions already subtracted; 0 for the repair.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_saved: Tokens,
     /// Why it was made.
@@ -158,6 +158,23 @@ pub struct ReasonReport {
     /// The strategy's own score, where it has one.
     #[cfg_attr(feature = "schema", schema(required))]
     pub score: Option<f32>,
+}
+
+/// What the repair did to a recorded history before anything was compacted. It saves nothing: what it takes out could not
+/// have been sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Repairs {
+    /// Results that left because no call for them can exist: nothing in front of them calls, or all that was called is
+    /// answered.
+    pub removed: u32,
+    /// Calls that got an answer because their result was never recorded.
+    pub answered: u32,
+    /// Messages without content that left.
+    pub empty: u32,
+    /// Tokens that left, less those of the answers.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
+    pub tokens: Tokens,
 }
 
 /// The outcome of a compaction for one message.
@@ -296,10 +313,14 @@ pub struct Report {
     /// Tokens of the view after; those before where nothing was changed.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_after: Tokens,
-    /// The share of the tokens before that was saved, from 0 to 1.
+    /// The share of the tokens before that was saved, from 0 to 1, without what the repair took out.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub saved_ratio: f64,
+    /// What the repair did, where it did anything: its edits name the messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub repaired: Option<Repairs>,
     /// The floor, where what must stay exceeds the limit.
     #[cfg_attr(feature = "schema", schema(required))]
     pub floor: Option<Floor>,
@@ -373,7 +394,13 @@ impl Report {
     /// Sets the tokens after, and the share that is saved.
     pub(crate) fn set_tokens_after(&mut self, tokens: Tokens) {
         self.tokens_after = tokens;
-        self.saved_ratio = saved_ratio(self.tokens_before, tokens);
+        self.saved_ratio = saved_ratio(self.tokens_before, self.tokens_saved());
+    }
+
+    /// Returns the tokens that were saved: those before less those after, without what the repair took out.
+    pub fn tokens_saved(&self) -> Tokens {
+        let repaired = self.repaired.map_or(0, |repairs| repairs.tokens);
+        self.tokens_before.saturating_sub(self.tokens_after).saturating_sub(repaired)
     }
 
     /// Returns the kind of task.
@@ -382,8 +409,8 @@ impl Report {
     }
 }
 
-/// Returns the share of `before` that is gone in `after`, to four digits; 0 where `before` is 0.
-pub(crate) fn saved_ratio(before: Tokens, after: Tokens) -> f64 {
-    let saved = f64::from(before.saturating_sub(after)) / f64::from(before.max(1));
+/// Returns the share that `saved` tokens are of `before`, to four digits; 0 where `before` is 0.
+pub(crate) fn saved_ratio(before: Tokens, saved: Tokens) -> f64 {
+    let saved = f64::from(saved) / f64::from(before.max(1));
     (saved * 10_000.0).round() / 10_000.0
 }

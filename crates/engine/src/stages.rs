@@ -1,9 +1,11 @@
 //! The engine's own stages: repair before the chain, thinking and opening after each pass. The floor is in `floor.rs`.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use epitome_session::heading::missing_result;
-use epitome_session::{Entry, Message, Origin, Position, Reason, Role, ToolResult, Unit, UnitKind};
+use epitome_session::{
+    Entry, Message, OpenCalls, Origin, Position, Reason, Role, ToolCall, ToolResult, Unit, UnitKind,
+};
 use epitome_strategy::{HostChanges, Protection};
 
 use crate::context::Context;
@@ -15,9 +17,17 @@ use crate::wording;
 pub(crate) const REPAIR: &str = "repair";
 pub(crate) const THINKING: &str = "thinking";
 
+/// The code of the reason of a result that no call can exist for.
+pub(crate) const ORPHAN: &str = "orphan-result";
+/// The code of the reason of an answer to a call whose result was never recorded.
+pub(crate) const MISSING: &str = "missing-result";
+/// The code of the reason of a message without content.
+pub(crate) const EMPTY: &str = "empty-message";
+
 impl Editor<'_> {
-    /// Makes a recorded history one that a provider accepts, where the host can make every change: results without a call
-    /// and messages without content leave, a call that was never answered and is no longer open gets an answer.
+    /// Makes a recorded history one that a provider accepts, where the host can make every change: results that no call can
+    /// exist for and messages without content leave, a call that was never answered and is no longer open gets an answer.
+    /// A result whose call is there was given its call's id when it came into the session.
     ///
     /// Establishes the pairing invariant, which edits of whole units then cannot break. Linear.
     pub(crate) fn repair(&mut self) -> Result<(), Refusal> {
@@ -30,32 +40,34 @@ impl Editor<'_> {
         let paired = guard::pairing(entries, &layout.units).is_none();
         let mut orphans = Vec::new();
         let mut empty = Vec::new();
-        let mut dead: Vec<(Position, Vec<ToolResult>)> = Vec::new();
+        let mut dead: Vec<(Position, String, Vec<ToolResult>)> = Vec::new();
         let last = layout.units.iter().rposition(|unit| unit.kind != UnitKind::System);
         for (index, unit) in layout.units.iter().enumerate() {
             if !paired && unit.kind == UnitKind::Orphan {
                 orphans.extend(unit.entries.clone());
             } else if !paired && !unit.closed && Some(index) != last {
-                dead.push((entries[unit.entries.start].position, missing_results(entries, unit, self.context)));
+                let caller = &entries[unit.entries.start];
+                let results = missing_results(entries, unit, self.context);
+                dead.push((caller.position, caller.message.id.to_string(), results));
             } else if unit.entries.len() == 1 && says_nothing(&entries[unit.entries.start].message) {
                 empty.extend(unit.entries.clone());
             }
         }
-        for (positions, code, detail) in [
-            (orphans, "orphan-result", "a result without its call"),
-            (empty, "empty-message", "a message without content"),
-        ] {
+        for (positions, code, detail) in
+            [(orphans, ORPHAN, "a result without its call"), (empty, EMPTY, "a message without content")]
+        {
             if !positions.is_empty() {
                 self.drop_messages(REPAIR, &positions, Reason::new(code, detail))?;
             }
         }
-        for (call, results) in dead {
+        for (call, caller, results) in dead {
             for result in results {
                 let sequence = self.working.synthetics.len() as u32;
                 let mut message = Message::result("", result);
                 message.origin = Origin::Answer;
                 let position = Position::answer(call, self.context.epoch, sequence);
-                let reason = Reason::new("missing-result", "answers a call whose result was never recorded");
+                let detail = format!("answers a call of {caller} whose result was never recorded");
+                let reason = Reason::new(MISSING, detail);
                 self.write(REPAIR, position, message, reason);
             }
         }
@@ -131,7 +143,7 @@ impl Editor<'_> {
             }
         }
         if !emptied.is_empty() {
-            let reason = Reason::new("empty-message", "nothing is left of it without its thinking");
+            let reason = Reason::new(EMPTY, "nothing is left of it without its thinking");
             self.drop_messages(THINKING, &emptied, reason)?;
             self.working.settle();
         }
@@ -141,23 +153,18 @@ impl Editor<'_> {
 
 /// Returns answers for the calls of `unit` that have none.
 fn missing_results(entries: &[Entry], unit: &Unit, context: &Context<'_>) -> Vec<ToolResult> {
-    let mut answers: HashMap<&str, usize> = HashMap::new();
-    for result in entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks) {
-        let Some(result) = result.as_result() else { continue };
-        *answers.entry(&result.call_id).or_default() += 1;
-    }
-    let mut results = Vec::new();
-    for (_, call) in entries[unit.entries.start].message.calls() {
-        match answers.get_mut(call.id.as_ref()).filter(|left| **left > 0) {
-            Some(left) => *left -= 1,
-            None => results.push(ToolResult {
-                call_id: call.id.clone(),
-                name: None,
-                text: missing_result(context.language).into(),
-                attachments: Vec::new(),
-                is_error: true,
-            }),
-        }
-    }
-    results
+    let caller = &entries[unit.entries.start].message;
+    let mut open = OpenCalls::default();
+    caller.calls().for_each(|(block, call)| open.open(0, call, block));
+    let results = entries[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
+    let answered: HashSet<usize> = results.filter_map(|block| Some(open.answer(block.as_result()?)?.1)).collect();
+    let unanswered = caller.calls().filter(|(block, _)| !answered.contains(block));
+    let answer = |(_, call): (usize, &ToolCall)| ToolResult {
+        call_id: call.id.clone(),
+        name: None,
+        text: missing_result(context.language).into(),
+        attachments: Vec::new(),
+        is_error: true,
+    };
+    unanswered.map(answer).collect()
 }

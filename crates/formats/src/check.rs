@@ -61,9 +61,7 @@ fn check(profile: Profile, message: &Value) -> Result<(), MessageError> {
             check_role(message, &["system", "developer", "user", "assistant", "tool", "function"])?;
             check_content(message)?;
             check_calls(message)?;
-            if message["role"] == "tool" {
-                check_text(&message["tool_call_id"], "tool_call_id")?;
-            }
+            check_optional_text(&message["tool_call_id"], "tool_call_id")?;
             Ok(())
         }
         Profile::Anthropic => {
@@ -157,7 +155,7 @@ fn check_calls(message: &Value) -> Result<(), MessageError> {
         other => return Err(MessageError::new("tool_calls", wrong("a list", other))),
     };
     for (number, call) in calls.iter().enumerate() {
-        check_text(&call["id"], &format!("tool_calls[{number}].id"))?;
+        check_optional_text(&call["id"], &format!("tool_calls[{number}].id"))?;
         // A custom tool's call has its name in `custom`.
         let (field, name) = match &call["custom"] {
             Value::Object(custom) => ("custom", custom.get("name")),
@@ -166,6 +164,11 @@ fn check_calls(message: &Value) -> Result<(), MessageError> {
         check_text(name.unwrap_or(&Value::Null), &format!("tool_calls[{number}].{field}.name"))?;
     }
     Ok(())
+}
+
+/// The ids of chat messages: many servers of that form neither give nor ask for them.
+fn check_optional_text(value: &Value, field: &str) -> Result<(), MessageError> {
+    if value.is_null() { Ok(()) } else { check_text(value, field) }
 }
 
 fn check_text(value: &Value, field: &str) -> Result<(), MessageError> {

@@ -158,6 +158,11 @@ pub(crate) fn outline(json: &str) -> Value {
 /// `json` with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind, which
 /// are valid in JSON and in no string. `None` where it has no such half.
 pub(crate) fn mend(json: &str) -> Option<String> {
+    mend_with(json, |mended, _| mended.push_str("\\ufffd"))
+}
+
+/// `json` with what `write` adds for every half of a character, which is given as its number. `None` where it has none.
+pub(crate) fn mend_with(json: &str, write: impl Fn(&mut String, u32)) -> Option<String> {
     let mut mended = String::with_capacity(json.len());
     let mut rest = json;
     let mut found = false;
@@ -168,9 +173,9 @@ pub(crate) fn mend(json: &str) -> Option<String> {
             |escape: &str| escape.strip_prefix("\\u")?.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
         let length = match unit(escape) {
             Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
-            Some(0xd800..=0xdfff) => {
+            Some(half @ 0xd800..=0xdfff) => {
                 found = true;
-                mended.push_str("\\ufffd");
+                write(&mut mended, half);
                 rest = &escape[6..];
                 continue;
             }
@@ -200,8 +205,6 @@ pub(crate) struct Probe<'a> {
     pub side_chains: bool,
     /// Whether each message of a provider's form has to be one.
     pub checked: bool,
-    /// The number of the newest call of a function without an id that came before.
-    pub function_calls: u32,
 }
 
 impl<'a> Probe<'a> {
@@ -234,6 +237,6 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, problem, heads, side_chains: false, checked: false, function_calls: 0 }
+        Self { shape, document, problem, heads, side_chains: false, checked: false }
     }
 }

@@ -60,7 +60,6 @@ pub use json::defined_tools;
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};
-pub use openai_chat::function_calls;
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
 pub use render::{Profile, RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};

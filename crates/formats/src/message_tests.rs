@@ -79,7 +79,11 @@ fn errors_name_the_field() {
     let missing = |field: &str| format!("`{field}`: a text is expected, and it is missing");
     check(Profile::OpenaiChat, "[]", "a message is an object, and this is a list");
     check(Profile::OpenaiChat, r#"{"content":"x"}"#, &missing("role"));
-    check(Profile::OpenaiChat, r#"{"role":"tool","content":"x"}"#, &missing("tool_call_id"));
+    check(
+        Profile::OpenaiChat,
+        r#"{"role":"tool","tool_call_id":7,"content":"x"}"#,
+        "`tool_call_id`: a text is expected, and this is a number",
+    );
     check(
         Profile::OpenaiChat,
         r#"{"role":"assistant","tool_calls":[{"id":"c1","function":{}}]}"#,

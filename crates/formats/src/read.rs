@@ -29,9 +29,6 @@ pub struct ReadOptions {
     /// Whether each message of a provider's form has to be one that [`check_message`](crate::check_message) passes: for
     /// messages that a program made. Without it they are read as recordings are, with what is understood of them.
     pub checked: bool,
-    /// The number of the newest call of a function without an id ([`function_calls`](crate::function_calls)) that came before:
-    /// those that are read are numbered on from there, and a result that comes first is its.
-    pub function_calls: u32,
 }
 
 /// Reads the sessions of a file: decompresses it where it is gzip, recognises the format from the content unless
@@ -50,7 +47,6 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     let mut probe = Probe::new(split(&bytes)?);
     probe.side_chains = options.side_chains;
     probe.checked = options.checked;
-    probe.function_calls = options.function_calls;
     if options.strict {
         drop_damaged_lines(&mut probe.shape, true, &mut warnings)?;
     }

@@ -1,10 +1,9 @@
 //! The pieces of a message: stretches of one speaker, with their tool and file.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, CallId, Content, Message, Origin, Role};
+use epitome_session::{Arguments, Content, Message, OpenCalls, Origin, Role};
 use epitome_strategy::{speech, tools};
 use serde_json::Value;
 
@@ -101,7 +100,7 @@ pub(crate) fn text_of(message: &Message, block: u32) -> &str {
 /// Reads messages in order; it keeps the calls that are still to be answered.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    open: HashMap<CallId, Vec<Arc<ToolUse>>>,
+    open: OpenCalls<Arc<ToolUse>>,
     /// Calls in plain text, which have no ids, the oldest last.
     in_text: Vec<Arc<ToolUse>>,
 }
@@ -127,11 +126,11 @@ impl Reader {
                 Content::ToolCall(call) => {
                     let (called, lines) = read_call(&call.name, &call.arguments);
                     let called = Arc::new(called);
-                    self.open.entry(Arc::clone(&call.id)).or_default().push(Arc::clone(&called));
+                    self.open.open(number as usize, call, Arc::clone(&called));
                     add(Speaker::Call, Body::Arguments(lines.into()), Some(called));
                 }
                 Content::ToolResult(result) => {
-                    let called = self.open.get_mut(&result.call_id).and_then(Vec::pop);
+                    let called = self.open.answer(result).map(|(_, called)| called);
                     let named = || Some(Arc::new(ToolUse { tool: Arc::clone(result.name.as_ref()?), file: None }));
                     self.read_output((message, block), &result.text, called.or_else(named), &mut add);
                 }

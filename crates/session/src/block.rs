@@ -9,8 +9,8 @@ use crate::speaker::TextRange;
 
 /// The id that ties a tool call to its result, as the agent recorded it.
 ///
-/// Unique at best within one session, sometimes not even there, and possibly empty: pair by position and id together
-/// (a result belongs to the nearest earlier unanswered call of its id), never by id alone.
+/// Unique at best within one session, sometimes not even there, and possibly empty: pair with
+/// [`OpenCalls`](crate::OpenCalls), never by id alone.
 pub type CallId = Arc<str>;
 
 /// One part of a message: what it holds, and its recorded bytes where they cannot be rebuilt from that.

@@ -85,7 +85,8 @@ impl HashBuilder {
     }
 
     fn message(&mut self, message: &Message) {
-        let Message { id, role, origin, blocks, name, timestamp, pinned, text_calls, usage, records } = message;
+        let Message { id, role, origin, blocks, name, timestamp, pinned, text_calls, usage, records, recorded_call_id } =
+            message;
         self.text(id.as_str());
         self.number(*role as u64);
         self.number(*origin as u64);
@@ -101,6 +102,7 @@ impl HashBuilder {
         let Usage { input, cache_read, cache_write, output } = usage.unwrap_or_default();
         self.numbers([input, cache_read, cache_write, output]);
         self.list(records, |parts, record| parts.number(*record));
+        self.optional_text(recorded_call_id.as_deref());
     }
 
     fn block(&mut self, Block { content, raw, typed }: &Block) {

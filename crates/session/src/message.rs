@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::block::{Block, Content, ToolCall, ToolResult};
+use crate::block::{Block, CallId, Content, ToolCall, ToolResult};
 
 /// A message's id, unique in its session: the recording's own id, or its position where the format has none.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -164,6 +164,11 @@ pub struct Message {
     /// was not read from a file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<u32>,
+    /// The id that a result came with where it is not that of the call that it answers; empty for none. The result has
+    /// its call's: a session pairs them by id, then by the tool's name, then by their order within the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false, value_type = Option<String>))]
+    pub recorded_call_id: Option<CallId>,
 }
 
 impl Message {
@@ -185,6 +190,7 @@ impl Message {
             text_calls: Vec::new(),
             usage: None,
             records: Vec::new(),
+            recorded_call_id: None,
         }
     }
 

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::{CallId, Content, ToolResult};
+use crate::block::{Content, ToolCall, ToolResult};
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
 use crate::journal::{Change, Epoch};
 use crate::message::{Message, MessageId, Origin, Role};
+use crate::pairing::Pairing;
 use crate::speaker;
 
 /// An append-only log of messages, a journal of epochs, and the view that is folded from them.
@@ -28,8 +29,8 @@ pub struct Session {
     view: Vec<Entry>,
     /// The ids in use, with how often each was asked for.
     ids: HashMap<MessageId, u32>,
-    /// Unanswered calls, by id: the numbers of the log's messages that made them, oldest first.
-    open_calls: HashMap<CallId, Vec<u32>>,
+    /// Which call each result answers, and the calls that wait.
+    pairing: Pairing,
     /// The calling message that is followed only by its own results so far.
     answering: Option<u32>,
     /// The hash of the log.
@@ -38,6 +39,12 @@ pub struct Session {
     epoch_hashes: Vec<Hash>,
     /// The coverage of the messages that epochs added.
     stands_for: HashMap<EntryKey, SummaryCoverage>,
+}
+
+/// Returns the name of the tool that a result of the message `caller` is of; `None` where a server's name stands beside it.
+fn tool_of<'c>(caller: &'c Message, result: &ToolResult) -> Option<&'c str> {
+    let (block, call) = caller.calls().find(|(_, call)| call.id == result.call_id)?;
+    (!speaker::is_of_server(&call.name, &caller.blocks[block])).then_some(&*call.name)
 }
 
 /// What a summary covers.
@@ -83,8 +90,10 @@ impl Session {
     ///
     /// A message whose id is in use gets a suffix, so ids stay unique. A result that arrives after other messages have
     /// followed its call is placed directly behind the call, where providers want it.
-    pub fn push(&mut self, message: Message) -> EntryKey {
-        let entry = self.append(message);
+    /// A result without the id of a call is given one: see [`Message::recorded_call_id`].
+    pub fn push(&mut self, mut message: Message) -> EntryKey {
+        let call = self.pairing.settle(&self.log, std::slice::from_mut(&mut message)).pop().flatten();
+        let entry = self.append(message, call);
         let (key, position, is_late) = (entry.key, entry.position, !entry.is_in_place());
         let at = self.view.partition_point(|other| other.position < position);
         self.view.insert(at, entry); // at the end, but for a late result
@@ -94,30 +103,22 @@ impl Session {
         key
     }
 
-    /// Appends a message to the log and returns its entry, which is not in the view yet.
-    fn append(&mut self, mut message: Message) -> Entry {
+    /// Appends a message to the log and returns its entry, which is not in the view yet. `call` is the number of the
+    /// message whose call it answers.
+    fn append(&mut self, mut message: Message, call: Option<usize>) -> Entry {
         let index = self.log.len() as u32;
         message.id = self.unique_id(message.id, index);
-        speaker::settle(&mut message, |result| self.tool_of(result));
-        let position = self.place(&message, index);
+        let caller = call.map(|call| &*self.log[call]);
+        speaker::settle(&mut message, |result| tool_of(caller?, result));
+        let position = self.place(&message, index, call.map(|call| call as u32));
         if message.role != Role::Tool {
             self.answering = message.calls().next().map(|_| index);
-        }
-        for (_, call) in message.calls() {
-            self.open_calls.entry(Arc::clone(&call.id)).or_default().push(index);
         }
         self.log_hash = hash::log(&self.log_hash, &message);
         let message = Arc::new(message);
         self.log.push(Arc::clone(&message));
         self.positions.push(position);
         Entry::new(EntryKey::Log(index), position, message)
-    }
-
-    /// Returns the name of the tool whose open call a result answers; `None` where a server's name stands beside it.
-    fn tool_of(&self, result: &ToolResult) -> Option<&str> {
-        let caller = &self.log[*self.open_calls.get(&result.call_id)?.last()? as usize];
-        let (block, call) = caller.calls().find(|(_, call)| call.id == result.call_id)?;
-        (!speaker::is_of_server(&call.name, &caller.blocks[block])).then_some(&*call.name)
     }
 
     fn unique_id(&mut self, id: MessageId, index: u32) -> MessageId {
@@ -133,14 +134,13 @@ impl Session {
         unique
     }
 
-    /// Returns the position of a message that is about to become number `index` of the log.
-    fn place(&mut self, message: &Message, index: u32) -> Position {
+    /// Returns the position of a message that is about to become number `index` of the log, and answers a call of the
+    /// message `call`.
+    fn place(&mut self, message: &Message, index: u32, call: Option<u32>) -> Position {
         let own = Position::log(index);
         if message.role != Role::Tool {
             return own;
         }
-        let result = message.blocks.iter().find_map(|block| block.as_result());
-        let call = result.and_then(|result| self.open_calls.get_mut(&result.call_id)).and_then(Vec::pop);
         match call {
             Some(call) if self.answering == Some(call) => own,
             // Directly behind its call, whatever has arrived between.
@@ -153,6 +153,13 @@ impl Session {
                 own
             }
         }
+    }
+
+    /// Returns the call that a result would answer if it were pushed now. Constant time where it has the id of an open
+    /// call.
+    pub fn call_of(&self, result: &ToolResult) -> Option<&ToolCall> {
+        let (message, block) = self.pairing.find(&self.log, result)?;
+        self.log.get(message)?.blocks.get(block)?.as_call()
     }
 
     /// Returns every message ever said, in the order of arrival.
@@ -383,8 +390,10 @@ impl Extend<Message> for Session {
     /// of them are late results: pushing such a one alone costs the view's length.
     fn extend<M: IntoIterator<Item = Message>>(&mut self, messages: M) {
         let mut is_late = false;
-        for message in messages {
-            let entry = self.append(message);
+        let mut messages: Vec<Message> = messages.into_iter().collect();
+        let calls = self.pairing.settle(&self.log, &mut messages);
+        for (message, call) in messages.into_iter().zip(calls) {
+            let entry = self.append(message, call);
             is_late |= !entry.is_in_place();
             self.view.push(entry);
         }
@@ -429,8 +438,10 @@ impl From<Session> for StoredSession {
 impl From<StoredSession> for Session {
     fn from(stored: StoredSession) -> Self {
         let mut session = Self { id: stored.id, tools: stored.tools, ..Self::default() };
-        for message in stored.log {
-            session.append(Arc::unwrap_or_clone(message)); // the view is folded below
+        let mut log: Vec<Message> = stored.log.into_iter().map(Arc::unwrap_or_clone).collect();
+        let calls = session.pairing.settle(&[], &mut log);
+        for (message, call) in log.into_iter().zip(calls) {
+            session.append(message, call); // the view is folded below
         }
         for epoch in &stored.journal {
             session.epoch_hashes.push(hash::epoch(epoch));

@@ -139,7 +139,7 @@ fn media() -> Media {
 }
 
 /// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and
-/// late results, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt,
+/// late results, results without ids and with ids of their own, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt,
 /// nothing.
 ///
 /// It has roughly `turns` turns; the same seed gives the same session.
@@ -247,6 +247,14 @@ fn step(dice: &mut Dice, session: &mut Session, pending: &mut Vec<Arc<str>>, tur
                     session.push(message);
                 }
             }
+            3 => {
+                let message = result(dice, Arc::from(""));
+                session.push(message);
+            }
+            4 => {
+                let message = result(dice, Arc::from(format!("of its own {}", session.log().len())));
+                session.push(message);
+            }
             _ => {
                 let message = result(dice, id);
                 session.push(message);
@@ -262,7 +270,8 @@ fn result(dice: &mut Dice, call_id: Arc<str>) -> Message {
     Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: dice.once_in(6) })
 }
 
-/// Returns a result for each call of the log that has none, in the order of the calls: they arrive late.
+/// Returns a result for each call of the log that has none: they arrive late, in the order of the calls. Those without ids
+/// come last: while a call in front of them is open, one of them is taken for its result.
 pub fn missing_results(session: &Session) -> Vec<Message> {
     let mut open: Vec<&Arc<str>> = Vec::new();
     for message in session.log() {
@@ -282,6 +291,7 @@ pub fn missing_results(session: &Session) -> Vec<Message> {
         attachments: Vec::new(),
         is_error: false,
     };
+    open.sort_by_key(|id| id.is_empty());
     open.into_iter().map(|id| Message::result("late", late(id))).collect()
 }
 

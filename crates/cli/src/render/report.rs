@@ -155,7 +155,7 @@ fn bars(out: &mut String, report: &Report, width: usize) {
         strong: String::new(),
     }];
     if compacted {
-        let saved = percent(before.saturating_sub(after).into(), before.into());
+        let saved = percent(report.tokens_saved().into(), before.into());
         rows.push(BarRow {
             label: "after",
             tokens: after,
@@ -422,6 +422,17 @@ fn receipts(out: &mut String, report: &Report, width: usize) {
         .collect();
     out.push('\n');
     write_labelled(out, "messages", &words.join(" · "), width);
+    if let Some(repaired) = report.repaired {
+        let parts = [
+            (repaired.removed, "result", "without a call left"),
+            (repaired.answered, "call", "without a result answered"),
+            (repaired.empty, "message", "without content left"),
+        ];
+        let parts = parts.into_iter().filter(|(count, ..)| *count > 0);
+        let words: Vec<String> =
+            parts.map(|(count, what, how)| format!("{} {how}", plural(count as usize, what))).collect();
+        write_labelled(out, "repaired", &words.join(" · "), width);
+    }
     if let Some(recent) = report.recent {
         let asked = plural(recent.asked as usize, "newest message");
         let words = match recent.kept.min(recent.asked) {

@@ -1,10 +1,10 @@
 //! What a session's context is made of.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, Ledger};
-use epitome_session::{CallId, Origin, Role, Session};
+use epitome_session::{OpenCalls, Origin, Role, Session};
 use epitome_strategy::{EntryTokens, Protection, Tokens, Verdict};
 use serde::Serialize;
 
@@ -54,8 +54,8 @@ impl Contents {
             task: engine.detect(session, ledger),
             counter: engine.counter.name().to_owned(),
         };
-        let mut names: HashMap<CallId, Arc<str>> = HashMap::new();
-        for (entry, counted) in session.view().iter().zip(&tokens) {
+        let mut open: OpenCalls<Arc<str>> = OpenCalls::default();
+        for (number, (entry, counted)) in session.view().iter().zip(&tokens).enumerate() {
             let message = &entry.message;
             *contents.tokens_by_role.entry(message.role.as_str()).or_default() += counted.total;
             contents.rounds += usize::from(message.is_typed());
@@ -63,10 +63,10 @@ impl Contents {
                 let name = match (block.as_call(), block.as_result()) {
                     (Some(call), _) => {
                         contents.calls += 1;
-                        names.insert(Arc::clone(&call.id), Arc::clone(&call.name));
+                        open.open(number, call, Arc::clone(&call.name));
                         Some(Arc::clone(&call.name))
                     }
-                    (None, Some(result)) => names.get(&result.call_id).cloned().or_else(|| result.name.clone()),
+                    (None, Some(result)) => open.answer(result).map(|(_, name)| name).or_else(|| result.name.clone()),
                     (None, None) => continue,
                 };
                 let name = name.map_or_else(|| "unknown".to_owned(), |name| name.to_string());

@@ -88,7 +88,7 @@ fn tool_use(object: &Object<'_>) -> Option<ParsedBlock> {
         Some(text) => Arguments::Text(Arc::from(&*text)),
         None => Arguments::Json(Arc::from(input)),
     };
-    let id = Arc::from(&*object.text("id").unwrap_or_default());
+    let id = object.id("id");
     let name = Arc::from(&*object.text("name")?);
     // Bytes that no provider would take are not kept.
     let plain = object.has_only(&["type", "id", "name", "input"])
@@ -99,7 +99,7 @@ fn tool_use(object: &Object<'_>) -> Option<ParsedBlock> {
 fn tool_result(object: &Object<'_>) -> ParsedBlock {
     let content = object.get("content").unwrap_or_default();
     let mut result = ToolResult {
-        call_id: Arc::from(&*object.text("tool_use_id").unwrap_or_default()),
+        call_id: object.id("tool_use_id"),
         name: None,
         text: Arc::from(""),
         attachments: Vec::new(),

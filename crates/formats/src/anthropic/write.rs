@@ -91,7 +91,7 @@ pub(crate) fn block(block: &Block) -> Option<String> {
         Content::ToolCall(call) => Some(
             ObjectWriter::new()
                 .text("type", "tool_use")
-                .text("id", &call.id)
+                .id("id", &call.id)
                 .text("name", &call.name)
                 .raw("input", &arguments_object(&call.arguments))
                 .finish(),
@@ -110,7 +110,7 @@ pub(crate) fn block(block: &Block) -> Option<String> {
             Some(
                 ObjectWriter::new()
                     .text("type", "tool_result")
-                    .text("tool_use_id", &result.call_id)
+                    .id("tool_use_id", &result.call_id)
                     .raw("content", &content)
                     .optional_field("is_error", result.is_error.then_some("true"))
                     .finish(),

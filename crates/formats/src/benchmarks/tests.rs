@@ -114,8 +114,8 @@ fn tau_bench() {
         m1 user/typed: hi
         m2 assistant/model: find#c {\"id\":1}
         m3 tool/tool: find#c → none
-        m4 assistant/model: find#call-0 text \"{\\\"id\\\"\"
-        m5 tool/tool: find#call-0 → still none
+        m4 assistant/model: find# text \"{\\\"id\\\"\"
+        m5 tool/tool: find# → still none
         m6 assistant/model: (think hm) ⏐ sorry ⏐ again#c {}
         m7 tool/tool: again#c → yes
         warning: line None: session `task4_trial` holds no readable message",
@@ -138,9 +138,9 @@ fn spider2_has_no_ids() {
         "openai-chat
         = sf_1
         m0 user/typed: q
-        m1 assistant/model: two ⏐ bash#call-0 {\"c\":\"ls\"} ⏐ sql#call-1 {}
-        m2 tool/tool: bash#call-0 → a
-        m3 tool/tool: sql#call-1 → b",
+        m1 assistant/model: two ⏐ bash# {\"c\":\"ls\"} ⏐ sql# {}
+        m2 tool/tool: bash# → a
+        m3 tool/tool: sql# → b",
     );
 }
 

@@ -9,7 +9,7 @@ use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::newest_objects;
 use crate::anthropic::write as anthropic;
 use crate::json::{self, Object, ObjectWriter, quote};
-use crate::render::Source;
+use crate::render::{Source, with_distinct_ids};
 use crate::time;
 use crate::write::target::{Target, split_summary};
 
@@ -51,7 +51,8 @@ pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
         text("gitBranch", ""),
     ];
     let mut writer = ClaudeCodeWriter { lines, head, parent: None, source: None, message_ids: HashMap::new() };
-    let (summary, rest) = split_summary(target.session.view());
+    let view = with_distinct_ids(target.session.view());
+    let (summary, rest) = split_summary(&view);
     if let Some(summary) = summary {
         writer.boundary(target, None);
         writer.summary(summary, false);
@@ -109,7 +110,8 @@ impl ClaudeCodeWriter<'_> {
         let mark = Mark::between(target.original, target.session).to_json();
         self.lines.mix(&mark);
         self.boundary(target, Some(&mark));
-        let (summary, rest) = split_summary(target.session.view());
+        let view = with_distinct_ids(target.session.view());
+        let (summary, rest) = split_summary(&view);
         if let Some(summary) = summary {
             self.summary(summary, true);
         }

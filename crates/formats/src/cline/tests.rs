@@ -54,7 +54,7 @@ fn wrong_types_are_passed_over() {
         "cline
         = s
         m0 user/typed: 5
-        m1 assistant/model: #call-0 {}",
+        m1 assistant/model: # {}",
     );
     check(
         r#"{"agent": "a", "sessionId": "s", "system_prompt": "S", "messages": [{"role": "user"}]}"#,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger, Usage,
+    Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger, Usage, pair,
 };
 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
@@ -228,6 +228,7 @@ fn replacement(items: &[&str], answered: &HashSet<String>) -> Vec<Message> {
     }
     let mut messages = grouper.finish();
     messages.iter_mut().for_each(|message| message.records.clear());
+    pair(&mut messages);
     messages
 }
 

@@ -53,9 +53,9 @@ fn one_event_and_wrong_types() {
 {"type":"tool.execution_complete","data":7}"#,
         "copilot-cli
         = 0
-        m0 assistant/model: 5 ⏐ #call-0 {} ⏐ t#call-1 {}
-        m1 tool/tool: #call-0 → lost
-        m2 tool/tool: t#call-1 →",
+        m0 assistant/model: 5 ⏐ # {} ⏐ t# {}
+        m1 tool/tool: # → lost
+        m2 tool/tool: t# →",
     );
     check(
         "{\"type\":\"session.start\",\"data\":{}}\n{\"type\":\"hook.end\",\"data\":{}}",

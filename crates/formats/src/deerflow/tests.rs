@@ -48,10 +48,10 @@ data:  "content": "Please review."}"#,
         "deer-flow
         = th
         1 user/typed: what?
-        2 assistant/model (coordinator): handoff#call-0 {\"a\": 1}
-        3 assistant/model (researcher): (think hm) ⏐ I look. ⏐ web#c1 {\"q\": \"x\"} ⏐ crawl#call-1 {\"u\":1}
+        2 assistant/model (coordinator): handoff# {\"a\": 1}
+        3 assistant/model (researcher): (think hm) ⏐ I look. ⏐ web#c1 {\"q\": \"x\"} ⏐ crawl# {\"u\":1}
         r1 tool/tool: web#c1 → found
-        r2 tool/tool: crawl#call-1 → page
+        r2 tool/tool: crawl# → page
         4 assistant/model: Please review.
         warning: line Some(35): passed over: key must be a string at line 1 column 3",
     );

@@ -1,7 +1,7 @@
 //! Gemini's parts.
 //!
-//! A part has no type: the field that is there shows it. Google takes each field in camel case and in snake case. A call
-//! may have no id: it is then known by the name of its tool, and so it is here.
+//! A part has no type: the field that is there shows it. Google takes each field in camel case and in snake case. Calls and
+//! responses may have no id, each for itself: google-genai makes responses without one beside calls that have one.
 
 use std::sync::Arc;
 
@@ -84,19 +84,12 @@ pub(crate) fn signature<'a>(part: &Object<'a>) -> Option<std::borrow::Cow<'a, st
 fn call(object: &Object<'_>) -> Option<ParsedPart> {
     let call = Object::parse(field(object, "functionCall", "function_call")?)?;
     let name: Arc<str> = Arc::from(&*call.text("name")?);
-    let id = call_id(&call, &name);
+    let id = call.id("id");
     let arguments = Arguments::Json(Arc::from(call.get("args").filter(|args| args.starts_with('{')).unwrap_or("{}")));
     let is_plain = object.has_only(&["functionCall"])
         && call.has_only(&["id", "name", "args"])
         && call.get("args").is_some_and(|args| args.starts_with('{'));
     Some((Content::ToolCall(ToolCall { id, name, arguments }), is_plain))
-}
-
-fn call_id(object: &Object<'_>, name: &Arc<str>) -> Arc<str> {
-    match object.text("id") {
-        Some(id) if !id.is_empty() => Arc::from(&*id),
-        _ => Arc::clone(name),
-    }
 }
 
 fn response(object: &Object<'_>) -> Option<ParsedPart> {
@@ -112,7 +105,7 @@ fn response(object: &Object<'_>) -> Option<ParsedPart> {
         && response.has_only(&["id", "name", "response"])
         && only.as_ref().is_some_and(|(name, _)| matches!(*name, "output" | "error"));
     let result = ToolResult {
-        call_id: call_id(&response, &name),
+        call_id: response.id("id"),
         is_error: fields.get("error").is_some_and(|error| !matches!(error, "null" | "false" | "\"\"")),
         text: only.map_or_else(|| Arc::from(content), |(_, text)| Arc::from(&*text)),
         attachments: parts.into_iter().filter_map(Object::parse).filter_map(|part| media(&part)).collect(),

@@ -18,9 +18,9 @@ fn requests() {
     let log = [
         "system/Instructions: s",
         "user/Typed: hi | media(image/png AA)",
-        r#"assistant/Model: thinking(hm) | look | call(run run {"a": 1}) | call(list list {})"#,
-        "tool/Tool: result(run one)",
-        r#"tool/Tool: result(list {"files":["x"]})"#,
+        r#"assistant/Model: thinking(hm) | look | call( run {"a": 1}) | call( list {})"#,
+        "tool/Tool: result( one)",
+        r#"tool/Tool: result( {"files":["x"]})"#,
         "user/Typed: go on",
         "assistant/Model: opaque(executableCode) | opaque(codeExecutionResult) | ",
         "user/Typed: thanks",

@@ -50,7 +50,9 @@ pub(crate) fn check(contents: &[Value], list_name: &str, found: &mut Findings) {
                 calls.push((call["id"].as_str(), name));
             } else if response.is_object() {
                 let (id, name) = (response["id"].as_str(), response["name"].as_str().unwrap_or_default());
-                let call = waiting.iter().position(|(call, tool)| *call == id && *tool == name);
+                // By the id where both have it, else by the name: either may have none, or one of its own.
+                let call = waiting.iter().position(|(call, tool)| call.is_some() && *call == id && *tool == name);
+                let call = call.or_else(|| waiting.iter().position(|(_, tool)| *tool == name));
                 match call.filter(|_| !of_model) {
                     Some(call) => drop(waiting.remove(call)),
                     None => {

@@ -1,6 +1,5 @@
 //! Gemini contents.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{Block, CallId, Content, Dialect, Media, MediaSource, RawBlock, Role, ToolCall, ToolResult};
@@ -20,12 +19,10 @@ pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestPart
     let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
         plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
     parts.system = system_prompt(&system);
-    let mut names = HashMap::new();
     for group in conversation.chunk_by(is_one_content) {
-        add_names(group, &mut names);
         match recorded(group, source) {
             Some(item) => parts.items.push(item),
-            None => parts.items.extend(contents(group, &names).into_iter().map(RequestItem::built)),
+            None => parts.items.extend(contents(group).into_iter().map(RequestItem::built)),
         }
     }
     parts
@@ -62,12 +59,6 @@ fn is_one_content(left: &MessageToRender<'_>, right: &MessageToRender<'_>) -> bo
     is_one_record || (Side::from_turn(left) == Side::from_turn(right) && Side::from_turn(left) != Side::User)
 }
 
-/// Adds the tool that each call names: a response repeats it. An id that was used before is the newest call's.
-fn add_names(turns: &[MessageToRender<'_>], names: &mut HashMap<CallId, Arc<str>>) {
-    let calls = turns.iter().flat_map(|turn| turn.message.calls());
-    names.extend(calls.map(|(_, call)| (Arc::clone(&call.id), Arc::clone(&call.name))));
-}
-
 fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
     let parts: Vec<String> = turns.iter().flat_map(|turn| &turn.message.blocks).filter_map(other_part).collect();
     (!parts.is_empty()).then(|| ObjectWriter::new().raw("parts", &json::join(&parts)).finish())
@@ -84,19 +75,19 @@ fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Optio
 }
 
 /// The contents of a group: the results first, because they follow their calls.
-fn contents(group: &[MessageToRender<'_>], names: &HashMap<CallId, Arc<str>>) -> Vec<String> {
+fn contents(group: &[MessageToRender<'_>]) -> Vec<String> {
     [Side::Model, Side::Functions, Side::User]
         .into_iter()
         .filter_map(|side| {
             let turns = group.iter().filter(|turn| Side::from_turn(turn) == side);
-            let parts: Vec<String> = turns.flat_map(|turn| parts(turn, names)).collect();
+            let parts: Vec<String> = turns.flat_map(parts).collect();
             let content = ObjectWriter::new().text("role", side.role()).raw("parts", &json::join(&parts)).finish();
             (!parts.is_empty()).then_some(content)
         })
         .collect()
 }
 
-fn parts(turn: &MessageToRender<'_>, names: &HashMap<CallId, Arc<str>>) -> Vec<String> {
+fn parts(turn: &MessageToRender<'_>) -> Vec<String> {
     let mut calls = 0;
     let part = |block: &Block| {
         let number = calls;
@@ -104,7 +95,10 @@ fn parts(turn: &MessageToRender<'_>, names: &HashMap<CallId, Arc<str>>) -> Vec<S
         match (own_raw(block), &block.content) {
             (Some(raw), _) => Some(raw.json.to_string()),
             (None, Content::ToolCall(call)) => Some(call_part(call, recorded_signature(turn, number))),
-            (None, Content::ToolResult(result)) => Some(response_part(result, names)),
+            (None, Content::ToolResult(result)) => {
+                let id = turn.message.recorded_call_id.as_ref().unwrap_or(&result.call_id);
+                Some(response_part(result, id, turn.tool.as_deref()))
+            }
             (None, _) => other_part(block),
         }
     };
@@ -129,27 +123,26 @@ fn recorded_signature(turn: &MessageToRender<'_>, number: usize) -> Option<Strin
 }
 
 fn call_part(call: &ToolCall, signature: Option<String>) -> String {
-    let function =
-        with_id(&call.id, &call.name).text("name", &call.name).raw("args", &arguments_object(&call.arguments)).finish();
+    let function = ObjectWriter::new()
+        .optional_id("id", &call.id)
+        .text("name", &call.name)
+        .raw("args", &arguments_object(&call.arguments))
+        .finish();
     ObjectWriter::new()
         .raw("functionCall", &function)
         .optional_field("thoughtSignature", signature.as_deref().map(quote).as_deref())
         .finish()
 }
 
-/// An object that begins with the call's id. A call that is known by its tool's name has none.
-fn with_id(id: &str, name: &str) -> ObjectWriter {
-    if id == name { ObjectWriter::new() } else { ObjectWriter::new().text("id", id) }
-}
-
-fn response_part(result: &ToolResult, names: &HashMap<CallId, Arc<str>>) -> String {
-    let own = result.name.as_deref().filter(|name| !name.is_empty());
-    let name = names.get(&result.call_id).map(|name| &**name).or(own).unwrap_or_default();
+/// A response with the id `id`, where that is not empty, and the name of the `tool` that was called, where it is known.
+fn response_part(result: &ToolResult, id: &str, tool: Option<&str>) -> String {
+    let name = tool.or(result.name.as_deref()).unwrap_or_default();
     let output = if result.is_error { "error" } else { "output" };
     let response = ObjectWriter::new().text(output, &result.text).finish();
     let attachments: Vec<String> = result.attachments.iter().map(media_part).collect();
     let attachments = (!attachments.is_empty()).then(|| json::join(&attachments));
-    let function = with_id(&result.call_id, name)
+    let function = ObjectWriter::new()
+        .optional_id("id", id)
         .text("name", name)
         .raw("response", &response)
         .optional_field("parts", attachments.as_deref())
@@ -157,17 +150,23 @@ fn response_part(result: &ToolResult, names: &HashMap<CallId, Arc<str>>) -> Stri
     ObjectWriter::new().raw("functionResponse", &function).finish()
 }
 
-/// A part that reads as the block `before`, with the content of the block `after`; it keeps its signature. `None` where it
-/// reads otherwise.
-pub(crate) fn changed_part(part: &str, before: &Block, after: &Block) -> Option<String> {
-    let [read] = &blocks(part)[..] else { return None };
+/// A part that reads as the block `before`, with the content of the block `after`; it keeps its signature, and a response the
+/// id that it came with, `recorded_id` where that is not its call's. `None` where it reads otherwise.
+pub(crate) fn changed_part(part: &str, before: &Block, after: &Block, recorded_id: Option<&CallId>) -> Option<String> {
+    let [read] = &mut blocks(part)[..] else { return None };
+    if let (Content::ToolResult(read), Content::ToolResult(before), Some(id)) =
+        (&mut read.content, &before.content, recorded_id)
+        && read.call_id == *id
+    {
+        read.call_id = Arc::clone(&before.call_id);
+    }
     if read.content != before.content {
         return None;
     }
     let signature = Object::parse(part).as_ref().and_then(signature).map(std::borrow::Cow::into_owned);
     match &after.content {
         Content::ToolCall(call) => Some(call_part(call, signature)),
-        Content::ToolResult(result) => Some(response_part(result, &HashMap::new())),
+        Content::ToolResult(result) => Some(response_part(result, recorded_id.unwrap_or(&result.call_id), None)),
         Content::Text { text } => {
             let signature = signature.as_deref().map(quote);
             let writer = ObjectWriter::new().text("text", text);

@@ -130,8 +130,8 @@ fn wrong_types_are_passed_over() {
         "gemini-cli
         = s
         m0 user/typed: 5
-        m1 assistant/model: #call-0 {} ⏐ #call-1 []
-        m2 tool/tool: #call-0 → plain",
+        m1 assistant/model: # {} ⏐ # []
+        m2 tool/tool: # → plain",
     );
     check(
         r#"{"sessionId": "s", "projectHash": "h", "messages": {}}"#,

@@ -5,11 +5,12 @@ pub(crate) mod value;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::input::mend;
+use crate::input::{mend, mend_with};
 
 /// An object whose values are still JSON text.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +49,11 @@ impl<'a> Object<'a> {
     /// The text of a field that is a string.
     pub(crate) fn text(&self, name: &str) -> Option<Cow<'a, str>> {
         self.get(name).and_then(string)
+    }
+
+    /// The id in a field that is a string; empty where there is none: see [`id`].
+    pub(crate) fn id(&self, name: &str) -> Arc<str> {
+        self.get(name).and_then(id).map_or_else(|| Arc::from(""), |id| Arc::from(&*id))
     }
 
     /// A field that is an object.
@@ -165,6 +171,64 @@ pub(crate) fn string(json: &str) -> Option<Cow<'_, str>> {
     decoded.or_else(|| serde_json::from_str(&mend(json)?).ok()).map(Cow::Owned)
 }
 
+/// Where halves of characters are in an id that was read: U+D800 is U+10D800, a character for private use.
+const HALVES: u32 = 0x10_0000;
+
+/// The id that `json` is, where it is a string. Ids are compared, and written back beside others that are not: one that was
+/// cut within a character keeps which half it has, where a text has U+FFFD. [`quote_id`] writes it as it came.
+pub(crate) fn id(json: &str) -> Option<Cow<'_, str>> {
+    let text = string(json)?;
+    // Only a text that was cut has this, or one that had it before.
+    if !text.contains('\u{fffd}') {
+        return Some(text);
+    }
+    Some(keep_halves(json).and_then(|json| serde_json::from_str(&json).ok()).map_or(text, Cow::Owned))
+}
+
+/// JSON with a character for private use in place of each half of a character; `None` where it has none.
+/// [`restore_halves`] gives the halves back.
+pub(crate) fn keep_halves(json: &str) -> Option<String> {
+    mend_with(json, |out, unit| out.push(char::from_u32(HALVES + unit).unwrap_or(char::REPLACEMENT_CHARACTER)))
+}
+
+/// JSON with the halves of characters that [`keep_halves`] took out.
+pub(crate) fn restore_halves(json: String) -> String {
+    if !has_half(&json) {
+        return json;
+    }
+    let mut written = String::with_capacity(json.len() + 8);
+    for char in json.chars() {
+        match half(char) {
+            Some(unit) => written.push_str(&format!("\\u{unit:04x}")),
+            None => written.push(char),
+        }
+    }
+    written
+}
+
+/// The half of a character that `char` stands for.
+fn half(char: char) -> Option<u32> {
+    u32::from(char).checked_sub(HALVES).filter(|unit| (0xd800..=0xdfff).contains(unit))
+}
+
+/// Whether an id has half of a character, which is in its own format alone.
+pub(crate) fn has_half(id: &str) -> bool {
+    id.chars().any(|char| half(char).is_some())
+}
+
+/// A text whose halves of characters were kept, as texts are read.
+pub(crate) fn without_halves(text: &str) -> Cow<'_, str> {
+    if !has_half(text) {
+        return Cow::Borrowed(text);
+    }
+    text.chars().map(|char| if half(char).is_some() { char::REPLACEMENT_CHARACTER } else { char }).collect()
+}
+
+/// An id as a JSON string, as it came.
+pub(crate) fn quote_id(id: &str) -> String {
+    restore_halves(quote(id))
+}
+
 /// The texts of the items of the list that `json` is.
 pub(crate) fn list(json: &str) -> Option<Vec<&str>> {
     let items: Vec<&RawValue> = serde_json::from_str(json).ok()?;
@@ -224,6 +288,16 @@ impl ObjectWriter {
         self.raw(name, &quote(text))
     }
 
+    /// Adds a field whose value is an id.
+    pub(crate) fn id(self, name: &str, id: &str) -> Self {
+        self.raw(name, &quote_id(id))
+    }
+
+    /// Adds an id where there is one.
+    pub(crate) fn optional_id(self, name: &str, id: &str) -> Self {
+        if id.is_empty() { self } else { self.id(name, id) }
+    }
+
     /// Adds a field where there is a value.
     pub(crate) fn optional_field(self, name: &str, json: Option<&str>) -> Self {
         match json {
@@ -262,6 +336,23 @@ mod tests {
         );
         assert_eq!(string("3"), None);
         assert_eq!(string("\"a\"b\""), None);
+    }
+
+    #[test]
+    fn ids_keep_the_half_of_a_character() {
+        let check = |json: &str, has: bool| {
+            let id = id(json).unwrap();
+            assert_eq!((quote_id(&id), has_half(&id)), (json.to_owned(), has), "{json}");
+        };
+        check(r#""call_1""#, false);
+        check(r#""\ud83d""#, true);
+        check(r#""a\udd80b""#, true);
+        check("\"\u{fffd}\"", false);
+        check("\"🦀\"", false);
+        check(r#""\\ud83d""#, false);
+        assert_ne!(id(r#""\ud83d""#), id(r#""\ud83e""#), "which half");
+        assert_eq!(id(r#""\uD83D""#), id(r#""\ud83d""#), "however it is written");
+        assert_eq!(id("3"), None);
     }
 
     #[test]

@@ -39,7 +39,7 @@ fn dumped_messages_and_wrong_types() {
         "langgraph
         = 0
         m0 user/typed: a
-        m1 assistant/model: 3 ⏐ #call-0 {}",
+        m1 assistant/model: 3 ⏐ # {}",
     );
     check(
         r#"{"values": {"messages": [{"type": "human", "content": ""}]}}"#,

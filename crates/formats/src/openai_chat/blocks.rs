@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Message, Origin, Role, TextCall, Thinking, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Message, Origin, Role, TextCall, Thinking, ToolCall, ToolResult,
 };
 use serde_json::value::RawValue;
 
@@ -18,17 +18,17 @@ pub(crate) fn arguments(text: &str) -> Arguments {
     if is_json { Arguments::Json(Arc::from(text)) } else { Arguments::Text(Arc::from(text)) }
 }
 
-/// Reads one chat message; it has no id yet. `legacy_call` is the made-up id of the newest `function_call`, which has
-/// none, and is set anew by each of them.
-pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
+/// Reads one chat message; it has no id yet.
+pub(crate) fn message(object: &Object<'_>) -> Message {
     let content = object.get("content").unwrap_or_default();
     let name = object.text("name").map(|name| Arc::from(&*name));
     let role = object.text("role").unwrap_or_default();
     let mut message = match &*role {
-        "assistant" => assistant(object, content, legacy_call),
+        "assistant" => assistant(object, content),
         "system" | "developer" => system_message(&role, blocks(content)),
-        "tool" => result(content, object.text("tool_call_id").unwrap_or_default().as_ref()),
-        "function" => result(content, &legacy_id(*legacy_call)),
+        "tool" => result(content, object.id("tool_call_id")),
+        // The results of functions, which came before tools, have a name and no id.
+        "function" => result(content, Arc::from("")),
         _ => user(content),
     };
     match message.blocks.first_mut().map(|block| &mut block.content) {
@@ -36,25 +36,6 @@ pub(crate) fn message(object: &Object<'_>, legacy_call: &mut u32) -> Message {
         _ => message.name = name,
     }
     message
-}
-
-const LEGACY_ID: &str = "function_call_";
-
-fn legacy_id(number: u32) -> String {
-    format!("{LEGACY_ID}{number}")
-}
-
-/// The highest number that reading gave to calls of functions without an id (`function_call`), and to their results, in
-/// these messages: what [`ReadOptions::function_calls`](crate::ReadOptions::function_calls) takes where more messages of the
-/// same session are read. `None` where there are none. Linear in the messages.
-pub fn function_calls<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Option<u32> {
-    let blocks = messages.into_iter().flat_map(|message| &message.blocks);
-    let ids = blocks.filter_map(|block| match &block.content {
-        Content::ToolCall(call) => Some(&call.id),
-        Content::ToolResult(result) => Some(&result.call_id),
-        _ => None,
-    });
-    ids.filter_map(|id| id.strip_prefix(LEGACY_ID)?.parse().ok()).max()
 }
 
 fn user(content: &str) -> Message {
@@ -67,7 +48,7 @@ fn user(content: &str) -> Message {
     message
 }
 
-fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Message {
+fn assistant(object: &Object<'_>, content: &str) -> Message {
     let mut all = Vec::new();
     let reasoning = object.text("reasoning_content").or_else(|| object.text("reasoning"));
     if let Some(text) = reasoning.filter(|text| !text.is_empty()) {
@@ -87,9 +68,8 @@ fn assistant(object: &Object<'_>, content: &str, legacy_call: &mut u32) -> Messa
         None => all.extend(object.text("tool_calls").as_deref().and_then(call_in_text)),
     }
     if let Some(function) = object.object("function_call") {
-        *legacy_call += 1;
         let (name, arguments) = function_of(&function);
-        all.push(Block::new(Content::ToolCall(ToolCall { id: Arc::from(legacy_id(*legacy_call)), name, arguments })));
+        all.push(Block::new(Content::ToolCall(ToolCall { id: Arc::from(""), name, arguments })));
     }
     let text_calls = text_calls(&all);
     Message { text_calls, ..Message::new("", Role::Assistant, Origin::Model, all) }
@@ -116,9 +96,9 @@ fn is_empty_text(block: &Block) -> bool {
     matches!(&block.content, Content::Text { text } if text.is_empty()) && block.raw.is_none()
 }
 
-fn result(content: &str, call_id: &str) -> Message {
+fn result(content: &str, call_id: CallId) -> Message {
     let (text, attachments) = answer(blocks(content));
-    Message::result("", ToolResult { call_id: Arc::from(call_id), name: None, text, attachments, is_error: false })
+    Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: false })
 }
 
 /// The blocks of a message's content: a string, or a list of parts.
@@ -158,7 +138,7 @@ fn part(json: &str) -> Block {
 
 fn call(json: &str) -> Block {
     let Some(object) = Object::parse(json) else { return opaque(json, Dialect::OpenaiChat) };
-    let id = Arc::from(&*object.text("id").unwrap_or_default());
+    let id = object.id("id");
     if let Some(custom) = object.object("custom") {
         let name = Arc::from(&*custom.text("name").unwrap_or_default());
         let arguments = Arguments::Text(Arc::from(&*custom.text("input").unwrap_or_default()));

@@ -7,5 +7,4 @@ mod tests;
 pub(crate) mod validate;
 pub(crate) mod write;
 
-pub use blocks::function_calls;
 pub(crate) use read::{fits, read};

@@ -15,12 +15,11 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     read_sessions(probe, Format::OpenaiChat, warnings, |envelope, reader| {
-        let mut legacy_call = probe.function_calls;
         for (number, (span, json)) in envelope.items.iter().enumerate() {
             match with_role(json) {
                 Some(object) => {
                     let record = reader.record(span.clone());
-                    reader.push(blocks::message(&object, &mut legacy_call), record, &object);
+                    reader.push(blocks::message(&object), record, &object);
                 }
                 None => reader.warn_skipped(number),
             }

@@ -23,7 +23,7 @@ fn openai_chat() {
     let lines = "{\"role\":\"user\",\"content\":\"a\"}\n\n{\"role\":\"assistant\",\"content\":\"b\"}\r\n";
     check(Format::OpenaiChat, lines, &["user/Typed: a", "assistant/Model: b"], &[]);
     let legacy = r#"[{"role":"user","content":"a"},{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}},{"role":"function","name":"f","content":"x"}]"#;
-    let log = ["user/Typed: a", "assistant/Model: call(function_call_1 f {})", "tool/Tool: result(function_call_1 x)"];
+    let log = ["user/Typed: a", "assistant/Model: call( f {})", "tool/Tool: result( x)"];
     check(Format::OpenaiChat, legacy, &log, &[]);
     let sessions = load(
         "{\"id\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}]}\n{\"messages\":[{\"role\":\"user\",\"content\":\"b\"}]}\n",

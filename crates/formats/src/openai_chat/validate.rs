@@ -60,7 +60,10 @@ fn assistant(path: &str, message: &Value, open: &mut OpenCalls, found: &mut Find
         if !custom {
             arguments(&format!("{path}.function.arguments"), &function["arguments"], found);
         }
-        open.open(id, "tool");
+        // "Duplicate value for 'tool_call_id'", says OpenAI to their results.
+        if !open.open(id, "tool") && !id.is_empty() {
+            found.add(&path, "call-id", format!("the id `{id}` is that of another call of the message"));
+        }
     }
     let legacy = &message["function_call"];
     if let Some(name) = legacy["name"].as_str() {

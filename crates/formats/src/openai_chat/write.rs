@@ -78,7 +78,7 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
     let mut writer = ObjectWriter::new().text("role", &role);
     if let Some(result) = message.blocks.iter().find_map(Block::as_result) {
         if role != "function" {
-            writer = writer.text("tool_call_id", &result.call_id);
+            writer = writer.optional_id("tool_call_id", message.recorded_call_id.as_ref().unwrap_or(&result.call_id));
         }
         let name = result.name.as_deref().filter(|_| recorded.has("name"));
         writer = writer.optional_field("name", name.map(quote).as_deref()).text("content", &result.text);
@@ -193,7 +193,7 @@ fn tool_call(block: &Block, call: &ToolCall) -> String {
     if let Some(raw) = own_raw(block) {
         return raw.json.to_string();
     }
-    ObjectWriter::new().text("id", &call.id).text("type", "function").raw("function", &function(call)).finish()
+    ObjectWriter::new().optional_id("id", &call.id).text("type", "function").raw("function", &function(call)).finish()
 }
 
 fn function(call: &ToolCall) -> String {

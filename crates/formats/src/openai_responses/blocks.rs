@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Block, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult};
+use epitome_session::{
+    Arguments, Block, CallId, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+};
 
 use crate::blocks::{media_of_url, opaque, system_message, user_message, with_raw};
 use crate::json::{self, Object};
@@ -159,8 +161,8 @@ fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -
     }
 }
 
-fn call_id(object: &Object<'_>) -> Arc<str> {
-    Arc::from(&*object.text("call_id").or_else(|| object.text("id")).unwrap_or_default())
+fn call_id(object: &Object<'_>) -> CallId {
+    object.id(if object.text("call_id").is_some() { "call_id" } else { "id" })
 }
 
 fn output(object: &Object<'_>, json: &str, kind: &str) -> Message {

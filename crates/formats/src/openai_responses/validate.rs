@@ -67,7 +67,11 @@ fn call(path: &str, kind: &str, item: &Value, open: &mut OpenCalls, found: &mut 
         // The provider's own tools run on its side: their calls need no output.
         (true, _) => {}
         (false, "tool_search_call") if item["execution"] == "server" => {}
-        (false, _) => open.open(id, kind),
+        (false, _) => {
+            if !open.open(id, kind) {
+                found.add(path, "call-id", format!("the id `{id}` is that of another call that waits"));
+            }
+        }
     }
 }
 

@@ -142,13 +142,13 @@ fn call_item(call: &ToolCall) -> String {
     match &call.arguments {
         Arguments::Text(text) => ObjectWriter::new()
             .text("type", "custom_tool_call")
-            .text("call_id", &call.id)
+            .id("call_id", &call.id)
             .text("name", &call.name)
             .text("input", text)
             .finish(),
         json @ Arguments::Json(_) => ObjectWriter::new()
             .text("type", "function_call")
-            .text("call_id", &call.id)
+            .id("call_id", &call.id)
             .text("name", &call.name)
             .text("arguments", &arguments_object(json))
             .finish(),
@@ -171,5 +171,5 @@ fn output(block: &Block, of_custom_call: bool) -> Option<String> {
         parts.extend(result.attachments.iter().map(|media| media_part(media, "user")));
         json::join(&parts)
     };
-    Some(ObjectWriter::new().text("type", kind).text("call_id", &result.call_id).raw("output", &output).finish())
+    Some(ObjectWriter::new().text("type", kind).id("call_id", &result.call_id).raw("output", &output).finish())
 }

@@ -112,9 +112,9 @@ fn wrong_types_are_passed_over() {
               "state": {"status": "completed", "input": "{\"a\"", "output": {"k": [1]}}}]}]}"#,
         "opencode
         = 0
-        m0 assistant/model: #call-0 {}
-        m1 assistant/model: t#call-1 text \"{\\\"a\\\"\"
-        m2 tool/tool: t#call-1 → {\"k\":[1]}",
+        m0 assistant/model: # {}
+        m1 assistant/model: t# text \"{\\\"a\\\"\"
+        m2 tool/tool: t# → {\"k\":[1]}",
     );
     check(
         r#"{"info": {}, "messages": [{"info": {}, "parts": []}]}"#,

@@ -67,7 +67,7 @@ fn block(json: &str, signed_by: Option<Dialect>) -> Block {
         }
         "toolCall" => {
             let arguments = Arguments::Json(Arc::from(object.get("arguments").unwrap_or("{}")));
-            let call = ToolCall { id: text("id"), name: text("name"), arguments };
+            let call = ToolCall { id: object.id("id"), name: text("name"), arguments };
             (Content::ToolCall(call), object.has_only(&["type", "id", "name", "arguments"]))
         }
         "image" => {
@@ -81,7 +81,7 @@ fn block(json: &str, signed_by: Option<Dialect>) -> Block {
 
 fn result(object: &Object<'_>, content: &str) -> Message {
     let (text, attachments) = answer(blocks(content, None));
-    let call_id = Arc::from(&*object.text("toolCallId").unwrap_or_default());
+    let call_id = object.id("toolCallId");
     let name = object.text("toolName").map(|name| Arc::from(&*name));
     Message::result("", ToolResult { call_id, name, text, attachments, is_error: object.is_true("isError") })
 }

@@ -7,10 +7,10 @@ use epitome_session::{Arguments, Block, Content, Dialect, Entry, Media, MediaSou
 use crate::agent_file::appended::{Lines, first_time, last_time, newest};
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::objects;
-use crate::json::{self, Object, ObjectWriter, quote};
+use crate::json::{self, Object, ObjectWriter, quote, quote_id};
 use crate::media::{absent_text, is_image};
 use crate::openai_chat::write::arguments_object;
-use crate::render::Source;
+use crate::render::{Source, with_distinct_ids};
 use crate::time;
 use crate::write::target::{Target, split_summary};
 
@@ -63,7 +63,8 @@ pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
         .finish();
     lines.push(&head);
     let mut writer = PiWriter { lines, parent: None, has_ids: true, source: None, model: Vec::new() };
-    let (summary, rest) = split_summary(target.session.view());
+    let view = with_distinct_ids(target.session.view());
+    let (summary, rest) = split_summary(&view);
     if summary.is_some() {
         writer.compacted(target.session, None, 1);
     } else {
@@ -85,7 +86,8 @@ struct PiWriter<'a> {
 impl PiWriter<'_> {
     /// The compaction and the view behind it; `entries` precede it in the file.
     fn compacted(&mut self, session: &Session, mark: Option<&str>, entries: usize) {
-        let (summary, rest) = split_summary(session.view());
+        let view = with_distinct_ids(session.view());
+        let (summary, rest) = split_summary(&view);
         let text = summary.map_or_else(|| NOTICE.to_owned(), |entry| entry.message.plain_text());
         let (read, modified) = files(session);
         let details =
@@ -153,8 +155,11 @@ impl PiWriter<'_> {
         }
         let content = json::join(&content);
         if let Some(recorded) = recorded.and_then(Object::parse).filter(|it| it.has("content")) {
-            let rebuilt = recorded.fields().fold(ObjectWriter::new(), |writer, (name, value)| {
-                writer.raw(name, if name == "content" { &content } else { value })
+            let call_id = message.blocks.iter().find_map(Block::as_result).map(|result| quote_id(&result.call_id));
+            let rebuilt = recorded.fields().fold(ObjectWriter::new(), |writer, (name, value)| match (name, &call_id) {
+                ("content", _) => writer.raw(name, &content),
+                ("toolCallId", Some(id)) => writer.raw(name, id),
+                _ => writer.raw(name, value),
             });
             return Some(rebuilt.finish());
         }
@@ -171,7 +176,7 @@ impl PiWriter<'_> {
                 let result = message.blocks.iter().find_map(Block::as_result)?;
                 ObjectWriter::new()
                     .text("role", "toolResult")
-                    .text("toolCallId", &result.call_id)
+                    .id("toolCallId", &result.call_id)
                     .text("toolName", result.name.as_deref().unwrap_or_default())
                     .raw("content", &content)
                     .raw("isError", if result.is_error { "true" } else { "false" })
@@ -203,7 +208,7 @@ fn blocks(block: &Block) -> Vec<String> {
                 Arguments::Json(text) => text.to_string(),
                 text @ Arguments::Text(_) => arguments_object(text),
             };
-            let writer = ObjectWriter::new().text("type", "toolCall").text("id", &call.id).text("name", &call.name);
+            let writer = ObjectWriter::new().text("type", "toolCall").id("id", &call.id).text("name", &call.name);
             vec![writer.raw("arguments", &arguments).finish()]
         }
         Content::ToolResult(result) => {

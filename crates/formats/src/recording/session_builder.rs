@@ -1,10 +1,9 @@
-//! A session under construction: pairs calls with results, and commits the compactions that a recording holds.
+//! A session under construction: names results after their calls, and commits the compactions that a recording holds.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, CallId, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, Origin,
+    Arguments, Block, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, Origin,
     Position, Role, Session, SyntheticMessage, ToolCall, ToolResult, Trigger,
 };
 use serde_json::Value;
@@ -18,7 +17,6 @@ use crate::recording::content::Payload;
 #[derive(Debug, Default)]
 pub(crate) struct SessionBuilder {
     pub session: Session,
-    calls: Calls,
 }
 
 /// A tool's answer as a recording gives it.
@@ -39,13 +37,18 @@ impl SessionBuilder {
         log
     }
 
-    /// Appends a message; one without any block is left out.
-    pub(crate) fn push(&mut self, message: Message) -> Option<EntryKey> {
+    /// Appends a message; one without any block is left out. A result has the name of the tool whose call it answers, where
+    /// the recording has none.
+    pub(crate) fn push(&mut self, mut message: Message) -> Option<EntryKey> {
         if message.blocks.is_empty() {
             return None;
         }
-        if message.role == Role::Assistant {
-            self.calls.turn += 1;
+        for block in &mut message.blocks {
+            if let Content::ToolResult(result) = &mut block.content
+                && result.name.is_none()
+            {
+                result.name = self.session.call_of(result).map(|call| Arc::clone(&call.name));
+            }
         }
         Some(self.session.push(message))
     }
@@ -59,20 +62,16 @@ impl SessionBuilder {
         }
     }
 
-    /// The block of a call in the assistant's message that is pushed next. A call without an id gets one.
-    pub(crate) fn call(&mut self, id: &str, name: &str, arguments: Arguments) -> Block {
-        let name: Arc<str> = Arc::from(name);
-        let id = self.calls.open(id, &name);
-        Block::new(Content::ToolCall(ToolCall { id, name, arguments }))
+    /// The block of a call; its id is empty where the recording has none.
+    pub(crate) fn call(&self, id: &str, name: &str, arguments: Arguments) -> Block {
+        Block::new(Content::ToolCall(ToolCall { id: Arc::from(id), name: Arc::from(name), arguments }))
     }
 
-    /// The message of a tool's answer. One without an id answers the oldest open call of the newest turn that has one.
-    pub(crate) fn answer(&mut self, message_id: &str, answer: Answer<'_>, timestamp: Option<i64>) -> Message {
-        let (call_id, called) = self.calls.close(answer.call_id);
-        let name = answer.name.filter(|name| !name.is_empty()).map(Arc::from).or(called);
+    /// The message of a tool's answer.
+    pub(crate) fn answer(&self, message_id: &str, answer: Answer<'_>, timestamp: Option<i64>) -> Message {
         let result = ToolResult {
-            call_id,
-            name,
+            call_id: Arc::from(answer.call_id),
+            name: answer.name.filter(|name| !name.is_empty()).map(Arc::from),
             text: Arc::from(answer.payload.text),
             attachments: answer.payload.attachments,
             is_error: answer.is_error,
@@ -156,46 +155,6 @@ pub(crate) fn summary_message(id: &str, text: &str, timestamp: Option<i64>) -> M
     let mut message = Message::text(id, Role::User, Origin::Summary, text);
     message.timestamp = timestamp;
     message
-}
-
-/// Calls that wait for their result.
-#[derive(Debug, Default)]
-struct Calls {
-    /// By recorded id: the tools called with it, newest last.
-    open: HashMap<CallId, Vec<Arc<str>>>,
-    /// Calls without an id: their turn, the id made up for them, their tool.
-    nameless: Vec<(u32, CallId, Arc<str>)>,
-    turn: u32,
-    made_up: u32,
-}
-
-impl Calls {
-    fn open(&mut self, id: &str, name: &Arc<str>) -> CallId {
-        if id.is_empty() {
-            let id: CallId = Arc::from(format!("call-{}", self.made_up));
-            self.made_up += 1;
-            self.nameless.push((self.turn, Arc::clone(&id), Arc::clone(name)));
-            return id;
-        }
-        let id: CallId = Arc::from(id);
-        self.open.entry(Arc::clone(&id)).or_default().push(Arc::clone(name));
-        id
-    }
-
-    /// The id and the tool of the call that a result with this recorded id answers.
-    fn close(&mut self, id: &str) -> (CallId, Option<Arc<str>>) {
-        if !id.is_empty() {
-            let name = self.open.get_mut(id).and_then(Vec::pop);
-            return (Arc::from(id), name);
-        }
-        let newest = self.nameless.last().map_or(0, |(turn, ..)| *turn);
-        let first = self.nameless.partition_point(|(turn, ..)| *turn < newest);
-        if first < self.nameless.len() {
-            let (_, id, name) = self.nameless.remove(first);
-            return (id, Some(name));
-        }
-        (Arc::from(""), None)
-    }
 }
 
 /// The sessions of a file that holds many. Entries without a readable message are passed over; it is an error when

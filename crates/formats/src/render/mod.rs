@@ -8,6 +8,7 @@ mod tools;
 
 use epitome_session::{Entry, Message};
 
+pub(crate) use ids::with_distinct_ids;
 pub use plan::carries_reasoning;
 pub use request::{Profile, RenderedRequest};
 pub(crate) use request::{RequestItem, RequestParts};
@@ -21,8 +22,9 @@ use crate::{anthropic, gemini, openai_chat, openai_responses};
 /// changed come out as the same bytes. Linear in the view.
 ///
 /// The result keeps the provider's rules for any view: a result without its call is left out; a call without a result
-/// gets one that says so, unless nothing but results follows its message; empty messages are left out; and a user's
-/// message is put in front where the first one is not a user's. For Anthropic and Gemini, system messages stand beside the
+/// gets one that says so, unless nothing but results follows its message; two calls of one step have two ids; empty messages
+/// are left out; and a user's message is put in front where the first one is not a user's. Calls and results without ids
+/// stay so in requests of OpenAI's chat and of Gemini that came so. For Anthropic and Gemini, system messages stand beside the
 /// messages, from any place. For Anthropic, neighbours of one role are merged, call ids that are empty, repeated or of other
 /// characters are replaced, and reasoning is left out from the first changed message on, but for the newest step while its
 /// calls are being answered. For Gemini, neighbours of the model are merged, and so are results.
@@ -61,10 +63,10 @@ pub(crate) fn response_items(message: &Message) -> Vec<String> {
     openai_responses::write::items(message, false)
 }
 
-/// Whether every call of the view has its results directly behind it and every result its call; calls of the last step
-/// may be open.
-pub(crate) fn is_paired(entries: &[Entry]) -> bool {
-    plan::is_paired(entries)
+/// Whether every call of the view has its results directly behind it and every result its call, by its id where the format
+/// asks for it; calls of the last step may be open.
+pub(crate) fn is_paired(entries: &[Entry], profile: Profile) -> bool {
+    plan::is_paired(entries, profile)
 }
 
 #[cfg(test)]

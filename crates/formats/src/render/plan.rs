@@ -1,13 +1,13 @@
 //! The messages to render, in order, with every rule kept that does not depend on a provider's spelling.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::heading::missing_result;
 use epitome_session::{
-    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Language, Media, Message, Origin, Role, ToolCall,
-    ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Entry, EntryKey, Language, Media, Message, OpenCalls, Origin, Role,
+    ToolCall, ToolResult,
 };
 
 use super::ids::Ids;
@@ -39,6 +39,8 @@ pub(crate) struct MessageToRender<'a> {
     pub message: Cow<'a, Message>,
     /// The entry that it is, where it is one.
     pub entry: Option<&'a Entry>,
+    /// For a result: the tool that its call names.
+    pub tool: Option<Arc<str>>,
     /// For a result: whether its call takes free text (a custom tool's).
     pub of_custom_call: bool,
     /// Whether the bytes that it was read from have the same content.
@@ -46,49 +48,40 @@ pub(crate) struct MessageToRender<'a> {
 }
 
 /// Positions of the entries that answer each call, by the call's entry and block.
-struct Pairs {
-    answers: HashMap<(usize, usize), usize>,
+pub(super) struct Pairs {
+    pub(super) answers: HashMap<(usize, usize), usize>,
     /// The call that each result answers.
     calls: HashMap<usize, (usize, usize)>,
 }
 
-fn pairs(entries: &[Entry]) -> Pairs {
+pub(super) fn pairs(entries: &[Entry]) -> Pairs {
     let mut pairs = Pairs { answers: HashMap::new(), calls: HashMap::new() };
-    // Open calls of each id: the messages that made them, oldest first, each with its blocks in order.
-    let mut open: HashMap<&CallId, Vec<(usize, VecDeque<usize>)>> = HashMap::new();
+    let mut open = OpenCalls::default();
     for (index, entry) in entries.iter().enumerate() {
-        for (block, call) in calls_of(&entry.message) {
-            let messages = open.entry(&call.id).or_default();
-            match messages.last_mut() {
-                Some((newest, blocks)) if *newest == index => blocks.push_back(block),
-                _ => messages.push((index, VecDeque::from([block]))),
-            }
-        }
+        calls_of(&entry.message).for_each(|(block, call)| open.open(index, call, block));
         if entry.message.role != Role::Tool {
             continue;
         }
-        let Some(result) = entry.message.blocks.iter().find_map(Block::as_result) else { continue };
-        let Some(messages) = open.get_mut(&result.call_id) else { continue };
-        // The nearest message with an open call of that id; within it the first, as results are given in order.
-        let Some((nearest, blocks)) = messages.last_mut() else { continue };
-        let Some(block) = blocks.pop_front() else { continue };
-        let call = (*nearest, block);
-        if blocks.is_empty() {
-            messages.pop();
+        let result = entry.message.blocks.iter().find_map(Block::as_result);
+        if let Some(call) = result.and_then(|result| open.answer(result)) {
+            pairs.answers.insert(call, index);
+            pairs.calls.insert(index, call);
         }
-        pairs.answers.insert(call, index);
-        pairs.calls.insert(index, call);
     }
     pairs
 }
 
 /// The calls of a message: the model's alone can call.
-fn calls_of(message: &Message) -> impl Iterator<Item = (usize, &ToolCall)> {
+pub(super) fn calls_of(message: &Message) -> impl Iterator<Item = (usize, &ToolCall)> {
     message.calls().filter(|_| message.role == Role::Assistant)
 }
 
 /// See [`super::is_paired`].
-pub(crate) fn is_paired(entries: &[Entry]) -> bool {
+pub(crate) fn is_paired(entries: &[Entry], profile: Profile) -> bool {
+    let came_otherwise = |entry: &Entry| entry.message.recorded_call_id.is_some();
+    if !takes_results_without_ids(profile) && entries.iter().any(came_otherwise) {
+        return false;
+    }
     let pairs = pairs(entries);
     let last = entries.iter().rposition(|entry| entry.message.role != Role::Tool);
     let mut step = None;
@@ -127,7 +120,7 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Profile, source: Option<&S
             Role::Tool if pairs.calls.contains_key(&index) => {}
             Role::Tool => planner.warn(format!("the result {} was left out: its call is not there", entry.message.id)),
             Role::Assistant => planner.step(index, &pairs),
-            Role::System | Role::User => planner.add(index, None),
+            Role::System | Role::User => planner.add(index, None, None),
         }
     }
     planner.open();
@@ -173,8 +166,9 @@ impl<'a> Planner<'a, '_> {
     fn step(&mut self, index: usize, pairs: &Pairs) {
         let message = &self.entries[index].message;
         // New ids are given in the order of the calls, before anything is rendered that repeats them.
+        self.ids.begin_step();
         let ids: Vec<(usize, CallId)> =
-            message.calls().map(|(block, call)| (block, self.ids.written_id(&call.id))).collect();
+            message.calls().map(|(block, call)| (block, self.ids.written_id(call))).collect();
         let mut answers: Vec<(usize, usize)> =
             ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
@@ -194,10 +188,11 @@ impl<'a> Planner<'a, '_> {
         };
         for (answer, block) in answers {
             let custom = is_custom(&message.blocks[block]);
+            let tool = message.blocks[block].as_call().map(|call| Arc::clone(&call.name));
             let at = self.turns.len();
-            self.add(answer, id_of(block));
+            self.add(answer, id_of(block), tool.as_deref());
             if let Some(turn) = self.turns.get_mut(at) {
-                turn.of_custom_call = custom;
+                (turn.of_custom_call, turn.tool) = (custom, tool);
                 if custom != is_custom_output(&turn.message) || foreign.contains(&block) {
                     turn.message.to_mut().blocks.iter_mut().for_each(|block| block.raw = None);
                 }
@@ -214,9 +209,11 @@ impl<'a> Planner<'a, '_> {
                 ToolResult { call_id: Arc::clone(id), name: None, text, attachments: Vec::new(), is_error: true };
             let answer = Message { origin: Origin::Answer, ..Message::result("", result) };
             let of_custom_call = is_custom(&message.blocks[*block]);
+            let tool = message.blocks[*block].as_call().map(|call| Arc::clone(&call.name));
             self.turns.push(MessageToRender {
                 message: Cow::Owned(answer),
                 entry: None,
+                tool,
                 of_custom_call,
                 is_as_read: false,
             });
@@ -248,17 +245,29 @@ impl<'a> Planner<'a, '_> {
         self.push(entry, message);
     }
 
-    /// A message of its own; a result under the id of its call.
-    fn add(&mut self, index: usize, call_id: Option<CallId>) {
+    /// A message of its own; a result under the id of its call, `tool` being that call's. One that came without its call's id
+    /// stays so where its own format takes it.
+    fn add(&mut self, index: usize, call_id: Option<CallId>, tool: Option<&str>) {
         let entry = &self.entries[index];
         let mut message = self.acceptable_message(index);
-        let renamed =
-            |block: &Block| block.as_result().is_some_and(|it| call_id.as_ref().is_some_and(|id| it.call_id != *id));
-        if message.blocks.iter().any(renamed)
-            && let Some(id) = &call_id
+        let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
+        let takes_own_id = takes_results_without_ids(self.profile) && is_own;
+        let differs = |result: &ToolResult| {
+            let of_tool = tool.is_none_or(|tool| result.name.as_deref() == Some(tool));
+            call_id.as_ref().is_some_and(|id| result.call_id != *id)
+                || (message.recorded_call_id.is_some() && !takes_own_id)
+                // Gemini pairs by the name too.
+                || (self.profile == Profile::Gemini && is_own && !of_tool)
+        };
+        if let Some(id) = &call_id
+            && message.blocks.iter().filter_map(Block::as_result).any(differs)
         {
-            for block in &mut message.to_mut().blocks {
+            let message = message.to_mut();
+            for block in &mut message.blocks {
                 if let Content::ToolResult(result) = &mut block.content {
+                    if result.call_id != *id || !takes_own_id {
+                        message.recorded_call_id = None;
+                    }
                     result.call_id = Arc::clone(id);
                     block.raw = None;
                 }
@@ -273,9 +282,11 @@ impl<'a> Planner<'a, '_> {
         }
         let is_as_read = matches!(message, Cow::Borrowed(_))
             && self.source.is_some_and(|source| {
-                source.is_own(self.profile) && source.unchanged_records(entry).is_some() && is_valid(&message)
+                source.is_own(self.profile)
+                    && source.unchanged_records(entry).is_some()
+                    && is_valid(&message, takes_results_without_ids(self.profile))
             });
-        self.turns.push(MessageToRender { message, entry: Some(entry), of_custom_call: false, is_as_read });
+        self.turns.push(MessageToRender { message, entry: Some(entry), tool: None, of_custom_call: false, is_as_read });
     }
 
     /// The message without the blocks that the provider does not take.
@@ -382,18 +393,29 @@ impl<'a> Planner<'a, '_> {
             return;
         }
         let message = Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING));
-        let turn = MessageToRender { message, entry: None, of_custom_call: false, is_as_read: false };
+        let turn = MessageToRender { message, entry: None, tool: None, of_custom_call: false, is_as_read: false };
         self.turns.insert(first.unwrap_or(self.turns.len()), turn);
     }
 }
 
+/// Whether services of a format take calls and results that have no ids, or results with other ids than their calls.
+/// Gemini's does: google-genai's own responses have none. OpenAI's chat messages do not need one to many of the servers that
+/// take them. Anthropic and Responses have one service each, which refuses a result without the id of its call.
+fn takes_results_without_ids(profile: Profile) -> bool {
+    match profile {
+        Profile::OpenaiChat | Profile::Gemini => true,
+        Profile::OpenaiResponses | Profile::Anthropic => false,
+    }
+}
+
 /// Whether the recorded bytes of a message are a valid message of their own format.
-fn is_valid(message: &Message) -> bool {
+fn is_valid(message: &Message, without_ids: bool) -> bool {
     message.blocks.iter().all(|block| match &block.content {
         Content::ToolCall(call) => {
-            !call.id.is_empty() && (block.raw.is_some() || matches!(call.arguments, Arguments::Json(_)))
+            (without_ids || !call.id.is_empty())
+                && (block.raw.is_some() || matches!(call.arguments, Arguments::Json(_)))
         }
-        Content::ToolResult(result) => !result.call_id.is_empty(),
+        Content::ToolResult(result) => without_ids || !result.call_id.is_empty(),
         Content::Text { .. } | Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => true,
     })
 }

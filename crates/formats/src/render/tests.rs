@@ -145,7 +145,7 @@ fn repairs() {
         "S u(ask) function_call:1 function_call:2 function_call_output:2 function_call_output:1 a(say)",
     );
     responses("u c1 u", "u(ask) function_call:1 function_call_output:1 u(ask)");
-    responses("u c r a", "u(ask) function_call:call function_call_output:call a(say)");
+    responses("u c r a", "u(ask) function_call:run function_call_output:run a(say)");
     responses("s s u t", "S d(rules) u(ask) a(say)");
 
     let gemini = |line: &str, expect: &str| check_view(&session(line), Profile::Gemini, expect);
@@ -153,7 +153,7 @@ fn repairs() {
     gemini("u u a a c1", "u(ask) u(ask) m(say,say,c1)");
     gemini("u c1+2 r1 u", "u(ask) m(c1,c2) u(r1,r2) u(ask)");
     gemini("u c1 s r1", "S u(ask) m(c1) u(r1)");
-    gemini("u c r a", "u(ask) m(ccall) u(rcall) m(say)");
+    gemini("u c r a", "u(ask) m(crun) u(rrun) m(say)");
     gemini("u crun rrun crun rrun a", "u(ask) m(crun) u(rrun) m(crun) u(rrun) m(say)");
     gemini("s", "S u([The)");
     gemini("u t", "u(ask) m(say)"); // reasoning of another provider
@@ -164,7 +164,7 @@ fn repairs() {
     anthropic("u a s a", "S u(ask) a(say,say)");
     anthropic("u c1 s r1", "S u(ask) a(c1) u(r1)"); // the late result stands with its call
     anthropic("u c1 r1 c1 r1 c1 r1", "u(ask) a(c1) u(r1) a(c1_2) u(r1_2) a(c1_3) u(r1_3)");
-    anthropic("u c r a", "u(ask) a(ccall) u(rcall) a(say)");
+    anthropic("u c r a", "u(ask) a(crun) u(rrun) a(say)");
     anthropic("u ca|b+a_b ra_b ra|b", "u(ask) a(ca_b_2,ca_b) u(ra_b,ra_b_2)");
     anthropic("s", "S u([The)");
     anthropic("", "u([The)");
@@ -469,7 +469,7 @@ fn whatever_the_view_the_request_is_valid() {
             let rendered = render(session.view(), profile, None, None);
             let violations = validate(&rendered.json, profile);
             assert_eq!(violations, [], "round {round} {profile:?}\n{}", rendered.json);
-            let open = is_paired(session.view());
+            let open = is_paired(session.view(), Profile::Anthropic);
             assert!(open || !session.view().is_empty());
         }
     }

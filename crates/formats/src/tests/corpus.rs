@@ -84,8 +84,8 @@ fn unsound(session: &Session, may_be_empty: bool) -> Option<String> {
         open.extend(message.calls().map(|(_, call)| call.id.as_ref()));
         for result in message.blocks.iter().filter_map(|block| block.as_result()) {
             match open.iter().rposition(|id| *id == result.call_id.as_ref()) {
-                Some(place) if !result.call_id.is_empty() => drop(open.remove(place)),
-                _ => return Some(format!("{} answers no call", message.id)),
+                Some(place) => drop(open.remove(place)),
+                None => return Some(format!("{} answers no call", message.id)),
             }
         }
         for call in &message.text_calls {
@@ -188,7 +188,10 @@ fn views_of_the_recorded_sessions_are_valid_for_every_provider() {
             for profile in Profile::ALL {
                 for view in [session.view().to_vec(), session.full_view()] {
                     let rendered = render(&view, profile, session.tools.as_deref(), Some(&source));
-                    let violations = validate(&rendered.json, profile);
+                    let mut violations = validate(&rendered.json, profile);
+                    // A recording of chat messages without ids is one for a server that does not ask for them.
+                    let has_ids = session.log().iter().flat_map(|it| it.calls()).all(|(_, call)| !call.id.is_empty());
+                    violations.retain(|it| has_ids || it.rule != "call-id" || !source.is_own(profile));
                     let shown: Vec<String> = violations.iter().take(5).map(ToString::to_string).collect();
                     assert!(violations.is_empty(), "{name} {index} {profile:?}: {shown:#?}");
                 }

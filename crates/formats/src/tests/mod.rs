@@ -5,6 +5,7 @@
 pub(crate) mod corpus;
 mod damage;
 mod hostile;
+mod pairs;
 pub(crate) mod samples;
 
 use std::fmt::Write as _;

@@ -247,24 +247,3 @@ fn messages_that_are_checked_have_each_to_be_one() {
         "",
     );
 }
-
-#[test]
-fn calls_of_functions_without_ids_are_numbered_on() {
-    let call = r#"{"role":"assistant","content":null,"function_call":{"name":"f","arguments":"{}"}}"#;
-    let result = r#"{"role":"function","name":"f","content":"1"}"#;
-    let read_after = |function_calls: u32, json: &str| {
-        let options = ReadOptions { format: Some(Format::OpenaiChat), function_calls, ..ReadOptions::default() };
-        read(format!("[{json}]").into_bytes(), options).unwrap().sessions.remove(0).session
-    };
-    let first = read_after(0, &format!("{call},{result},{call}"));
-    let newest = crate::function_calls(first.log().iter().map(AsRef::as_ref));
-    assert_eq!(newest, Some(2));
-    let next = read_after(2, &format!("{result},{call}"));
-    assert_eq!(next.log()[0].blocks[0].as_result().map(|result| &*result.call_id), Some("function_call_2"));
-    assert_eq!(crate::function_calls(next.log().iter().map(AsRef::as_ref)), Some(3));
-    assert_eq!(crate::function_calls(read_after(0, result).log().iter().map(AsRef::as_ref)), Some(0));
-    assert_eq!(
-        crate::function_calls(read_after(0, r#"{"role":"user","content":"hi"}"#).log().iter().map(AsRef::as_ref)),
-        None
-    );
-}

@@ -43,9 +43,12 @@ pub(crate) struct OpenCalls {
 }
 
 impl OpenCalls {
-    pub(crate) fn open(&mut self, id: &str, kind: &str) {
-        self.waiting.entry((id.to_owned(), kind.to_owned())).or_default().push_back(self.calls.len());
+    /// Adds a call; whether no other call of that id and kind is waiting.
+    pub(crate) fn open(&mut self, id: &str, kind: &str) -> bool {
+        let waiting = self.waiting.entry((id.to_owned(), kind.to_owned())).or_default();
+        waiting.push_back(self.calls.len());
         self.calls.push(Some(id.to_owned()));
+        waiting.len() == 1
     }
 
     /// Whether a call of that id and kind was waiting.

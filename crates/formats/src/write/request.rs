@@ -19,7 +19,7 @@ pub(crate) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
     let view = target.session.view();
     // Some recordings are in this format in their messages only.
     let in_place = found.len() == target.loaded.sessions.len();
-    if target.is_unchanged() && render::is_paired(view) {
+    if target.is_unchanged() && render::is_paired(view, profile) {
         match found.get(target.index) {
             Some(envelope) if in_place && !whole => return [&bytes[envelope.span.clone()], b"\n"].concat(),
             _ if target.loaded.sessions.len() == 1 => return bytes.to_vec(),

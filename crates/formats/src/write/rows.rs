@@ -130,15 +130,18 @@ fn changed_blocks(entry: &Entry) -> impl Iterator<Item = (usize, &Block, &Block)
 /// several rows has its blocks in one or the other. `None` where the row is not JSON. Linear in the row for each changed
 /// block.
 fn changed_row(json: &str, edited: &[&Entry], written: &mut HashSet<(EntryKey, usize)>) -> Option<String> {
-    let mut row: Value = serde_json::from_str(json).ok()?;
+    let kept = json::keep_halves(json);
+    let mut row: Value = serde_json::from_str(kept.as_deref().unwrap_or(json)).ok()?;
     for entry in edited {
         for (block, before, after) in changed_blocks(entry) {
-            if !written.contains(&(entry.key, block)) && change(&mut row, before, after).is_some() {
+            let recorded_id = entry.original.recorded_call_id.as_deref();
+            if !written.contains(&(entry.key, block)) && change(&mut row, before, after, recorded_id).is_some() {
                 written.insert((entry.key, block));
             }
         }
     }
-    Some(row.to_string())
+    let written = row.to_string();
+    Some(if kept.is_some() { json::restore_halves(written) } else { written })
 }
 
 /// The same for one of Gemini's contents, whose parts have no types: a part that reads as a block did is written as it is
@@ -150,7 +153,8 @@ fn changed_content(json: &str, edited: &[&Entry], written: &mut HashSet<(EntryKe
     for entry in edited {
         for (block, before, after) in changed_blocks(entry) {
             let reads_so = |(at, part): (usize, &&str)| {
-                let json = if changed[at].is_none() { changed_part(part, before, after) } else { None };
+                let id = entry.original.recorded_call_id.as_ref();
+                let json = if changed[at].is_none() { changed_part(part, before, after, id) } else { None };
                 json.map(|json| (at, json))
             };
             if written.contains(&(entry.key, block)) {
@@ -170,25 +174,42 @@ fn changed_content(json: &str, edited: &[&Entry], written: &mut HashSet<(EntryKe
     Some(writer.finish())
 }
 
-fn change(row: &mut Value, before: &Block, after: &Block) -> Option<()> {
+/// Writes the change of a block into the row that holds it. `recorded_id` is the id that a result came with, where that is
+/// not its call's.
+fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&str>) -> Option<()> {
     match (&before.content, &after.content) {
         (Content::ToolResult(was), Content::ToolResult(is)) => {
+            let id = recorded_id.unwrap_or(&was.call_id);
             let result = find(row, &|value| {
-                let own = RESULT_IDS.iter().any(|name| value[*name].as_str() == Some(&*was.call_id));
-                let item = value["call_id"].as_str() == Some(&*was.call_id) && value.get("output").is_some();
+                let own = RESULT_IDS.iter().any(|name| is_id(&value[*name], id));
+                let item = is_id(&value["call_id"], id) && value.get("output").is_some();
                 // The results of functions, which came before tools, have a name and no id.
                 let function = value["role"] == "function" && value["name"].as_str() == was.name.as_deref();
-                (own || item || function) && content_of(value).is_some_and(|content| text_of(content) == *was.text)
+                let nameless = id.is_empty() && is_result(value);
+                (own || item || function || nameless)
+                    && content_of(value).is_some_and(|content| text_of(content) == *was.text)
             })?;
             let name = if result.get("output").is_some() { "output" } else { "content" };
             set_text(&mut result[name], &is.text, !is.attachments.is_empty());
             Some(())
         }
         (Content::ToolCall(was), Content::ToolCall(is)) => {
-            let named = |value: &Value| ["id", "call_id"].iter().any(|name| value[*name].as_str() == Some(&*was.id));
-            // The calls of functions, which came before tools, have no id.
-            let older = |value: &Value| value["function_call"]["name"].as_str() == Some(&*was.name);
-            let call = find(row, &|value| (named(value) || older(value)) && arguments_of(value).is_some())?;
+            // A call of a function, which came before tools, has no id, and others may have none.
+            let is_own = |value: &Value| {
+                let named = ["id", "call_id"].iter().any(|name| is_id(&value[*name], &was.id));
+                let function = ["function", "function_call"].iter().any(|name| value[*name]["name"] == *was.name);
+                named || (was.id.is_empty() && (function || value["name"] == *was.name))
+            };
+            let is_whole = |value: &Value| {
+                arguments_of(value).is_some_and(|(function, name)| {
+                    let (field, text) = (&function.map_or(value, |it| &value[it])[name], was.arguments.text());
+                    match field {
+                        Value::String(field) => json::without_halves(field) == **text,
+                        field => serde_json::from_str::<Value>(text).is_ok_and(|arguments| arguments == *field),
+                    }
+                })
+            };
+            let call = find(row, &|value| is_own(value) && is_whole(value))?;
             let text = is.arguments.text();
             let (function, name) = arguments_of(call)?;
             let holder = if let Some(function) = function { &mut call[function] } else { call };
@@ -214,10 +235,22 @@ fn change(row: &mut Value, before: &Block, after: &Block) -> Option<()> {
     }
 }
 
+/// Whether a field is an id that was read, and that is not empty.
+fn is_id(field: &Value, id: &str) -> bool {
+    !id.is_empty() && field.as_str() == Some(id)
+}
+
+/// Whether a value is the result of a call, whatever its id.
+fn is_result(value: &Value) -> bool {
+    value["role"] == "tool"
+        || value["type"].as_str().is_some_and(|kind| kind == "tool_result" || kind.ends_with("_output"))
+}
+
 /// Returns the name of the field of a value that is this text.
 fn text_field(value: &Value, text: &str) -> Option<&'static str> {
     const NAMES: [&str; 6] = ["content", "text", "refusal", "thinking", "reasoning_content", "reasoning"];
-    NAMES.into_iter().find(|name| value.get(*name).and_then(Value::as_str) == Some(text))
+    let is_text = |field: &str| json::without_halves(field) == text;
+    NAMES.into_iter().find(|name| value.get(*name).and_then(Value::as_str).is_some_and(is_text))
 }
 
 /// Returns the name of the field of a value that holds the parts of this text.
@@ -241,11 +274,12 @@ fn content_of(result: &Value) -> Option<&Value> {
 
 /// Returns the text of a content as it is read: that of its parts, a line feed between two.
 fn text_of(content: &Value) -> String {
-    match content {
+    let text = match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
-        _ => String::new(),
-    }
+        _ => return String::new(),
+    };
+    json::without_halves(&text).into_owned()
 }
 
 /// Sets the text of a content; its other parts stay where they are to.

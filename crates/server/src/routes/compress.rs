@@ -133,7 +133,7 @@ pub(crate) async fn compress(
                 messages,
                 tokens_before: report.tokens_before,
                 tokens_after: report.tokens_after,
-                tokens_saved: report.tokens_before.saturating_sub(report.tokens_after),
+                tokens_saved: report.tokens_saved(),
                 compression_ratio: f64::from(report.tokens_after.max(1)) / f64::from(report.tokens_before.max(1)),
                 transforms_applied: transforms,
                 ccr_hashes: hashes,

@@ -1,8 +1,8 @@
 //! Calls and what tools printed, paired.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use epitome_session::{Arguments, Content, Entry, Origin, Role, Unit};
+use epitome_session::{Arguments, Content, Entry, OpenCalls, Origin, Role, Unit};
 
 use super::{Call, Facts, ToolOutput};
 use crate::tools;
@@ -10,20 +10,10 @@ use crate::view::{BlockRef, EntryTokens};
 
 /// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
 #[derive(Default)]
-struct UnansweredCalls<'a> {
-    by_id: HashMap<&'a str, VecDeque<usize>>,
+struct UnansweredCalls {
+    by_id: OpenCalls<usize>,
     /// Calls in plain text, which have no ids.
     in_text: VecDeque<usize>,
-}
-
-impl UnansweredCalls<'_> {
-    /// Returns the first such call, with that id where it has one, and counts it as answered. Constant time.
-    fn take(&mut self, id: Option<&str>) -> Option<usize> {
-        match id {
-            Some(id) => self.by_id.get_mut(id)?.pop_front(),
-            None => self.in_text.pop_front(),
-        }
-    }
 }
 
 impl<'a> Facts<'a> {
@@ -34,9 +24,9 @@ impl<'a> Facts<'a> {
             let message = &entry.message;
             let at = |block: usize| BlockRef { message: position as u32, block: block as u32 };
             for (block, content) in message.blocks.iter().map(|block| &block.content).enumerate() {
-                let (text, id, name, is_error) = match content {
+                let (text, call, name, is_error) = match content {
                     Content::ToolCall(call) => {
-                        unanswered.by_id.entry(&call.id).or_default().push_back(self.calls.len());
+                        unanswered.by_id.open(position, call, self.calls.len());
                         self.calls.push(Call {
                             at: at(block),
                             unit: index,
@@ -49,10 +39,11 @@ impl<'a> Facts<'a> {
                         continue;
                     }
                     Content::ToolResult(result) => {
-                        (&result.text, Some(&result.call_id), result.name.as_deref(), result.is_error)
+                        let call = unanswered.by_id.answer(result).map(|(_, call)| call);
+                        (&result.text, call, result.name.as_deref(), result.is_error)
                     }
                     Content::Text { text } if message.origin == Origin::ToolOutput => {
-                        (text, None, message.name.as_deref(), false)
+                        (text, unanswered.in_text.pop_front(), message.name.as_deref(), false)
                     }
                     Content::Text { .. }
                     | Content::Thinking(_)
@@ -60,7 +51,6 @@ impl<'a> Facts<'a> {
                     | Content::Opaque(_)
                     | Content::Gone => continue,
                 };
-                let call = unanswered.take(id.map(AsRef::as_ref));
                 if let Some(call) = call {
                     self.calls[call].output = Some(at(block));
                 }
@@ -82,7 +72,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut UnansweredCalls<'a>) {
+    fn read_text_calls(&mut self, unit: u32, position: usize, entry: &'a Entry, unanswered: &mut UnansweredCalls) {
         // Ranges refer to the recorded text: they are valid only while the block is unchanged.
         for call in &entry.message.text_calls {
             let Some(Content::Text { text }) = entry.original.blocks.get(call.block as usize).map(|it| &it.content)

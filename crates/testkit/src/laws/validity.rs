@@ -72,7 +72,7 @@ impl Laws<'_> {
         self.law("thinking", left.is_empty(), || format!("{left:?} think in or behind the loop of the first change"));
     }
 
-    /// Repair removes no recorded result of a call that stays; a second one may leave.
+    /// Repair removes no recorded result of a call that stays, whatever its id; a second one may leave.
     pub(super) fn repaired(&mut self) {
         let Some(epoch) = self.epoch() else { return };
         let removals = epoch.edits.iter().filter(|edit| &*edit.strategy == "repair").flat_map(|edit| &edit.changes);
@@ -97,7 +97,26 @@ impl Laws<'_> {
             };
             let robbed = units(self.after.view()).iter().any(|unit| is_robbed(&unit));
             self.law("repair", !robbed, || format!("result {} left, its call stays", result.message.id));
+            let id = result_id(&result.message).unwrap_or_default();
+            let is_second = self.before.log().iter().flat_map(|it| it.calls()).any(|(_, call)| &*call.id == id);
+            let was_open = self.is_open_in_front_of(result);
+            self.law("repair", is_second || !was_open, || {
+                format!("result {} left for its id, and a call in front of it was open", result.message.id)
+            });
         }
+    }
+}
+
+impl Laws<'_> {
+    /// Whether a call of the step in front of a result had no recorded result.
+    fn is_open_in_front_of(&self, result: &Entry) -> bool {
+        let view = self.before.view();
+        let at = view.iter().position(|entry| entry.key == result.key).unwrap_or_default();
+        let Some(caller) = view[..at].iter().rposition(|entry| entry.message.calls().next().is_some()) else {
+            return false;
+        };
+        let unit = units(view).into_iter().find(|unit| unit.entries.start == caller);
+        unit.is_some_and(|unit| !unit.closed && view[unit.entries].iter().all(|it| it.message.text_calls.is_empty()))
     }
 }
 
