@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         };
         (Changes::of_undo(record)?, Vec::new())
     } else {
-        let Some(plan) = args.agent.plan(&place)? else {
+        let Some(plan) = args.agent.plan(&place, record.as_ref())? else {
             terminal::print(&format!("{}\n", args.agent.by_hand(&place.service)))?;
             return Ok(ExitCode::SUCCESS);
         };

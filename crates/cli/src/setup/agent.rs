@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use super::place::{Place, moved_folder, start_of_service};
 use super::plan::Plan;
+use super::record::Record;
 use super::{claude_code, codex, opencode, pi};
 use crate::failure::Failure;
 
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 pub(crate) enum Agent {
     /// Claude Code: a plug-in with hooks and recall, and a status line
     ClaudeCode,
-    /// Codex: the proxy as its provider, and recall
+    /// Codex: its provider reached through the proxy, and recall
     Codex,
     /// opencode: a plug-in that fits each request, and recall
     Opencode,
@@ -75,10 +76,11 @@ impl Agent {
     }
 
     /// What is to be in the agent's folders; `None` for agents that are set up by hand.
-    pub(crate) fn plan(self, place: &Place) -> Result<Option<Plan>, Failure> {
+    /// `earlier` is what a set-up before this one changed.
+    pub(crate) fn plan(self, place: &Place, earlier: Option<&Record>) -> Result<Option<Plan>, Failure> {
         match self {
             Self::ClaudeCode => claude_code::plan(place).map(Some),
-            Self::Codex => codex::plan(place).map(Some),
+            Self::Codex => codex::plan(place, earlier).map(Some),
             Self::Opencode => opencode::plan(place).map(Some),
             Self::Pi => pi::plan(place).map(Some),
             Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => Ok(None),

@@ -83,6 +83,15 @@ impl Changes {
         Ok(changes)
     }
 
+    /// The text of a file as it is without what an earlier set-up put into it; `None` where there is then no file.
+    pub(crate) fn text_without(path: &Path, earlier: Option<&Record>) -> Result<Option<String>, Failure> {
+        let current = text_of(path)?;
+        match earlier.and_then(|record| record.files.iter().find(|file| file.path == path)) {
+            Some(record) => Self::none(Vec::new()).taken_back(record, current.as_deref()),
+            None => Ok(current),
+        }
+    }
+
     fn none(folders: Vec<PathBuf>) -> Self {
         Self { files: Vec::new(), record: None, folders, notes: Vec::new(), edited: Vec::new() }
     }

@@ -9,6 +9,7 @@ mod agent;
 mod change;
 mod claude_code;
 mod codex;
+mod codex_provider;
 mod document;
 mod json;
 mod opencode;
