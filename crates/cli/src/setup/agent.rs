@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::place::{Place, moved_folder, start_of_service};
 use super::plan::Plan;
 use super::record::Record;
+use super::version::Version;
 use super::{claude_code, codex, opencode, pi};
 use crate::failure::Failure;
 
@@ -66,6 +67,15 @@ impl Agent {
             Self::Codex => moved_folder("CODEX_HOME", ".codex"),
             Self::Opencode => moved_folder("XDG_CONFIG_HOME", ".config"),
             Self::Pi => moved_folder("PI_CODING_AGENT_DIR", ".pi/agent"),
+            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
+        }
+    }
+
+    /// The version of the agent's program, where it is found and says one.
+    pub(crate) fn version(self) -> Option<Version> {
+        match self {
+            Self::ClaudeCode => Version::of("claude"),
+            Self::Codex | Self::Opencode | Self::Pi => Version::of(self.name()),
             Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
         }
     }

@@ -13,6 +13,7 @@ use super::document::Syntax;
 use super::place::{Place, own_folder, start_of_service};
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
 use super::record::Record;
+use super::version::Version;
 use crate::failure::Failure;
 
 /// The address of OpenAI's API. Source: `create_openai_provider` in Codex' `model-provider-info`.
@@ -20,6 +21,9 @@ const API: &str = "https://api.openai.com/v1";
 
 /// The address that a log-in with a plan of ChatGPT is for. Source: `to_api_provider`, there.
 const CHATGPT: &str = "https://chatgpt.com/backend-api/codex";
+
+/// The first version that reads `openai_base_url`. Source: the key is in the program 0.115.0, and not in 0.114.0.
+const BASE_URL: Version = Version([0, 115, 0]);
 
 pub(super) fn plan(place: &Place, earlier: Option<&Record>) -> Result<Plan, Failure> {
     if place.project.is_some() {
@@ -32,6 +36,9 @@ pub(super) fn plan(place: &Place, earlier: Option<&Record>) -> Result<Plan, Fail
     let text = Changes::text_without(&path, earlier)?.unwrap_or_default();
     let settings = Syntax::Toml.value(&text, &[]).map_err(|problem| refusal(&path, &problem))?.unwrap_or_default();
     let provider = Provider::read(&settings).map_err(|problem| refusal(&path, &problem))?;
+    if provider.id.is_none() {
+        place.needs("Codex", BASE_URL, "read `openai_base_url`")?;
+    }
     let default = if provider.uses_log_in && is_plan(&folder.join("auth.json"))? { CHATGPT } else { API };
     let upstream = provider.address.as_deref().unwrap_or(default).trim_end_matches('/');
     if !["https://", "http://"].iter().any(|scheme| upstream.starts_with(scheme)) {
@@ -58,7 +65,7 @@ pub(super) fn plan(place: &Place, earlier: Option<&Record>) -> Result<Plan, Fail
     ];
     advice.extend(profiles_beside(&settings, provider.id.as_deref().unwrap_or("openai")));
     let content = PlannedContent::Values(Syntax::Toml, values);
-    Ok(Plan { files: vec![PlannedFile { path, content }], advice })
+    Ok(Plan { files: vec![PlannedFile { path, content }], advice, ..Plan::default() })
 }
 
 /// The service's address as Codex gets it in place of a provider's: what Codex writes behind its own, the service writes

@@ -33,6 +33,8 @@ impl Home {
     fn run(&self, line: &str) -> Ran {
         let mut command = self.0.command(line);
         command.current_dir(self.0.path("project")).env("HOME", self.0.path(""));
+        // Only an agent that a test makes is there.
+        command.env("PATH", self.0.path("bin"));
         for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
             command.env_remove(name);
         }
@@ -350,6 +352,36 @@ fn another_provider_takes_the_place_of_the_earlier() {
     assert!(text.starts_with(chosen) && text.contains(table) && !text.contains("7777"), "{text}");
 }
 
+#[cfg(unix)]
+#[test]
+fn an_older_agent_gets_what_helps_there() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let check = |agent: &str, program: &str, says: &str, code: i32, words: &str, has_module: bool| {
+        let home = Home::new(&[(&format!("bin/{program}"), &format!("#!/bin/sh\necho '{says}'\n"))]);
+        let file = home.0.path("bin").join(program);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = home.run(&format!("setup {agent} --yes"));
+        assert!(ran.code == code && ran.stderr.contains(words), "{says}: {}", ran.stderr);
+        let plugin = home.0.path(".claude/skills/epitome/hooks");
+        assert_eq!(plugin.join("compact.ts").exists(), has_module, "{says}");
+        let hooks = fs::read_to_string(plugin.join("hooks.json")).unwrap_or_default();
+        assert_eq!(hooks.contains("modules"), has_module, "{says}");
+    };
+    let by_model = "its model goes on to write the summaries";
+    check("claude-code", "claude", "2.1.197 (Claude Code)", 0, by_model, false);
+    check("claude-code", "claude", "2.1.258 (Claude Code)", 0, by_model, false);
+    let variable = "where CLAUDE_CODE_ENABLE_FUNCTION_HOOKS=1 is set";
+    check("claude-code", "claude", "2.1.259 (Claude Code)", 0, variable, true);
+    check("claude-code", "claude", "2.1.332 (Claude Code)", 0, "is set up", true);
+    check("claude-code", "claude", "no version", 0, "is set up", true);
+    check("claude-code", "claude", "2.1.156 (Claude Code)", 2, "does not load plug-ins from its folder", false);
+    check("opencode", "opencode", "1.0.150", 2, "does not let a plug-in change its requests: 1.0.152 does", false);
+    check("opencode", "opencode", "1.18.33", 0, "is set up", false);
+    check("pi", "pi", "0.73.1", 2, "Pi 0.73.1 does not have what the extension imports", false);
+    check("codex", "codex", "codex-cli 0.114.0", 2, "does not read `openai_base_url`", false);
+    check("codex", "codex", "codex-cli 0.171.0", 0, "is set up", false);
+}
+
 #[test]
 fn an_option_that_changes_later() {
     let home = Home::new(&[]);
@@ -392,6 +424,8 @@ fn what_is_refused_changes_nothing() {
     check("codex", &[], "--yes --scope project", "leave --scope project out");
     check("codex", &[], "--yes --service localhost:1", "is not the address of a service");
     check("opencode", &[(".config/opencode/plugin/epitome.js", "// mine")], "--yes", "is not what epitome wrote");
+    let skill = ".claude/skills/epitome/SKILL.md";
+    check("claude-code", &[(skill, "mine")], "--yes", "is there, with `SKILL.md`, and epitome did not write it");
     for agent in AGENTS {
         check(agent, &[], "", "nobody can be asked");
     }
@@ -489,6 +523,7 @@ fn every_folder_of_an_agent_has_a_set_up_of_its_own() {
     let run = |folder: &str, options: &str| {
         let mut command = home.0.command(&format!("setup codex --yes {options}"));
         command.current_dir(home.0.path("project")).env("HOME", home.0.path("")).env("CODEX_HOME", folder);
+        command.env("PATH", home.0.path("bin"));
         let ran = Ran::read(command.stdin(std::process::Stdio::null()).output().unwrap());
         assert_eq!(ran.code, 0, "{folder}: {}", ran.stderr);
     };
