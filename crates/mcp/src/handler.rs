@@ -3,32 +3,37 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Extensions, Implementation,
-    ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorCode, ErrorData, Implementation,
+    InitializeRequestParams, InitializeResult, ListToolsResult, MetaObject, PaginatedRequestParams, ServerCapabilities,
+    ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 
 use crate::answer::Answer;
+use crate::asker::Asker;
 use crate::tools::{Tool, tools};
 
 /// The server's instructions to a client.
 const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \
                             it by words, recall gives it back whole.";
 
+/// The code of a refusal: the first of those that JSON-RPC leaves to servers.
+const REFUSED: ErrorCode = ErrorCode(-32000);
+
 /// Answers calls of tools.
 pub trait ToolBackend: Send + Sync + 'static {
     /// Whether there are many sessions, so that calls may name one.
     fn has_many_sessions(&self) -> bool;
 
-    /// Answers a call of a tool. `extensions` are the request's own: over HTTP they contain its parts.
-    fn answer(
-        &self,
-        tool: &str,
-        arguments: Map<String, Value>,
-        extensions: &Extensions,
-    ) -> impl Future<Output = Answer> + Send;
+    /// Why no client is served, in a line for the person; `None` where they are.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
+    /// Answers a call of a tool. `asker` is what the client says of the session that asks.
+    fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> impl Future<Output = Answer> + Send;
 }
 
 /// A server of the protocol over any source of answers.
@@ -74,6 +79,17 @@ impl<A: ToolBackend> ServerHandler for Handler<A> {
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
+    async fn initialize(
+        &self,
+        _: InitializeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        match self.answers.refusal() {
+            Some(problem) => Err(ErrorData::new(REFUSED, problem, None)),
+            None => Ok(self.get_info()),
+        }
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
@@ -89,7 +105,7 @@ impl<A: ToolBackend> ServerHandler for Handler<A> {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
-        let answer = self.answers.answer(&request.name, arguments, &context.extensions).await;
+        let answer = self.answers.answer(&request.name, arguments, &Asker::read(&context.meta.0.0)).await;
         // An error in a call is for the model to read and correct: a result, and not an error of the protocol. There is
         // no structured content beside the text, because Claude Code and Codex give that to the model in place of the
         // text.

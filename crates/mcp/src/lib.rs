@@ -6,6 +6,7 @@
 //! [`RemoteService`] for those of a running service. `docs/recall.md` describes it from a model's side.
 
 mod answer;
+mod asker;
 mod call;
 mod handler;
 mod local;
@@ -17,13 +18,13 @@ mod status;
 pub mod tools;
 
 pub use answer::Answer;
+pub use asker::{Asker, SharedFolder};
 pub use call::{Call, RECALLED_CHARACTERS, session_of};
 pub use epitome::follow::ReadProblem;
 pub use handler::{Handler, ToolBackend};
 pub use local::{LocalSession, SessionLocation};
 pub use past::{LogIndex, SessionPast};
 pub use remote::{RemoteProblem, RemoteService};
-pub use rmcp::model::Extensions;
 pub use run::run;
 pub use serve::{PATH, ServeProblem, http_service, serve_http, serve_stdio};
 pub use status::{ContextPart, ContextStatus, RemovedCounts};

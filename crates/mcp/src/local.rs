@@ -1,7 +1,9 @@
-//! A session on this machine: in a file that an agent is still writing, in the newest file of a folder, or in a store.
+//! A session on this machine: in a file that an agent is still writing, that of a folder which asks, or in a store.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use epitome::context::{Fullness, tool_definition_tokens};
 use epitome::follow::{ReadProblem, SessionSource};
@@ -9,26 +11,42 @@ use epitome::formats::{Format, RecordedModel};
 use epitome::store::{SessionArchive, Store, StoreError, Tenant};
 use epitome::strategy::Archive;
 use epitome::{Budget, Engine, Runtime, Session};
-use rmcp::model::Extensions;
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
 
 use crate::answer::Answer;
+use crate::asker::{Asker, SharedFolder};
 use crate::call::Call;
 use crate::handler::ToolBackend;
 use crate::past::{LogIndex, SessionPast};
 use crate::status::ContextStatus;
 
+/// How long a call is waited for that is not in any file yet, and how often: an agent writes its model's call down while
+/// it runs it. Claude Code takes some tenths of a second.
+const LOOK_AGAIN: (Duration, u32) = (Duration::from_millis(100), 10);
+
+/// The most sessions of a folder that are kept in memory: an agent with helpers has several threads that ask.
+const MOST_SESSIONS: usize = 8;
+
 /// The place of a session.
 #[derive(Debug, Clone)]
 pub enum SessionLocation {
-    /// In a file, or in the newest `.jsonl` or `.json` file of a folder that reads as a session.
+    /// In a file.
     File {
-        /// The file or folder.
+        /// The file.
         path: PathBuf,
         /// Its format; detected without it.
         format: Option<Format>,
         /// Its session, by name or number, where the file has several.
+        session: Option<String>,
+    },
+    /// The session of a folder that asks.
+    Folder {
+        /// The folder.
+        folder: SharedFolder,
+        /// The format of its files; detected without it.
+        format: Option<Format>,
+        /// The session, by name or number, where a file has several.
         session: Option<String>,
     },
     /// In a store.
@@ -50,23 +68,27 @@ struct StoredSession {
     archive: SessionArchive,
 }
 
-/// Answers for one session in its present state: new records are read first.
+/// Answers for a session in its present state: new records are read first.
 #[derive(Debug)]
 pub struct LocalSession {
     engine: Engine,
     runtime: Runtime,
     /// Whether the window of `runtime` is that of the session, whatever model the session names.
     keeps_window: bool,
-    state: Mutex<State>,
+    /// Why no client is served.
+    refusal: Option<String>,
+    place: SessionLocation,
+    /// The sessions that were read, by their files; one without a file where there is only one.
+    open: Mutex<HashMap<PathBuf, OpenSession>>,
 }
 
 #[derive(Debug)]
-struct State {
+struct OpenSession {
     reader: Reader,
     index: LogIndex,
 }
 
-/// The reader of the session of a place.
+/// The reader of a session.
 #[derive(Debug)]
 enum Reader {
     File(Box<SessionSource>),
@@ -77,14 +99,14 @@ impl LocalSession {
     /// Returns the session at a place, whose context is counted and bounded by `runtime`; its window is that of the model
     /// that the session's file names, where that is known. Reads nothing yet.
     pub fn new(place: SessionLocation, runtime: Runtime) -> Self {
-        let reader = match place {
-            SessionLocation::File { path, format, session } => {
-                Reader::File(Box::new(SessionSource::new(path, format, session)))
-            }
-            SessionLocation::Store { store, tenant, id } => Reader::Store { store, tenant, id, known: None },
-        };
-        let state = Mutex::new(State { reader, index: LogIndex::default() });
-        Self { engine: epitome::engine_of(&runtime), runtime, keeps_window: false, state }
+        let engine = epitome::engine_of(&runtime);
+        Self { engine, runtime, keeps_window: false, refusal: None, place, open: Mutex::default() }
+    }
+
+    /// Serves no client, and tells it why.
+    #[must_use]
+    pub fn refuse(self, why: Option<String>) -> Self {
+        Self { refusal: why, ..self }
     }
 
     /// Keeps the window of the runtime, whatever model the session names: somebody has set it.
@@ -112,21 +134,71 @@ impl LocalSession {
         })
     }
 
-    /// Reads the session where it has changed since the last time. The file of an agent that appends to it (Claude
-    /// Code, Codex, Pi) is read whole twice, then only its new records; others are read whole. The index costs what is
-    /// new.
+    /// Reads the session where it has changed since the last time; of a folder only its files' names. The file of an agent
+    /// that appends to it (Claude Code, Codex, Pi) is read whole twice, then only its new records; others are read whole.
+    /// The index costs what is new.
+    ///
+    /// # Errors
+    ///
+    /// The session is not there, or cannot be read.
     pub async fn refresh(&self) -> Result<(), ReadProblem> {
-        self.state.lock().await.reader.refresh().await
+        if let SessionLocation::Folder { folder, .. } = &self.place {
+            // Who asks is told by the calls.
+            return folder.check();
+        }
+        let mut open = self.open.lock().await;
+        self.opened(&mut open, PathBuf::new()).reader.refresh().await
+    }
+
+    /// The file of the session that asks; without a name where there is only one session.
+    async fn file_of(&self, asker: &Asker) -> Result<PathBuf, ReadProblem> {
+        let SessionLocation::Folder { folder, .. } = &self.place else { return Ok(PathBuf::new()) };
+        if let (None, Some(call)) = (&asker.session, &asker.call) {
+            let (pause, times) = LOOK_AGAIN;
+            for _ in 0..times {
+                if folder.has_call(call) {
+                    break;
+                }
+                tokio::time::sleep(pause).await;
+            }
+        }
+        folder.file_of(asker)
+    }
+
+    /// The session in a file, which is opened where it is not. Reads nothing yet.
+    fn opened<'a>(&self, open: &'a mut HashMap<PathBuf, OpenSession>, path: PathBuf) -> &'a mut OpenSession {
+        if open.len() >= MOST_SESSIONS && !open.contains_key(&path) {
+            open.clear();
+        }
+        let reader = |path: PathBuf| match &self.place {
+            SessionLocation::File { path, format, session } => {
+                Reader::File(Box::new(SessionSource::new(path, *format, session.clone())))
+            }
+            SessionLocation::Folder { format, session, .. } => {
+                Reader::File(Box::new(SessionSource::new(path, *format, session.clone())))
+            }
+            SessionLocation::Store { store, tenant, id } => {
+                Reader::Store { store: store.clone(), tenant: tenant.clone(), id: Arc::clone(id), known: None }
+            }
+        };
+        let new = || OpenSession { reader: reader(path.clone()), index: LogIndex::default() };
+        open.entry(path.clone()).or_insert_with(new)
     }
 
     /// Answers a call.
-    async fn answer_call(&self, call: Call) -> Answer {
-        let State { reader, index } = &mut *self.state.lock().await;
-        let problem = reader.refresh().await.err();
-        let Some((session, archive, model)) = reader.current() else {
+    async fn answer_call(&self, call: Call, asker: &Asker) -> Answer {
+        let unread = |problem: Option<ReadProblem>| {
             let problem = problem.map_or_else(String::new, |problem| problem.to_string());
-            return Answer::refusal(format!("The history cannot be read: {problem}."));
+            Answer::refusal(format!("The history cannot be read: {problem}."))
         };
+        let path = match self.file_of(asker).await {
+            Ok(path) => path,
+            Err(problem) => return unread(Some(problem)),
+        };
+        let mut open = self.open.lock().await;
+        let OpenSession { reader, index } = self.opened(&mut open, path);
+        let problem = reader.refresh().await.err();
+        let Some((session, archive, model)) = reader.current() else { return unread(problem) };
         let archive = |handle: &str| match archive {
             Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
             None => Ok(None),
@@ -146,9 +218,13 @@ impl ToolBackend for LocalSession {
         false
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
+    fn refusal(&self) -> Option<String> {
+        self.refusal.clone()
+    }
+
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
         match Call::read(tool, &arguments) {
-            Ok(call) => self.answer_call(call).await,
+            Ok(call) => self.answer_call(call, asker).await,
             Err(problem) => Answer::refusal(problem),
         }
     }

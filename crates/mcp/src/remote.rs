@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use reqwest::{Client, Url, header};
-use rmcp::model::Extensions;
 use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::answer::Answer;
+use crate::asker::Asker;
 use crate::handler::ToolBackend;
 use crate::tools::SESSION;
 
@@ -53,12 +53,18 @@ impl RemoteService {
         Ok(Self { client, url, token, session })
     }
 
-    async fn call_service(&self, tool: &str, mut arguments: Map<String, Value>) -> Result<Answer, String> {
+    async fn call_service(
+        &self,
+        tool: &str,
+        mut arguments: Map<String, Value>,
+        asker: &Asker,
+    ) -> Result<Answer, String> {
         if let Some(session) = &self.session {
             arguments.entry(SESSION).or_insert_with(|| session.as_str().into());
         }
         let call = json!({
-            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments},
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments, "_meta": asker.meta()},
         });
         let mut request = self
             .client
@@ -90,7 +96,7 @@ impl ToolBackend for RemoteService {
         self.session.is_none()
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
-        self.call_service(tool, arguments).await.unwrap_or_else(Answer::refusal)
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
+        self.call_service(tool, arguments, asker).await.unwrap_or_else(Answer::refusal)
     }
 }

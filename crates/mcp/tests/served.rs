@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use epitome_mcp::{Handler, LocalSession, SessionLocation, serve_http};
+use epitome_mcp::{Handler, LocalSession, SessionLocation, SharedFolder, serve_http};
 use rmcp::ServiceExt as _;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
@@ -166,47 +166,6 @@ async fn a_file_that_grows_is_followed() {
 }
 
 #[tokio::test]
-async fn the_newest_file_of_a_folder() {
-    let folder = tempfile::tempdir().unwrap();
-    let client = client(folder.path()).await;
-    let ask = || call(&client, "search_history", json!({"queries": ["animal"]}));
-    assert!(ask().await.1.contains("a .jsonl or .json file in"));
-    let day = folder.path().join("2026/11");
-    fs::create_dir_all(&day).unwrap();
-    let other = |path: &Path, content: &str, seconds: u64| {
-        fs::write(path, content).unwrap();
-        let file = fs::File::options().append(true).open(path).unwrap();
-        file.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
-    };
-    let write = |path: &Path, text: &str, seconds: u64| other(path, &line(0, "user", text), seconds);
-    write(&folder.path().join("one.jsonl"), "The animal is a cat.", 1_000);
-    write(&day.join("two.jsonl"), "The animal is a dog.", 2_000);
-    write(&folder.path().join("notes.txt"), "The animal is a cow.", 3_000);
-    assert!(ask().await.1.contains("a dog"));
-    write(&folder.path().join("one.jsonl"), "The animal is a cat.", 4_000);
-    assert!(ask().await.1.contains("a cat"));
-    // Newer files that are not sessions, and what helpers of the agent did.
-    let index = json!({"version": 1, "entries": [{"sessionId": "s", "firstPrompt": "The animal?", "messageCount": 2}]});
-    other(&folder.path().join("sessions-index.json"), &index.to_string(), 5_000);
-    other(&day.join("empty.jsonl"), "", 6_000);
-    other(&day.join("half.json"), "{\"messages\": [", 7_000);
-    let helpers = folder.path().join("s/subagents");
-    fs::create_dir_all(&helpers).unwrap();
-    write(&helpers.join("agent-1.jsonl"), "The animal is a hen.", 8_000);
-    assert!(ask().await.1.contains("a cat"));
-    // A server that starts now finds the same.
-    let fresh = self::client(folder.path()).await;
-    let (_, text) = call(&fresh, "search_history", json!({"queries": ["animal"]})).await;
-    assert!(text.contains("a cat"), "{text}");
-    write(&day.join("half.json"), "The animal is an owl.", 9_000);
-    assert!(ask().await.1.contains("an owl"));
-    // The session that was answered for breaks: an older one does not take its place.
-    other(&day.join("half.json"), "{\"messages\": [", 10_000);
-    let (_, text) = ask().await;
-    assert!(text.contains("an owl") && text.contains("as it was read last"), "{text}");
-}
-
-#[tokio::test]
 async fn over_http_too_and_for_this_machine_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
@@ -241,4 +200,47 @@ async fn over_http_too_and_for_this_machine_only() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let refused = serve_http(local(&path), everywhere, |_| (), std::future::pending()).await.unwrap_err();
     assert!(refused.to_string().contains("other machines"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_folder_answers_for_the_session_that_asks() {
+    let folder = tempfile::tempdir().unwrap();
+    let said =
+        |id: &str, words: &str| fs::write(folder.path().join(format!("{id}.jsonl")), line(0, "user", words)).unwrap();
+    said("11111111-aaaa", "The first partner is HLV-2209.");
+    said("22222222-bbbb", "The second partner is KRO-3310.");
+    let place = SessionLocation::Folder {
+        folder: SharedFolder::new(folder.path(), Some(folder.path().to_owned())),
+        format: None,
+        session: None,
+    };
+    let session = LocalSession::new(place, epitome::Config::default().build(&epitome::registry()).unwrap());
+    let client = client_of(Arc::new(session)).await;
+    let ask = async |meta: Value| {
+        let arguments = json!({"queries": ["which partner?"]}).as_object().unwrap().clone();
+        let mut call = CallToolRequestParams::new("search_history").with_arguments(arguments);
+        call.meta = Some(serde_json::from_value(meta).unwrap());
+        let result = client.call_tool(call).await.unwrap();
+        result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.clone()).collect::<String>()
+    };
+    // One server of Codex has several threads, which ask in turn.
+    for (id, expect) in [("11111111-aaaa", "HLV-2209"), ("22222222-bbbb", "KRO-3310"), ("11111111-aaaa", "HLV-2209")] {
+        let text = ask(json!({"threadId": id})).await;
+        assert!(text.contains(expect) && text.contains("1 passage"), "{id}: {text}");
+    }
+    let text = ask(json!({"threadId": "33333333-cccc"})).await;
+    assert!(text.contains("a file of session `33333333-cccc`") && !text.contains("partner"), "{text}");
+    let text = ask(json!({})).await;
+    assert!(text.contains("2 sessions of this folder may be meant") && !text.contains("partner"), "{text}");
+}
+
+#[tokio::test]
+async fn a_client_that_is_refused_is_told_why() {
+    let (ours, theirs) = tokio::io::duplex(1 << 20);
+    let place = SessionLocation::File { path: "none.jsonl".into(), format: None, session: None };
+    let session = LocalSession::new(place, epitome::Config::default().build(&epitome::registry()).unwrap());
+    let handler = Handler::new(Arc::new(session.refuse(Some("nothing answers at http://127.0.0.1:1".to_owned()))));
+    tokio::spawn(async move { drop(handler.serve(ours).await) });
+    let refused = ().serve(theirs).await.map(drop).unwrap_err().to_string();
+    assert!(refused.contains("nothing answers at http://127.0.0.1:1"), "{refused}");
 }

@@ -8,10 +8,11 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use epitome_mcp::{Answer, Call, Extensions, ToolBackend, http_service, session_of};
+use epitome_mcp::{Answer, Asker, Call, ToolBackend, http_service, session_of};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
+use crate::http::Problem;
 use crate::sessions::{Sessions, search};
 
 /// The header that names the session for all calls of a client.
@@ -48,19 +49,23 @@ impl ToolBackend for TenantSessions {
         self.session.is_none()
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, _: &Extensions) -> Answer {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
         let read = Call::read(tool, &arguments).and_then(|call| Ok((call, session_of(&arguments)?)));
         let (call, named) = match read {
             Ok(read) => read,
             Err(problem) => return Answer::refusal(problem),
         };
-        let Some(id) = named.as_ref().or(self.session.as_ref()) else {
-            return Answer::refusal(format!(
+        let which = || {
+            Answer::refusal(format!(
                 "Which session? Pass its id as `session`, or have the client send it in the header `{SESSION}`."
-            ));
+            ))
         };
+        let told = named.as_ref().or(self.session.as_ref());
+        // A host that keeps its sessions here under their own ids need not say it twice.
+        let Some(id) = told.or(asker.session.as_ref()) else { return which() };
         let answer = match search::answer(&self.sessions, &self.caller, id, call).await {
             Ok(answer) => answer,
+            Err(error) if told.is_none() && error.problem == Problem::UnknownSession => return which(),
             Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
         };
         self.sessions.core.metrics.looked_up("mcp", 1);

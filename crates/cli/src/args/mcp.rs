@@ -16,14 +16,18 @@ use super::store::StoreArgs;
     mut_arg("agent", |agent| agent.help("The agent of the configuration whose settings count")),
 )]
 pub(crate) struct McpArgs {
-    /// The session's file, in any format that is read, while its agent is still writing it; of a folder the `.jsonl` or `.json`
-    /// file in it that was changed last
+    /// The session's file, in any format that is read, while its agent is still writing it; of a folder the session that
+    /// asks: by the ids that the client sends, and without these the only one of this working folder
     #[arg(value_name = "FILE|FOLDER", conflicts_with_all = ["url", "kept_in"])]
     pub(crate) file: Option<PathBuf>,
     /// The session that this agent is working on in this folder, in place of a file
     #[arg(long, value_enum, value_name = "AGENT", conflicts_with_all = ["file", "url", "kept_in"])]
     pub(crate) beside: Option<SessionAgent>,
-    /// The session: of a file of several its number from 0 or its id; of a store or a service its id
+    /// The service through which the agent reaches its provider: where nothing listens there, the client is told so when
+    /// it begins
+    #[arg(long, value_name = "URL", requires = "beside")]
+    pub(crate) needs: Option<String>,
+    /// The session: of a file of several its number from 0 or its id; of an agent, a store or a service its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
     /// The file's format; recognised from the content without it. The help of `convert` lists all
@@ -47,8 +51,8 @@ pub(crate) struct McpArgs {
 /// An agent whose sessions' place is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SessionAgent {
-    /// Claude Code: the newest session of the project
+    /// Claude Code: the session of the project that asks
     ClaudeCode,
-    /// Codex: the newest session
+    /// Codex: the session that asks
     Codex,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use similar::TextDiff;
 
+use super::install;
 use crate::args::SetupArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -40,7 +41,8 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         let error = anyhow::Error::new(error).context(format!("cannot read {}", record_path.display()));
         Failure::usage(error).with_help("it says what a set-up changed; nothing was changed now")
     })?;
-    let place = Place { project, program: program()?, model_summary: args.model_summary, service };
+    let version = if args.undo { None } else { args.agent.version() };
+    let place = Place { project, program: program()?, model_summary: args.model_summary, service, version };
     let (changes, advice) = if args.undo {
         let Some(record) = &record else {
             let whose = if args.scope == Scope::User { "" } else { " for this project" };
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         };
         (Changes::of_undo(record)?, Vec::new())
     } else {
-        let Some(plan) = args.agent.plan(&place)? else {
+        let Some(plan) = args.agent.plan(&place, record.as_ref())? else {
             terminal::print(&format!("{}\n", args.agent.by_hand(&place.service)))?;
             return Ok(ExitCode::SUCCESS);
         };
@@ -96,12 +98,15 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         let undo = if args.undo { String::new() } else { format!("; {FAINT}--undo takes it back{FAINT:#}") };
         terminal::tell(&format!("{STRONG}{name} is {done}{STRONG:#}{undo}\n"));
         advice.iter().for_each(|line| terminal::tell(&format!("{line}\n")));
+        if args.undo && args.agent.has_service() && install::is_installed() {
+            terminal::tell("the service goes on for other agents; epitome serve --uninstall takes it back\n");
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// An undo leaves what the person edited, and the agent goes on to load it.
-fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
+pub(super) fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
     let files: Vec<String> = edited.iter().map(|path| path.display().to_string()).collect();
     let which = files.join(", ");
     let words = format!("the set-up of {name} is still active: written by epitome, edited since, and left: {which}");

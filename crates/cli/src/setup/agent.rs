@@ -6,6 +6,8 @@ use clap::ValueEnum;
 
 use super::place::{Place, moved_folder, start_of_service};
 use super::plan::Plan;
+use super::record::Record;
+use super::version::Version;
 use super::{claude_code, codex, opencode, pi};
 use crate::failure::Failure;
 
@@ -14,7 +16,7 @@ use crate::failure::Failure;
 pub(crate) enum Agent {
     /// Claude Code: a plug-in with hooks and recall, and a status line
     ClaudeCode,
-    /// Codex: the proxy as its provider, and recall
+    /// Codex: its provider reached through the proxy, and recall
     Codex,
     /// opencode: a plug-in that fits each request, and recall
     Opencode,
@@ -69,16 +71,26 @@ impl Agent {
         }
     }
 
+    /// The version of the agent's program, where it is found and says one.
+    pub(crate) fn version(self) -> Option<Version> {
+        match self {
+            Self::ClaudeCode => Version::of("claude"),
+            Self::Codex | Self::Opencode | Self::Pi => Version::of(self.name()),
+            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
+        }
+    }
+
     /// Whether the agent reaches its provider through the service.
     pub(crate) fn has_service(self) -> bool {
         !matches!(self, Self::ClaudeCode | Self::Opencode | Self::Pi)
     }
 
     /// What is to be in the agent's folders; `None` for agents that are set up by hand.
-    pub(crate) fn plan(self, place: &Place) -> Result<Option<Plan>, Failure> {
+    /// `earlier` is what a set-up before this one changed.
+    pub(crate) fn plan(self, place: &Place, earlier: Option<&Record>) -> Result<Option<Plan>, Failure> {
         match self {
             Self::ClaudeCode => claude_code::plan(place).map(Some),
-            Self::Codex => codex::plan(place).map(Some),
+            Self::Codex => codex::plan(place, earlier).map(Some),
             Self::Opencode => opencode::plan(place).map(Some),
             Self::Pi => pi::plan(place).map(Some),
             Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => Ok(None),

@@ -40,6 +40,9 @@ pub(crate) struct Changes {
 impl Changes {
     /// What a plan changes, given the record of an earlier set-up. Reads the files, and writes none.
     pub(crate) fn of_plan(plan: &Plan, earlier: Option<&Record>) -> Result<Self, Failure> {
+        for folder in &plan.folders {
+            refuse_foreign(folder, plan, earlier)?;
+        }
         let mut changes = Self::none(Vec::new());
         let mut records = Vec::new();
         let recorded = |path: &Path| earlier.and_then(|record| record.files.iter().find(|file| file.path == path));
@@ -81,6 +84,15 @@ impl Changes {
             record.files.iter().filter(|file| changes.edited.contains(&file.path)).cloned().collect();
         changes.record = (!kept.is_empty()).then(|| Record::new(kept, record.folders.clone()));
         Ok(changes)
+    }
+
+    /// The text of a file as it is without what an earlier set-up put into it; `None` where there is then no file.
+    pub(crate) fn text_without(path: &Path, earlier: Option<&Record>) -> Result<Option<String>, Failure> {
+        let current = text_of(path)?;
+        match earlier.and_then(|record| record.files.iter().find(|file| file.path == path)) {
+            Some(record) => Self::none(Vec::new()).taken_back(record, current.as_deref()),
+            None => Ok(current),
+        }
     }
 
     fn none(folders: Vec<PathBuf>) -> Self {
@@ -216,6 +228,18 @@ impl Changes {
         }
         Ok((record.existed || !syntax.is_empty(&text)).then_some(text))
     }
+}
+
+/// Refuses a folder of a name of epitome's that somebody else made: it has files that are not planned, and no earlier set-up
+/// wrote into it.
+fn refuse_foreign(folder: &Path, plan: &Plan, earlier: Option<&Record>) -> Result<(), Failure> {
+    let is_recorded = earlier.is_some_and(|record| record.files.iter().any(|file| file.path.starts_with(folder)));
+    let is_planned = |path: &Path| plan.files.iter().any(|file| file.path.starts_with(path));
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let Some(foreign) = entries.into_iter().find(|path| !is_recorded && !is_planned(path)) else { return Ok(()) };
+    let (folder, name) = (folder.display(), foreign.file_name().unwrap_or_default().display());
+    let failure = Failure::usage_text(format!("{folder} is there, with `{name}`, and epitome did not write it"));
+    Err(failure.with_help("give it another name, or move it away, and run this again; nothing was changed"))
 }
 
 /// A value under a name of epitome's that epitome did not write, or not so. Of what it holds only what tells it apart is

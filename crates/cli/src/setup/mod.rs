@@ -3,12 +3,14 @@
 //! `agent` has the agents, `place` where they are set up, and a file for each makes its `plan`: whole files of our own, and
 //! values at places of files that are the person's. `document` reads and changes such a file and keeps everything else in
 //! it, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes; `record` is what was
-//! changed, so that it can be taken back; `write` writes all of it or nothing. `program` names this program in files.
+//! changed, so that it can be taken back; `write` writes all of it or nothing. `program` names this program in files, and `service` has
+//! the files by which a system starts the service.
 
 mod agent;
 mod change;
 mod claude_code;
 mod codex;
+mod codex_provider;
 mod document;
 mod json;
 mod opencode;
@@ -17,11 +19,14 @@ mod place;
 mod plan;
 mod program;
 mod record;
+mod service;
 mod toml;
+mod version;
 mod write;
 
 pub(crate) use agent::{Agent, Scope};
 pub(crate) use change::{Changes, FileChange};
 pub(crate) use place::{Place, claude_code_sessions, own_folder};
 pub(crate) use record::{Record, place as record_place};
+pub(crate) use service::{Call, Manager, Start};
 pub(crate) use write::write;

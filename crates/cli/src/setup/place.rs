@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use super::version::Version;
 use crate::failure::Failure;
 use crate::folders::{agent_variable, home};
 
@@ -17,9 +18,27 @@ pub(crate) struct Place {
     pub(crate) model_summary: bool,
     /// The address of the service, without a slash at its end.
     pub(crate) service: String,
+    /// The version of the agent's program, where it is found and says one.
+    pub(crate) version: Option<Version>,
 }
 
 impl Place {
+    /// Whether the agent is known to be older than a version.
+    pub(super) fn is_before(&self, version: Version) -> bool {
+        self.version.is_some_and(|own| own < version)
+    }
+
+    /// Refuses an agent that is known to be older than the first version with what the set-up relies on.
+    pub(super) fn needs(&self, agent: &str, version: Version, what: &str) -> Result<(), Failure> {
+        match self.version.filter(|own| *own < version) {
+            None => Ok(()),
+            Some(own) => {
+                let failure = Failure::usage_text(format!("{agent} {own} does not {what}: {version} does"));
+                Err(failure.with_help(format!("update {agent}, and run this again; nothing was changed")))
+            }
+        }
+    }
+
     /// A folder below the project's, or below the person's own: the one that a variable names, or that below the home.
     pub(super) fn folder(&self, project: &str, name: &str, own: &str) -> Result<PathBuf, Failure> {
         match &self.project {
@@ -60,5 +79,8 @@ pub(super) fn start_of_service(service: &str, provider: &str) -> String {
         // Where a name leads to, and what stands in front of the service there, only the person knows.
         _ => (format!("start the service that {service} leads to first"), String::new()),
     };
-    format!("{which}, and keep it running:\nepitome serve {listen}--upstream {provider}")
+    format!(
+        "{which}, and keep it running:\nepitome serve {listen}--upstream {provider}\n\
+         with --install it starts whenever you log in"
+    )
 }

@@ -11,6 +11,8 @@ use super::document::Syntax;
 pub(crate) struct Plan {
     /// The files, in the order in which they are written: whole ones first, so that nothing names what is not there yet.
     pub(crate) files: Vec<PlannedFile>,
+    /// Folders that are epitome's alone: where one is there with other files and no set-up made it, it is somebody's.
+    pub(crate) folders: Vec<PathBuf>,
     /// What the person has to know or to do afterwards, a line each.
     pub(crate) advice: Vec<String>,
 }

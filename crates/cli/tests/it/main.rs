@@ -12,6 +12,8 @@ mod history;
 mod hook;
 mod in_place;
 mod inform;
+#[cfg(unix)]
+mod install;
 mod mcp;
 mod model;
 mod options;

@@ -92,6 +92,28 @@ fn beside_an_agent() {
 }
 
 #[test]
+fn an_agent_without_the_service_that_it_needs() {
+    let place = Place::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let begun = || {
+        let mut command = place.command(&format!("mcp --beside codex --needs http://{address}"));
+        command.env("CODEX_HOME", place.path("agent"));
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let about =
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let begin = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about});
+        writeln!(child.stdin.take().unwrap(), "{begin}").unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    assert!(begun().contains("\"serverInfo\""));
+    drop(listener);
+    let told = begun();
+    let line = format!("through the service at http://{address}, and nothing answers there");
+    assert!(told.contains("\"error\"") && told.contains(&line), "{told}");
+}
+
+#[test]
 fn what_cannot_be_served() {
     let place = Place::with("session.json", "this is not a session");
     place.file("good.json", r#"{"messages":[{"role":"user","content":"hello"}]}"#);

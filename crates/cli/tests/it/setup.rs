@@ -11,6 +11,10 @@ struct Home(Place);
 
 const SETTINGS: &str = ".claude/settings.json";
 const CODEX: &str = ".codex/config.toml";
+/// Settings of Codex with a provider of its own.
+const AZURE: &str = "model_provider = 'azure' # work\n\n[model_providers.azure] # mine\nname = 'Azure'\n\
+                     base_url = 'https://me.openai.azure.com/openai/v1' # ours\nenv_key = \"AZURE_KEY\"\n\
+                     query_params = { api-version = \"preview\" }\n";
 
 impl Home {
     fn new(files: &[(&str, &str)]) -> Self {
@@ -29,6 +33,8 @@ impl Home {
     fn run(&self, line: &str) -> Ran {
         let mut command = self.0.command(line);
         command.current_dir(self.0.path("project")).env("HOME", self.0.path(""));
+        // Only an agent that a test makes is there.
+        command.env("PATH", self.0.path("bin"));
         for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
             command.env_remove(name);
         }
@@ -120,7 +126,7 @@ fn what_was_there_stays() {
         home.ran(&format!("setup {agent} --yes"));
         let text = home.text(path);
         let mut rest = text.as_str();
-        for line in content.lines().filter(|line| !line.starts_with("model_provider")) {
+        for line in content.lines().filter(|line| !line.starts_with("base_url")) {
             let line = line.trim_start_matches('{').trim_end_matches([',', '}']);
             assert!(rest.contains(line), "{line:?} in {text}");
             rest = &rest[rest.find(line).unwrap() + line.len()..];
@@ -134,23 +140,65 @@ fn what_was_there_stays() {
     check("claude-code", SETTINGS, "{\"model\":\"opus\"}");
     check("claude-code", SETTINGS, "");
     check("codex", CODEX, "# mine\nmodel = \"gpt-5\" # the best\n\n[mcp_servers.docs]\ncommand = \"docs\"\n");
-    check("codex", CODEX, "model_provider = \"azure\" # work\n[model_providers.azure]\nname = 'Azure'\n");
+    check("codex", CODEX, AZURE);
     check("codex", CODEX, "");
 }
 
 #[test]
-fn what_is_replaced_comes_back() {
-    let own = "model_provider = 'azure' # work\n";
-    let home = Home::new(&[(CODEX, own)]);
+fn the_address_of_the_provider_that_a_person_has() {
+    let check = |files: &[(&str, &str)], expect: &[&str], upstream: &str| {
+        let home = Home::new(files);
+        let before = home.all();
+        let said = home.ran("setup codex --yes");
+        let text = home.text(CODEX);
+        for line in expect {
+            let is_there = match line.strip_prefix('!') {
+                Some(gone) => !text.contains(gone),
+                None => text.lines().any(|own| own == *line),
+            };
+            assert!(is_there, "{line:?} in {text}");
+        }
+        assert!(said.contains(&format!("epitome serve --upstream {upstream}\n")), "{said}");
+        let again = home.ran("setup codex --yes --service http://127.0.0.1:9000");
+        assert!(again.contains(&format!(" --upstream {upstream}\n")), "the person's own address stays known: {again}");
+        home.ran("setup codex --undo --yes");
+        assert_eq!(home.all(), before);
+    };
+    let api = "openai_base_url = \"http://127.0.0.1:7777/v1\"";
+    check(&[], &[api, "!model_provider"], "https://api.openai.com/v1");
+    let own = "openai_base_url = 'https://gate.example/openai/v1/' # gate\n";
+    check(&[(CODEX, own)], &[&format!("{api} # gate")], "https://gate.example/openai/v1");
+    let auth = ".codex/auth.json";
+    let keyed = "{\"OPENAI_API_KEY\": \"k\", \"tokens\": null}";
+    check(&[(auth, keyed)], &[api], "https://api.openai.com/v1");
+    let plan = "{\"OPENAI_API_KEY\": null, \"tokens\": {\"access_token\": \"made-up\"}}";
+    let whole = "openai_base_url = \"http://127.0.0.1:7777\"";
+    check(&[(auth, plan)], &[whole], "https://chatgpt.com/backend-api/codex");
+    let named = "{\"auth_mode\": \"chatgpt\", \"OPENAI_API_KEY\": \"k\"}";
+    check(&[(auth, named)], &[whole], "https://chatgpt.com/backend-api/codex");
+    let azure = ["base_url = \"http://127.0.0.1:7777/v1\" # ours", "name = 'Azure'", "!openai_base_url"];
+    check(&[(CODEX, AZURE), (auth, plan)], &azure, "https://me.openai.azure.com/openai/v1");
+    // Codex knows Azure by its address, or by its name.
+    let other_name = AZURE.replace("'Azure'", "\"Work\"");
+    let azure = ["base_url = \"http://127.0.0.1:7777/v1\" # ours", "name = \"Azure\""];
+    check(&[(CODEX, &other_name)], &azure, "https://me.openai.azure.com/openai/v1");
+    let logged_in = "model_provider = \"mine\"\n[model_providers.mine]\nname = \"Mine\"\nrequires_openai_auth = true\n";
+    let expect = ["base_url = \"http://127.0.0.1:7777\"", "name = \"Mine\""];
+    check(&[(CODEX, logged_in), (auth, plan)], &expect, "https://chatgpt.com/backend-api/codex");
+}
+
+#[test]
+fn what_is_replaced_is_shown_and_comes_back() {
+    let home = Home::new(&[(CODEX, AZURE)]);
     let said = home.ran("setup codex --yes");
-    assert!(said.contains("-model_provider = 'azure'") && said.contains("+model_provider = \"epitome\""), "{said}");
+    let gone = "-base_url = 'https://me.openai.azure.com/openai/v1' # ours";
+    assert!(said.contains(gone) && said.contains("+base_url = \"http://127.0.0.1:7777/v1\" # ours"), "{said}");
     home.ran("setup codex --undo --yes");
-    assert_eq!(home.text(CODEX), own);
+    assert_eq!(home.text(CODEX), AZURE);
 }
 
 #[test]
 fn what_is_replaced_comes_back_into_an_edited_file() {
-    let own = "# above\n[model_providers.azure] # mine\nsince = 2026-01-02 # a date\n";
     let check = |before: &str, edit: &str| {
         let home = Home::new(&[(CODEX, before)]);
         home.ran("setup codex --yes");
@@ -158,11 +206,11 @@ fn what_is_replaced_comes_back_into_an_edited_file() {
         home.ran("setup codex --undo --yes");
         assert_eq!(home.text(CODEX), before.to_owned() + edit);
     };
-    check(
-        &format!("# the best\nmodel_provider = 'azure' # work\n\n{own}\n[last]\nx = 1\n"),
-        "\n[mine]\nkey = 1 # new\n",
-    );
-    check("\u{feff}model_provider = 'azure' # work\r\n\r\n[last]\r\nx = 1\r\n", "\r\n[mine]\r\nkey = 1 # new\r\n");
+    let azure = AZURE.replace("env_key", "since = 2026-01-02 # a date\nenv_key");
+    let edit = "\n[mine]\nkey = 1 # new\n";
+    check(&format!("# the best\n{azure}\n[last]\nx = 1\n"), edit);
+    check(&format!("\u{feff}{azure}").replace('\n', "\r\n"), &edit.replace('\n', "\r\n"));
+    check("openai_base_url = 'https://gate/v1' # work\n\n[last]\nx = 1\n", edit);
 }
 
 #[test]
@@ -178,7 +226,7 @@ fn the_record_has_no_copy_of_the_settings() {
     check(
         "codex",
         CODEX,
-        "model_provider = \"azure\"\n\n[mcp_servers.docs]\ncommand = \"docs\"\nenv = { K = \"made-up-token\" }\n\n[last]\nx = 1\n",
+        "openai_base_url = \"https://gate\"\n\n[mcp_servers.docs]\ncommand = \"docs\"\nenv = { K = \"made-up-token\" }\n\n[last]\nx = 1\n",
     );
     check("claude-code", SETTINGS, "{\"env\":{\"K\":\"made-up-token\"}}");
 }
@@ -196,8 +244,7 @@ fn what_a_person_changed_since_stays() {
     };
     let at_the_end = |text: &str| format!("{text}\n[mine]\nkey = 1 # new\n");
     check("codex", CODEX, "model = \"x\"\n", at_the_end, "model = \"x\"\n\n[mine]\nkey = 1 # new\n");
-    let other_provider = "model_provider = \"azure\" # work\n";
-    check("codex", CODEX, other_provider, at_the_end, "model_provider = \"azure\" # work\n\n[mine]\nkey = 1 # new\n");
+    check("codex", CODEX, AZURE, at_the_end, &format!("{AZURE}\n[mine]\nkey = 1 # new\n"));
     let in_front = |text: &str| text.replacen('{', "{\n  \"mine\": [1], // new", 1);
     check(
         "claude-code",
@@ -212,10 +259,10 @@ fn what_a_person_changed_since_stays() {
 fn a_value_that_a_person_changed_is_theirs() {
     let home = Home::new(&[(CODEX, "model = \"x\"\n")]);
     home.ran("setup codex --yes");
-    home.put(CODEX, &home.text(CODEX).replace("model_provider = \"epitome\"", "model_provider = \"mine\""));
+    home.put(CODEX, &home.text(CODEX).replace("http://127.0.0.1:7777/v1", "https://mine/v1"));
     let said = home.ran("setup codex --undo --yes");
-    assert!(said.contains("`model_provider` in") && said.contains("was changed since, and stays"), "{said}");
-    assert_eq!(home.text(CODEX), "model = \"x\"\nmodel_provider = \"mine\"\n");
+    assert!(said.contains("`openai_base_url` in") && said.contains("was changed since, and stays"), "{said}");
+    assert_eq!(home.text(CODEX), "model = \"x\"\nopenai_base_url = \"https://mine/v1\"\n");
 
     let line = "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}";
     let home = Home::new(&[(SETTINGS, line)]);
@@ -278,14 +325,61 @@ fn a_table_of_ours_that_was_edited_is_not_replaced() {
 
 #[test]
 fn another_address_takes_the_place_of_the_earlier() {
-    let home = Home::new(&[(CODEX, "model_provider = \"azure\"\n")]);
+    let home = Home::new(&[(CODEX, AZURE)]);
     home.ran("setup codex --yes");
     let said = home.ran("setup codex --yes --service http://127.0.0.1:9000/");
     assert!(said.contains("epitome serve --listen 127.0.0.1:9000 --upstream"), "{said}");
     let text = home.text(CODEX);
     assert!(text.contains("base_url = \"http://127.0.0.1:9000/v1\"") && !text.contains("7777"), "{text}");
     home.ran("setup codex --undo --yes");
-    assert_eq!(home.text(CODEX), "model_provider = \"azure\"\n");
+    assert_eq!(home.text(CODEX), AZURE);
+}
+
+#[test]
+fn another_provider_takes_the_place_of_the_earlier() {
+    let home = Home::new(&[(CODEX, "# mine\n")]);
+    home.ran("setup codex --yes");
+    let (chosen, table) = AZURE.split_once('\n').unwrap();
+    home.put(CODEX, &format!("{chosen}\n{}{table}", home.text(CODEX)));
+    home.ran("setup codex --yes");
+    let text = home.text(CODEX);
+    assert!(
+        !text.contains("openai_base_url") && text.contains("base_url = \"http://127.0.0.1:7777/v1\" # ours"),
+        "{text}"
+    );
+    home.ran("setup codex --undo --yes");
+    let text = home.text(CODEX);
+    assert!(text.starts_with(chosen) && text.contains(table) && !text.contains("7777"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_older_agent_gets_what_helps_there() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let check = |agent: &str, program: &str, says: &str, code: i32, words: &str, has_module: bool| {
+        let home = Home::new(&[(&format!("bin/{program}"), &format!("#!/bin/sh\necho '{says}'\n"))]);
+        let file = home.0.path("bin").join(program);
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = home.run(&format!("setup {agent} --yes"));
+        assert!(ran.code == code && ran.stderr.contains(words), "{says}: {}", ran.stderr);
+        let plugin = home.0.path(".claude/skills/epitome/hooks");
+        assert_eq!(plugin.join("compact.ts").exists(), has_module, "{says}");
+        let hooks = fs::read_to_string(plugin.join("hooks.json")).unwrap_or_default();
+        assert_eq!(hooks.contains("modules"), has_module, "{says}");
+    };
+    let by_model = "its model goes on to write the summaries";
+    check("claude-code", "claude", "2.1.197 (Claude Code)", 0, by_model, false);
+    check("claude-code", "claude", "2.1.258 (Claude Code)", 0, by_model, false);
+    let variable = "where CLAUDE_CODE_ENABLE_FUNCTION_HOOKS=1 is set";
+    check("claude-code", "claude", "2.1.259 (Claude Code)", 0, variable, true);
+    check("claude-code", "claude", "2.1.332 (Claude Code)", 0, "is set up", true);
+    check("claude-code", "claude", "no version", 0, "is set up", true);
+    check("claude-code", "claude", "2.1.156 (Claude Code)", 2, "does not load plug-ins from its folder", false);
+    check("opencode", "opencode", "1.0.150", 2, "does not let a plug-in change its requests: 1.0.152 does", false);
+    check("opencode", "opencode", "1.18.33", 0, "is set up", false);
+    check("pi", "pi", "0.73.1", 2, "Pi 0.73.1 does not have what the extension imports", false);
+    check("codex", "codex", "codex-cli 0.114.0", 2, "does not read `openai_base_url`", false);
+    check("codex", "codex", "codex-cli 0.171.0", 0, "is set up", false);
 }
 
 #[test]
@@ -314,17 +408,24 @@ fn what_is_refused_changes_nothing() {
     check("claude-code", &[(SETTINGS, "{\"model\": ")], "--yes", "settings.json is left as it is: it is not JSON");
     check("claude-code", &[(SETTINGS, "[]")], "--yes", "not a JSON object");
     check("codex", &[(CODEX, "model = \n")], "--yes", "config.toml is left as it is: it is not TOML");
-    check("codex", &[(CODEX, "model_providers = 1\n")], "--yes", "`model_providers` is not a table");
+    check("codex", &[(CODEX, "mcp_servers = 1\n")], "--yes", "`mcp_servers` is not a table");
     let server = "[mcp_servers.epitome]\ncommand = \"mine\"\nenv = { K = \"made-up-token\" }\n";
     let words = "config.toml is not what epitome wrote (command = \"mine\")\n";
     check("codex", &[(CODEX, server)], "--yes", words);
     check("codex", &[(CODEX, server)], "--dry-run", "`[mcp_servers.epitome]` in ");
-    let provider = "[model_providers.epitome]\nname = \"an own one\"\n";
-    check("codex", &[(CODEX, provider)], "--yes", "is not what epitome wrote (name = \"an own one\")");
-    check("codex", &[(CODEX, provider)], "--yes --quiet", "give it another name, or remove it");
+    check("codex", &[(CODEX, server)], "--yes --quiet", "give it another name, or remove it");
+    check("codex", &[(CODEX, "model_provider = \"azure\"\n")], "--yes", "there is no `[model_providers.azure]`");
+    check("codex", &[(CODEX, "model_provider = \"ollama\"\n")], "--yes", "does not take from its settings");
+    let signed =
+        "model_provider = \"a\"\n[model_providers.a]\nbase_url = \"https://a/v1\"\naws = { profile = \"p\" }\n";
+    check("codex", &[(CODEX, signed)], "--yes", "signs its requests for its own address");
+    check("codex", &[(CODEX, "openai_base_url = \"ftp://a\"\n")], "--yes", "is not an address of HTTP");
+    check("codex", &[(CODEX, "openai_base_url = \"http://127.0.0.1:7777/v1\"\n")], "--yes", "not epitome's doing");
     check("codex", &[], "--yes --scope project", "leave --scope project out");
     check("codex", &[], "--yes --service localhost:1", "is not the address of a service");
     check("opencode", &[(".config/opencode/plugin/epitome.js", "// mine")], "--yes", "is not what epitome wrote");
+    let skill = ".claude/skills/epitome/SKILL.md";
+    check("claude-code", &[(skill, "mine")], "--yes", "is there, with `SKILL.md`, and epitome did not write it");
     for agent in AGENTS {
         check(agent, &[], "", "nobody can be asked");
     }
@@ -335,9 +436,6 @@ fn what_is_refused_changes_nothing() {
     check("pi", &[], "--yes --service http://127.0.0.1:1", "does not reach its provider through the service");
     check("codex", &[], "--undo --service http://127.0.0.1:1", "cannot be used with");
     let auth = ".codex/auth.json";
-    let plan = "{\"OPENAI_API_KEY\": null, \"tokens\": {\"access_token\": \"made-up\"}}";
-    check("codex", &[(auth, plan)], "--yes", "logged in without an API key");
-    check("codex", &[(auth, "{\"auth_mode\": \"chatgpt\", \"OPENAI_API_KEY\": \"k\"}")], "--yes", "codex logout");
     check("codex", &[(auth, "{")], "--yes", "auth.json is not JSON");
     check("pi", &[], "--yes --model-summary", "--model-summary is for claude-code");
     check("nobody", &[], "--yes", "invalid value 'nobody'");
@@ -405,21 +503,11 @@ fn links_and_folders_without_permission() {
 }
 
 #[test]
-fn a_log_in_with_a_key_goes_on() {
-    let home = Home::new(&[(".codex/auth.json", "{\"OPENAI_API_KEY\": \"made-up\"}")]);
-    home.ran("setup codex --yes");
-    assert!(home.text(CODEX).contains("requires_openai_auth = true") && !home.text(CODEX).contains("env_key"));
-}
-
-#[test]
 fn profiles_with_a_provider_of_their_own_are_named() {
     let config =
         "profile = \"work\"\n\n[profiles.work]\nmodel_provider = \"azure\"\n\n[profiles.home]\nmodel = \"m\"\n";
     let said = Home::new(&[(CODEX, config)]).ran("setup codex --yes");
-    assert!(
-        said.contains("the profile `work` names a provider of its own, `azure`") && !said.contains("`home`"),
-        "{said}"
-    );
+    assert!(said.contains("the profile `work` names another provider, `azure`") && !said.contains("`home`"), "{said}");
 }
 
 #[test]
@@ -435,6 +523,7 @@ fn every_folder_of_an_agent_has_a_set_up_of_its_own() {
     let run = |folder: &str, options: &str| {
         let mut command = home.0.command(&format!("setup codex --yes {options}"));
         command.current_dir(home.0.path("project")).env("HOME", home.0.path("")).env("CODEX_HOME", folder);
+        command.env("PATH", home.0.path("bin"));
         let ran = Ran::read(command.stdin(std::process::Stdio::null()).output().unwrap());
         assert_eq!(ran.code, 0, "{folder}: {}", ran.stderr);
     };
@@ -458,7 +547,7 @@ fn every_folder_of_an_agent_has_a_set_up_of_its_own() {
 #[test]
 fn an_upgrade_that_ended_before_its_files_were_written() {
     let check = |agent: &str, first: &str, second: &str, path: &str| {
-        let home = Home::new(&[(CODEX, "model_provider = \"azure\"\n")]);
+        let home = Home::new(&[(CODEX, AZURE)]);
         let before = home.all();
         home.ran(&format!("setup {agent} --yes {first}"));
         let old = home.all();

@@ -16,8 +16,13 @@ const MOST_FILES: usize = 100_000;
 /// files.
 const PASSED_OVER: &str = "subagents";
 
-/// Returns the `.jsonl` and `.json` files in a folder at any depth, the latest change first.
-pub(super) fn newest_files(path: &Path) -> Result<Vec<PathBuf>, ReadProblem> {
+/// Returns the `.jsonl` and `.json` files in a folder at any depth, the latest change first, without the logs of an
+/// agent's helpers.
+///
+/// # Errors
+///
+/// The folder is not there, cannot be read, or holds no such file, or too many.
+pub fn newest_files(path: &Path) -> Result<Vec<PathBuf>, ReadProblem> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     let (mut folders, mut seen) = (vec![(path.to_owned(), 0)], 0);
     while let Some((folder, depth)) = folders.pop() {

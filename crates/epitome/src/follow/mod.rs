@@ -2,7 +2,7 @@
 //!
 //! [`SessionSource`] reads a file, or the newest session of a folder, and reads it again where it has changed: of a file
 //! that Claude Code, Codex or Pi appends to only the addition. [`place_of`] finds the files of an agent by the agent's
-//! name, and a session by its id.
+//! name, and a session by its id; [`newest_files`] lists the files of a folder.
 
 mod agents;
 mod folder;
@@ -11,5 +11,6 @@ mod problem;
 mod source;
 
 pub use agents::{AGENTS, AgentFolder, SessionPlace, UnknownPlace, place_of};
+pub use folder::newest_files;
 pub use problem::ReadProblem;
 pub use source::{FollowedSession, SessionSource};

@@ -173,6 +173,10 @@ problems! {
         NoSuchAgent "unknown-agent": "the session names an agent that is not there",
             "PUT /v1/agents/{name} makes one, GET /v1/agents lists the agents";
     }
+    UPGRADE_REQUIRED {
+        NoProviderSocket "no-provider-socket": "the proxy speaks no WebSocket with a provider",
+            "send the request over HTTP, which clients do that know this status";
+    }
     TOO_MANY_REQUESTS {
         TooManyRequests "too-many-requests": "more requests in a minute than one tenant may make",
             "wait as long as Retry-After says; --requests-per-minute sets the limit";

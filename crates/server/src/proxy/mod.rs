@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::Method;
+use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
 
 use forward::{forward, forward_beside, pass};
@@ -52,8 +52,18 @@ pub(crate) fn router(proxy: Arc<Proxy>) -> Router {
     Router::new().fallback(self::proxy).with_state(proxy)
 }
 
+/// Whether a request opens a WebSocket.
+fn is_socket(headers: &HeaderMap) -> bool {
+    let names = headers.get_all(header::UPGRADE).iter().filter_map(|value| value.to_str().ok());
+    names.flat_map(|value| value.split(',')).any(|name| name.trim().eq_ignore_ascii_case("websocket"))
+}
+
 /// Sends a request on.
 pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
+    // Codex goes on over HTTP at once with this status, and tries six times with any other.
+    if is_socket(request.headers()) {
+        return Problem::NoProviderSocket.into_response();
+    }
     let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let url = match proxy.core.settings.upstreams.target(target, request.headers()) {
         Ok(url) => url,

@@ -1,6 +1,6 @@
 //! What models look up over the protocol at `/mcp`, and what hosts search: each tenant its own.
 
-use epitome_mcp::{Extensions, RemoteService, ToolBackend};
+use epitome_mcp::{Asker, RemoteService, ToolBackend};
 use serde_json::{Map, Value, json};
 
 use crate::support::{Running, SMALL, Wire, code, read, with_tokens};
@@ -159,7 +159,7 @@ async fn another_process_asks_for_its_model() {
     let url = format!("http://{}", service.address);
     let ask = |remote: RemoteService, tool: &'static str, arguments: Value| async move {
         let arguments: Map<String, Value> = arguments.as_object().unwrap().clone();
-        remote.answer(tool, arguments, &Extensions::default()).await
+        remote.answer(tool, arguments, &Asker::default()).await
     };
     let remote = |token: Option<&str>, session: Option<&str>| {
         RemoteService::new(&url, token.map(str::to_owned), session.map(str::to_owned)).unwrap()
@@ -176,6 +176,15 @@ async fn another_process_asks_for_its_model() {
         let refused = ask(remote(token, session), "search_history", queries.clone()).await;
         assert!(refused.is_refusal && refused.text.contains(part), "{refused:?}");
     }
+    // A host that keeps its sessions under their own ids says which one asks by the call's `_meta`.
+    let arguments = queries.as_object().unwrap();
+    let asker = |id: &str| Asker { session: Some(id.to_owned()), call: None };
+    let asked =
+        async |id: &str| remote(Some(ALICE), None).answer("search_history", arguments.clone(), &asker(id)).await;
+    let found = asked("parser").await;
+    assert!(found.text.contains("src/part_3/file_7.rs") && !found.is_refusal, "{found:?}");
+    let unknown = asked("another").await;
+    assert!(unknown.is_refusal && unknown.text.contains("Which session?"), "{unknown:?}");
     let nobody = RemoteService::new("http://127.0.0.1:9/", None, Some("parser".to_owned())).unwrap();
     let silent = ask(nobody, "context_status", json!({})).await;
     assert!(silent.is_refusal && silent.text.contains("does not answer"), "{silent:?}");

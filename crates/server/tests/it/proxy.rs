@@ -348,6 +348,17 @@ async fn other_paths_go_through() {
 }
 
 #[tokio::test]
+async fn a_socket_of_a_provider_is_declined() {
+    let upstream = ScriptedServer::start(vec![]);
+    let service = Running::proxy(&upstream, SMALL).await;
+    let opens = service.client.get(service.url("/v1/responses")).header("upgrade", "WebSocket");
+    let (status, body) = read(opens.header("connection", "upgrade")).await;
+    // Codex goes on over HTTP with this status, and tries again with any other.
+    assert_eq!((status, body["error"]["code"].as_str()), (426, Some("no-provider-socket")), "{body}");
+    assert!(upstream.requests().is_empty());
+}
+
+#[tokio::test]
 async fn headers_that_go_on() {
     let upstream = ScriptedServer::start(vec![
         ScriptedAnswer::json(200, "{}")
