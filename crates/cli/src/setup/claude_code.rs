@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 use super::document::Syntax;
 use super::place::Place;
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
-use super::program::{as_json, in_script, quoted};
+use super::program::{as_json, in_shell_script, quoted};
 use crate::failure::Failure;
 
 const MANIFEST: &str = include_str!("../../../../plugins/claude-code/.claude-plugin/plugin.json");
 const SERVERS: &str = include_str!("../../../../plugins/claude-code/.mcp.json");
 const HOOKS: &str = include_str!("../../../../plugins/claude-code/hooks/hooks.json");
+const SCRIPT: &str = include_str!("../../../../plugins/claude-code/hooks/ask.sh");
 const MODULE: &str = include_str!("../../../../plugins/claude-code/hooks/compact.ts");
 
 pub(super) fn plan(place: &Place) -> Result<Plan, Failure> {
@@ -27,9 +28,10 @@ pub(super) fn plan(place: &Place) -> Result<Plan, Failure> {
         whole(".claude-plugin/plugin.json", MANIFEST.to_owned()),
         whole(".mcp.json", servers(program)?),
         whole("hooks/hooks.json", hooks(place)?),
+        whole("hooks/ask.sh", in_shell_script(SCRIPT, program)),
     ];
     if !place.model_summary {
-        files.push(whole("hooks/compact.ts", in_script(MODULE, program)));
+        files.push(whole("hooks/compact.ts", MODULE.to_owned()));
     }
     files.push(PlannedFile { path: folder.join(settings), content: PlannedContent::Values(Syntax::Json, values) });
     Ok(Plan {
@@ -48,16 +50,6 @@ fn hooks(place: &Place) -> Result<String, Failure> {
     let mut file: Value = serde_json::from_str(HOOKS)?;
     if let (true, Some(fields)) = (place.model_summary, file.as_object_mut()) {
         fields.remove("modules");
-    }
-    for event in file["hooks"].as_object_mut().into_iter().flat_map(|events| events.values_mut()) {
-        for group in event.as_array_mut().into_iter().flatten() {
-            for hook in group["hooks"].as_array_mut().into_iter().flatten() {
-                let command = hook["command"].as_str().and_then(|command| command.strip_prefix("epitome "));
-                if let Some(rest) = command {
-                    hook["command"] = format!("{} {rest}", quoted(&place.program)).into();
-                }
-            }
-        }
     }
     as_json(&file)
 }
