@@ -1,22 +1,26 @@
 // epitome in opencode: each request is fitted into the model's window, and the model can look up what left it.
 //
 // `epitome fit --stdio` decides; this file turns opencode's messages into a list, and the decisions back into messages.
-// Whatever goes wrong, the request goes out as it would without this file.
+// Whatever goes wrong, the request goes out as it would without this file: where the program is not there or broken, shows no
+// sign of life, or answers with what is not understood. Such a program is not asked again.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 const PROGRAM = "epitome";
 
-/** Milliseconds that a request waits for a decision. */
-const PATIENCE = 30_000;
-/** Times that the program is started again after it ended by itself. */
-const STARTS = 3;
+/** Milliseconds within which the program says that it is at work. */
+const SIGN = 2_000;
+/** Milliseconds that it may then take: a model may be asked for a summary. */
+const PATIENCE = 300_000;
 /** Tokens of the system prompt and the tools, until a provider's figures tell how many they are. */
 const HIDDEN = 10_000;
 /** The most tokens of an answer that opencode asks for. */
 const ANSWER = 32_000;
 /** Tokens of the exact words that are handed to opencode's own compaction. */
 const BRIEF = 4_000;
+
+/** What a decision may be. */
+const STATUSES = ["unchanged", "replayed", "compacted", "infeasible"];
 
 const CLEARED = "[Old tool result content cleared]";
 const INTERRUPTED = "[Tool execution was interrupted]";
@@ -28,15 +32,19 @@ function jsonOf(value) {
   return json.replace(/\\(?:(ud[89a-f]..)|.)/g, (escape, alone) => (alone ? "\\ufffd" : escape));
 }
 
-/** The program, which is asked line by line. */
-function createProgram(path = PROGRAM, patience = PATIENCE) {
+/**
+ * The program, which is asked line by line. One that never answered, or that shows no sign of life, is lost: it is not started
+ * again, and questions get `undefined`. One that ended after it had answered is started anew.
+ */
+function createProgram(path = PROGRAM) {
   let current = null;
-  let starts = 0;
+  let isLost = false;
   let number = 0;
 
   /** Ends a process of the program. What waits for it waits no longer; what waits for a later one is not touched. */
-  function end(program, error) {
+  function end(program, error, isSilent = false) {
     if (current === program) current = null;
+    isLost ||= isSilent || !program.hasAnswered;
     const questions = [...program.waiting.values()];
     program.waiting.clear();
     for (const question of questions) question.reject(error);
@@ -57,16 +65,19 @@ function createProgram(path = PROGRAM, patience = PATIENCE) {
     }
     // A question that nobody waits for any more may be answered late.
     const question = program.waiting.get(answer.id);
+    if (answer.alive === true) return question?.wait();
+    if (!answer.error && typeof answer.result !== "object") {
+      return end(program, new Error(`${path} answered with neither a result nor an error`));
+    }
+    program.hasAnswered = true;
     program.waiting.delete(answer.id);
     if (answer.error) question?.reject(new Error(answer.error.message));
     else question?.resolve(answer.result);
   }
 
   function start() {
-    if (starts > STARTS) throw new Error(`${path} ended ${starts} times, and is not started again`);
-    starts += 1;
     const child = spawn(path, ["fit", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
-    const program = { child, waiting: new Map() };
+    const program = { child, waiting: new Map(), hasAnswered: false };
     const fail = (error) => end(program, error);
     child.on("error", fail);
     child.on("exit", (code, signal) => fail(new Error(`${path} ended with ${code ?? signal}`)));
@@ -81,21 +92,52 @@ function createProgram(path = PROGRAM, patience = PATIENCE) {
   }
 
   return function ask(question) {
+    if (isLost) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       if (!current) start();
       const program = current;
       const id = (number += 1);
-      // A program that hangs answers no later question either.
-      const late = setTimeout(
-        () => end(program, new Error(`${path} did not answer in ${patience / 1000} seconds`)),
-        patience,
-      );
-      const settled = (settle) => (value) => (clearTimeout(late), settle(value));
-      program.waiting.set(id, { resolve: settled(resolve), reject: settled(reject) });
-      program.child.stdin.write(jsonOf({ id, ...question }) + "\n");
+      const silent = (time) => new Error(`${path} gave no sign of life in ${time / 1000} seconds`);
+      // Questions are answered one after the other: while one is worked on, the program lives.
+      const isAtWork = () => [...program.waiting.values()].some((other) => other.isWorkedOn);
+      const listen = () => (isAtWork() ? (timer = setTimeout(listen, SIGN)) : end(program, silent(SIGN), true));
+      let timer = setTimeout(listen, SIGN);
+      const settled = (settle) => (value) => (clearTimeout(timer), settle(value));
+      const asked = { isWorkedOn: false, resolve: settled(resolve), reject: settled(reject) };
+      asked.wait = () => {
+        asked.isWorkedOn = true;
+        clearTimeout(timer);
+        timer = setTimeout(() => end(program, silent(PATIENCE), true), PATIENCE);
+      };
+      program.waiting.set(id, asked);
+      program.child.stdin.write(jsonOf({ id, alive: true, ...question }) + "\n");
     });
   };
 }
+
+/** Whether a result is a decision about so many entries of a list. */
+function isDecision(result, count) {
+  const isIndex = (index) => Number.isInteger(index) && index >= 0 && index <= count;
+  const isMessage = (text) => {
+    try {
+      return typeof text === "string" && typeof JSON.parse(text)?.role === "string";
+    } catch {
+      return false;
+    }
+  };
+  const isPiece = ({ keep, edit, insert } = {}) =>
+    keep
+      ? isIndex(keep.start) && isIndex(keep.end) && keep.start < keep.end
+      : edit
+        ? isIndex(edit.index) && edit.index < count && isMessage(edit.message)
+        : isMessage(insert?.message);
+  const { status, tokens_before, tokens_after, pieces } = result ?? {};
+  if (!STATUSES.includes(status) || !Number.isInteger(tokens_before) || !Number.isInteger(tokens_after)) return false;
+  return Array.isArray(pieces) && pieces.length > 0 && pieces.every(isPiece);
+}
+
+/** Whether a result is a text. */
+const isText = (result) => typeof result?.text === "string" && result.text.trim() !== "";
 
 /** The list that stands for opencode's messages, and where each of its entries comes from. */
 function listOf(messages) {
@@ -257,15 +299,40 @@ export const Epitome = async ({ client }) => {
     return Math.min(state.hidden ?? HIDDEN, Math.floor(window / 2));
   }
 
+  /** All messages of the session, as opencode's own store has them. */
+  async function storedOf(session) {
+    const { data } = await client.session.messages({ path: { id: session } });
+    return data;
+  }
+
   /** The whole session, in the form in which opencode exports it. */
   async function contentOf(session) {
-    const { data } = await client.session.messages({ path: { id: session } });
-    return jsonOf({ info: { id: session }, messages: data });
+    return jsonOf({ info: { id: session }, messages: await storedOf(session) });
+  }
+
+  /** For each session the first message of the list, and what was typed in front of it. */
+  const typed = new Map();
+
+  /** What people typed before a compaction of opencode's own, which shows the model only what is behind it. */
+  async function typedBefore(session, messages) {
+    if (!messages.some(({ info, parts }) => info.summary === true || parts.some(({ type }) => type === "compaction"))) return [];
+    const { id } = messages[0].info;
+    if (typed.get(session)?.id !== id) {
+      const stored = await storedOf(session);
+      const end = stored.findIndex(({ info }) => info.id === id);
+      const isTyped = ({ info, parts }) => info.role === "user" && parts.some((part) => part.type === "text" && !part.synthetic);
+      typed.set(session, { id, messages: stored.slice(0, Math.max(end, 0)).filter(isTyped) });
+    }
+    // What opencode keeps beside its summary is in the list.
+    const listed = new Set(messages.map(({ info }) => info.id));
+    return typed.get(session).messages.filter(({ info }) => !listed.has(info.id));
   }
 
   const lookUp = (tool) => async (given, context) => {
     const content = await contentOf(context.sessionID);
-    return (await ask({ op: "ask", tool, arguments: given, content })).text;
+    const found = await ask({ op: "ask", tool, arguments: given, content });
+    if (!isText(found)) throw new Error("epitome does not answer: go on without it");
+    return found.text;
   };
 
   return {
@@ -280,16 +347,19 @@ export const Epitome = async ({ client }) => {
         const reserve = Math.min(limit.output || ANSWER, ANSWER, Math.floor(limit.context / 2));
         const window = limit.input ? Math.min(limit.input + reserve, limit.context) : limit.context;
         const system = hiddenTokens(session, messages, window);
-        const made = listOf(messages);
+        const all = [...(await typedBefore(session, messages)), ...messages];
+        const made = listOf(all);
         const question = { session, format: "openai-chat", messages: made.list, window, reserve, system };
         const fitted = await ask(question);
+        if (!fitted) return;
+        if (!isDecision(fitted, made.list.length)) throw new Error("the decision is not understood");
         known.get(session).sent = fitted.tokens_after;
         if (fitted.status === "infeasible") await log("warn", `nothing more can leave ${fitted.tokens_after} tokens`);
-        if (fitted.status === "unchanged") return;
+        if (fitted.status === "unchanged" && all.length === messages.length) return;
         if (fitted.status === "compacted") {
           await log("info", `compacted ${fitted.tokens_before} tokens to ${fitted.tokens_after}`);
         }
-        messages.splice(0, messages.length, ...messagesOf(messages, made, fitted.pieces));
+        messages.splice(0, messages.length, ...messagesOf(all, made, fitted.pieces));
       } catch (error) {
         await log("error", `the request goes out as it is: ${error.message}`);
       }
@@ -297,8 +367,10 @@ export const Epitome = async ({ client }) => {
 
     "experimental.session.compacting": async ({ sessionID }, output) => {
       try {
-        const { text } = await ask({ op: "brief", content: await contentOf(sessionID), tokens: BRIEF });
-        output.context.push(`Exact words of the conversation, which the summary should keep as they are:\n\n${text}`);
+        const told = await ask({ op: "brief", content: await contentOf(sessionID), tokens: BRIEF });
+        if (!told) return;
+        if (!isText(told)) throw new Error("the answer has no words");
+        output.context.push(`Exact words of the conversation, which the summary should keep as they are:\n\n${told.text}`);
       } catch (error) {
         await log("error", `the compaction has no exact words: ${error.message}`);
       }

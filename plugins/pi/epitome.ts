@@ -1,8 +1,10 @@
 // epitome in Pi: it compacts in place of the model, and the model can look up what left the context.
 //
 // `epitome` does the work, and reads what Pi's own session holds. Whatever goes wrong, Pi compacts as it would without this
-// file.
+// file: where the program is not there or broken, shows no sign of life, or answers with what is not understood. Such a
+// program is not asked again.
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { Type } from "@earendil-works/pi-ai";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
@@ -20,20 +22,67 @@ function jsonOf(value: object) {
   return json.replace(/\\(?:(ud[89a-f]..)|.)/g, (escape: string, alone?: string) => (alone ? "\\ufffd" : escape));
 }
 
-/** Runs the program with a text on standard input: what it prints. */
-function run(args: string[], input: string, signal?: AbortSignal): Promise<string> {
+/** Milliseconds within which the program says that it is at work. */
+const SIGN = 2_000;
+/** Milliseconds that it may then take. */
+const PATIENCE = 300_000;
+
+/** Whether the program is lost: it is not asked again. */
+let isLost = false;
+
+/** The program's answer to a question: its result, an object; `undefined` where the program was lost earlier. */
+function ask(question: object, signal?: AbortSignal): Promise<any> {
+  if (isLost) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
-    const child = spawn(PROGRAM, args, { signal });
-    let out = "";
-    let problem = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => (out += text));
-    child.stderr.setEncoding("utf8").on("data", (text) => (problem += text));
-    child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve(out) : reject(new Error(problem.trim() || `exit code ${code}`))));
-    // A program that ends early closes the pipe; its exit code says why.
+    const child = spawn(PROGRAM, ["fit", "--stdio"], { stdio: ["pipe", "pipe", "ignore"], signal });
+    let isSettled = false;
+    const lose = (problem: string) => {
+      if (isSettled) return;
+      // What a person breaks off says nothing of the program.
+      if (!signal?.aborted) isLost = true;
+      settle(() => reject(new Error(problem)));
+    };
+    const wait = (time: number) => setTimeout(() => lose(`no sign of life in ${time / 1000} seconds`), time);
+    let timer = wait(SIGN);
+    const settle = (then: () => void) => {
+      isSettled = true;
+      clearTimeout(timer);
+      child.kill("SIGKILL");
+      then();
+    };
+    const isObject = (value: unknown) => typeof value === "object" && value !== null;
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      if (isSettled) return;
+      let answer: any;
+      try {
+        answer = JSON.parse(line);
+      } catch {
+        return lose("it answered with a line that is not JSON");
+      }
+      if (answer?.id !== 1) return lose("it answered another question");
+      if (answer.alive === true) {
+        clearTimeout(timer);
+        timer = wait(PATIENCE);
+      } else if (isObject(answer.error)) {
+        settle(() => reject(new Error(String(answer.error.message))));
+      } else if (isObject(answer.result)) {
+        settle(() => resolve(answer.result));
+      } else {
+        lose("it answered with neither a result nor an error");
+      }
+    });
+    child.on("error", (error) => lose(error.message));
+    child.on("close", (code) => lose(`it ended with ${code} and no answer`));
+    // A program that ends early closes the pipe.
     child.stdin.on("error", () => undefined);
-    child.stdin.end(input);
+    child.stdin.end(`${jsonOf({ id: 1, alive: true, ...question })}\n`);
   });
+}
+
+/** The text of a result. */
+function textOf(result: any): string {
+  if (typeof result.text !== "string" || !result.text.trim()) throw new Error("its answer has no words");
+  return result.text.trim();
 }
 
 /** Entries as Pi's session file has them. */
@@ -54,9 +103,9 @@ export default function (pi: ExtensionAPI) {
     const leaving = end < 0 ? branchEntries : branchEntries.slice(0, end);
     const tokens = Math.min(MOST, Math.max(LEAST, Math.round(tokensBefore * SHARE)));
     try {
-      const args = ["brief", "-", "--from", "pi", "--tokens", String(tokens), "--quiet"];
-      const text = await run(args, fileOf(ctx, leaving), signal);
-      const summary = `${text.trim()}\n\n(search_history finds everything that was said and done before.)`;
+      const told = await ask({ op: "brief", content: fileOf(ctx, leaving), tokens }, signal);
+      if (!told) return undefined;
+      const summary = `${textOf(told)}\n\n(search_history finds everything that was said and done before.)`;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "epitome" } } };
     } catch (error) {
       if (ctx.hasUI && !signal.aborted) ctx.ui.notify(`epitome did not compact: ${(error as Error).message}`, "warning");
@@ -66,10 +115,9 @@ export default function (pi: ExtensionAPI) {
 
   const lookUp = (tool: string) => async (_id: string, params: any, signal: AbortSignal | undefined, _update: any, ctx: any) => {
     const content = fileOf(ctx, ctx.sessionManager.getBranch());
-    const question = jsonOf({ op: "ask", tool, arguments: params, content });
-    const answer = JSON.parse(await run(["fit", "--stdio"], `${question}\n`, signal));
-    if (answer.error) throw new Error(answer.error.message);
-    return { content: [{ type: "text" as const, text: answer.result.text }], details: undefined };
+    const found = await ask({ op: "ask", tool, arguments: params, content }, signal);
+    if (!found) throw new Error("epitome does not answer: go on without it");
+    return { content: [{ type: "text" as const, text: textOf(found) }], details: undefined };
   };
 
   pi.registerTool({

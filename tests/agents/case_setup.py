@@ -2,7 +2,8 @@
 
 The agent is led through calls that print 120 lines each. Its context is compacted by what the set-up installed, twice or
 more; it looks up what left it; it comes to its end. Each request that the provider gets has its calls and results in pairs.
-Behind it, `--undo` gives the home back what it was.
+It resumes the session then, with no more than it had, and goes on. The model thinks, calls tools in parallel, and the provider
+refuses what a real one refuses; it has to refuse nothing. Behind it, `--undo` gives the home back what it was.
 """
 
 import json
@@ -21,6 +22,10 @@ TURNS = 16
 TASK = "Look at every part of the build, and never change the lock file."
 SUMMARY = "<summary>The first parts of the build were looked at.</summary>"
 ANSWER = "It said:"
+AGAIN, GONE_ON = "Now look at the last part once more.", "The last part is as it was."
+#: What a resumed request may hold more than the last one before it, in bytes: the answer, the prompt, what the agent puts
+#: beside these, and in Claude Code the thinking and the text of the newest step that was kept, which it lists twice.
+MORE = 6_000
 PAGES = HERE.parents[1] / "docs/agents"
 #: The places in the home that each page says are changed. The agents write to others as they work.
 PLACES = {"claude-code.md": (".claude/skills/epitome", ".claude/settings.json"), "codex.md": (".codex/config.toml",),
@@ -47,10 +52,13 @@ def within(path, place):
 def provider(scene):
     seen = scene.folder / "seen"
     seen.mkdir()
-    steps = [{"shell": part} for part in range(1, TURNS + 1)]
+    # Every third step has two calls.
+    steps = [{"say": f"Part {part}.", "shell": [part, f"wc -l README.md # {part}"] if part % 3 == 0 else part}
+             for part in range(1, TURNS + 1)]
     steps += [{"calls": [["search_history", {"queries": [WORDS]}]]}, {"say": ANSWER, "quote": FOUND}]
     script = scene.folder / "script.json"
-    script.write_text(json.dumps({"tag": "build", "summary": SUMMARY, "steps": steps}))
+    again = {"prompt": AGAIN, "steps": [{"shell": TURNS}, {"say": GONE_ON}]}
+    script.write_text(json.dumps({"tag": "build", "summary": SUMMARY, "steps": steps, "again": again}))
     process = subprocess.Popen([sys.executable, HERE / "provider_plugins.py", seen, script], stdout=subprocess.PIPE, text=True)
     scene.processes.append(process)
     return f"http://127.0.0.1:{int(process.stdout.readline())}", seen
@@ -65,10 +73,15 @@ class Claude:
     def environment(self):
         return {"ANTHROPIC_API_KEY": "made-up", "ANTHROPIC_BASE_URL": self.base, "DISABLE_AUTOUPDATER": "1",
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "IS_SANDBOX": "1",
-                "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "36"}
+                "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "46",
+                "CLAUDE_CODE_ENABLE_FUNCTION_HOOKS": "1"}
 
     def start(self, prompt):
-        return ["claude", "-p", prompt, "--dangerously-skip-permissions"]
+        # A model whose requests have `thinking: enabled`.
+        return ["claude", "-p", prompt, "--dangerously-skip-permissions", "--model", "claude-sonnet-4-5"]
+
+    def resume(self, prompt):
+        return [*self.start(prompt), "--continue"]
 
 
 class Codex:
@@ -85,6 +98,9 @@ class Codex:
 
     def start(self, prompt):
         return ["codex", "exec", "--skip-git-repo-check", prompt]
+
+    def resume(self, prompt):
+        return ["codex", "exec", "resume", "--last", "--skip-git-repo-check", prompt]
 
 
 class OpenCode:
@@ -105,6 +121,9 @@ class OpenCode:
     def start(self, prompt):
         return ["opencode", "run", prompt]
 
+    def resume(self, prompt):
+        return ["opencode", "run", "--continue", prompt]
+
 
 class Pi:
     page, name = "pi.md", "pi"
@@ -122,6 +141,9 @@ class Pi:
 
     def start(self, prompt):
         return ["pi", "-p", "--provider", "made", "--model", "m", prompt]
+
+    def resume(self, prompt):
+        return ["pi", "-p", "--provider", "made", "--model", "m", "--continue", prompt]
 
 
 KINDS = {"claude": Claude, "codex": Codex, "opencode": OpenCode, "pi": Pi}
@@ -141,8 +163,11 @@ def check(scene, kind, *options):
     places = [place for place in PLACES[agent.page] if (scene.home / place).exists()]
     assert places, "nothing is in the places that the page names"
     scene.ran(agent.start(TASK), f"{ANSWER} {LINE}")
+    first_run = requests(seen)
+    scene.ran(agent.resume(AGAIN), GONE_ON)
+    size_before, size_resumed = check_resume(first_run, requests(seen)[len(first_run):])
 
-    all_requests = requests(seen)
+    all_requests = first_run
     main = [request["body"] for request in all_requests if request["is_main"]]
     assert len(main) > TURNS, len(main)
     for body in main:
@@ -172,4 +197,22 @@ def check(scene, kind, *options):
         now, then = ({path: text for path, text in each.items() if within(path, scene.home / place)}
                      for each in (files(scene.home), before))
         assert now == then, f"{place}: {sorted(map(str, now.keys() ^ then.keys()))} are not as they were"
-    return f"{compactions} compactions, {summaries} summaries by the model, requests of {max(sizes) // 4:,} tokens at most"
+    return (f"{compactions} compactions, {summaries} summaries by the model, requests of {max(sizes) // 4:,} tokens at most, "
+            f"resumed with {size_resumed // 4:,} behind {size_before // 4:,}")
+
+
+def check_resume(first_run, resumed):
+    """Holds that nothing was refused and that the resumed session is what it was: its task, both prompts, what was compacted,
+    and no more than before. Returns the bytes of the last request before it, and of the first behind it."""
+    for request in [*first_run, *resumed]:
+        assert request["refused"] == [], request["refused"]
+    last = [request for request in first_run if request["is_main"]][-1]
+    first = next(request for request in resumed if request["is_main"])
+    said = received.conversation(first["body"])
+    assert TASK.split(",")[1] in said and AGAIN in said, "what was asked is not in the resumed request"
+    assert LINE not in said or LINE in received.conversation(last["body"]), "what has left is back"
+    assert first["bytes"] <= last["bytes"] + MORE, (last["bytes"], first["bytes"])
+    for request in resumed:
+        for calls, results in received.pairs(request["body"]):
+            assert sorted(calls) == sorted(results), (calls, results)
+    return last["bytes"], first["bytes"]

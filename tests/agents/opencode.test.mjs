@@ -14,12 +14,12 @@ const folder = mkdtempSync(join(tmpdir(), "epitome-opencode-"));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/opencode/epitome.js", import.meta.url)), "utf8");
 
 /** The hooks of the plug-in, with the program at a path, and what it logged. */
-async function plugin(program, { context = 18_000, stored = [], patience = 30_000 } = {}) {
+async function plugin(program, { context = 18_000, stored = [], sign = 30_000, patience = 30_000 } = {}) {
   const file = join(folder, `${Math.random()}.mjs`);
   const named = source.replace('const PROGRAM = "epitome";', `const PROGRAM = ${JSON.stringify(program)};`);
-  const hurried = named.replace("const PATIENCE = 30_000;", `const PATIENCE = ${patience};`);
   assert.notEqual(named, source);
-  assert.ok(hurried.includes(`const PATIENCE = ${patience};`));
+  const hurried = named.replace("const SIGN = 2_000;", `const SIGN = ${sign};`).replace("const PATIENCE = 300_000;", `const PATIENCE = ${patience};`);
+  assert.ok(hurried.includes(`const SIGN = ${sign};`) && hurried.includes(`const PATIENCE = ${patience};`));
   writeFileSync(file, hurried);
   const logged = [];
   const models = context ? { m: { limit: { context, output: 1_000 } } } : {};
@@ -147,24 +147,73 @@ function isAtWork(id) {
   }
 }
 
-test("a request goes out as it is where the program answers wrongly, late or never", async () => {
+test("a program that answers wrongly or shows no sign of life is not asked again", async () => {
   const came = session(14);
-  const check = async (script, expect, patience = 30_000) => {
+  const check = async (script, expect, times = {}) => {
     const { path, ids } = made(script);
-    const { hooks, logged } = await plugin(path, { patience });
-    // Two that wait at the same time, and one behind them, for which the program is started again.
+    const { hooks, logged } = await plugin(path, times);
+    // Two that wait at the same time, and one behind them.
     const both = await Promise.all([transformed(hooks, came), transformed(hooks, came)]);
     assert.deepEqual(both, [came, came]);
     assert.deepEqual(await transformed(hooks, came), came);
-    assert.equal(logged.length, 3, logged.join("\n"));
+    assert.equal(logged.length, 2, logged.join("\n"));
     for (const line of logged) assert.match(line, expect);
-    assert.equal(ids().length, 2, "a program that failed is not asked again");
+    assert.equal(ids().length, 1, "a program that is lost is not started again");
     while (ids().some(isAtWork)) await new Promise((wake) => setImmediate(wake));
   };
   await check('console.log("no JSON")', /error: the request goes out as it is: .* a line that is not JSON/);
   await check('console.log("null")', /error: .* does not say which question/);
+  await check('console.log(JSON.stringify({ id: JSON.parse(line).id, result: "done" }))', /neither a result nor an error/);
   await check('console.log(JSON.stringify({ id: null, error: { message: "too long" } }))', /error: .*: too long/);
-  await check("", /error: .* did not answer in 0.4 seconds/, 400);
+  await check("", /error: .* no sign of life in 0.4 seconds/, { sign: 400 });
+  const alive = 'console.log(JSON.stringify({ id: JSON.parse(line).id, alive: true }))';
+  await check(alive, /error: .* no sign of life in 0.4 seconds/, { patience: 400 });
+});
+
+test("an answer that is no decision is refused, and one that takes its time is waited for", async () => {
+  const came = session(14);
+  const answers = (result) => `const { id } = JSON.parse(line); console.log(JSON.stringify({ id, result: ${JSON.stringify(result)} }));`;
+  const tokens = { tokens_before: 9, tokens_after: 3 };
+  const keep = { keep: { start: 0, end: 1 } };
+  const check = async (result, isTaken = false, script = answers(result), times = {}) => {
+    const { hooks, logged } = await plugin(made(script).path, times);
+    const sent = await transformed(hooks, came);
+    assert.deepEqual(sent, isTaken ? came.slice(0, 1) : came, JSON.stringify(result));
+    assert.equal(logged.some((line) => line.startsWith("error")), !isTaken, logged.join("\n"));
+  };
+  await check({ status: "compacted", ...tokens, pieces: [keep] }, true);
+  for (const pieces of [[], [{}], [null], {}, [{ keep: { start: 0, end: 99 } }], [{ insert: { message: "text" } }], [{ insert: { message: "{}" } }]]) {
+    await check({ status: "compacted", ...tokens, pieces });
+  }
+  await check({ status: "done", ...tokens, pieces: [keep] });
+  await check({ status: "compacted", pieces: [keep] });
+  await check({});
+  const late = `const { id } = JSON.parse(line); console.log(JSON.stringify({ id, alive: true }));
+    setTimeout(() => console.log(JSON.stringify({ id, result: ${JSON.stringify({ status: "compacted", ...tokens, pieces: [keep] })} })), 600);`;
+  await check({}, true, late, { sign: 400 });
+});
+
+test("a program that ended after it had answered is started again", async () => {
+  const { path, ids } = made(`const { id } = JSON.parse(line); console.log(JSON.stringify({ id, result: {} })); process.exit(1);`);
+  const { hooks } = await plugin(path);
+  for (let time = 0; time < 3; time += 1) {
+    await transformed(hooks, session(14));
+    while (ids().some(isAtWork)) await new Promise((wake) => setImmediate(wake));
+    assert.equal(ids().length, time + 1);
+  }
+});
+
+test("what was typed before a compaction of opencode's own is in the request", async () => {
+  const all = session(14);
+  const asked = message("user", [part({ type: "compaction" })]);
+  const summary = message("assistant", [part({ type: "text", text: "Parts were looked at." })], { summary: true });
+  const { hooks } = await plugin(process.env.EPITOME_BIN, { context: 200_000, stored: [...all, asked, summary] });
+  const next = message("user", [part({ type: "text", text: "Go on from there." })]);
+  const sent = await transformed(hooks, [asked, summary, next]);
+  const texts = sent.filter(({ info }) => info.role === "user").flatMap(({ parts }) => parts.map(({ text }) => text));
+  assert.deepEqual(texts.filter(Boolean), ["Look at every part. Never touch partner HLV-2209.", "hidden", "Go on.", "Go on from there."]);
+  // Nothing is added where opencode has compacted nothing.
+  assert.deepEqual(await transformed(hooks, [next]), [next]);
 });
 
 test("what left is found, and told to a compaction of opencode's own", async () => {

@@ -14,7 +14,7 @@ given for good. A step is an object:
     usage      tokens that the request is said to have had, in place of a quarter of its bytes
 
 Speaks OpenAI chat, OpenAI Responses, Anthropic messages and Gemini's contents, streamed or not. Which step comes is told by
-the ids of calls that the agent brings back. Contents that Google would refuse are refused. Writes every request that it gets to FOLDER as NUMBER.json with its path, and prints the port
+the ids of calls that the agent brings back. What a provider would refuse is refused. Writes every request that it gets to FOLDER as NUMBER.json with its path, and prints the port
 that it listens on. A request for a model's answer that has no tool named like a shell is one on the side (a title, a
 summary) and gets a few words, or an object of the schema that it has.
 """
@@ -29,6 +29,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import gemini
 import received
+import refusals
 import wires
 
 FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
@@ -125,6 +126,7 @@ class Provider(BaseHTTPRequestHandler):
             os.rename(name + ".part", name)
         used = len(data) // 4
         wrong = gemini.problems(body) if path.endswith(gemini.METHODS) else []
+        refused = refusals.problems(path, body) if path.endswith(("/chat/completions", "/responses", "/messages")) else []
         if path.endswith("/count_tokens"):
             self.answer(200, json.dumps({"input_tokens": used}))
         elif path.endswith(":countTokens"):
@@ -132,10 +134,12 @@ class Provider(BaseHTTPRequestHandler):
         elif wrong:
             error = {"code": 400, "status": "INVALID_ARGUMENT", "message": "; ".join(wrong)}
             self.answer(400, json.dumps({"error": error}))
+        elif refused:
+            self.answer(400, json.dumps(refusals.refusal(path, refused)))
         elif not path.endswith(("/chat/completions", "/responses", "/messages", *gemini.METHODS)):
             self.answer(404, "{}")
         else:
-            pieces = wires.events(path, body.get("model", "m"), *answer(body, used))
+            pieces = wires.events(path, body, *answer(body, used))
             if body.get("stream") or ":stream" in path:
                 self.answer(200, wires.stream(pieces), "text/event-stream")
             else:

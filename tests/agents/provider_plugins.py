@@ -7,6 +7,9 @@ request on which an agent asks for a summary is written with `"is_summary": true
 
     read       paths of files, for the agent's tool that reads one; for its shell where it has none
     otherwise  a command for the shell where none of the tools of `calls` is there
+
+`again` has the `prompt` of a later turn and its `steps`, the ids of whose calls bear `again` in place of the tag. What a
+provider would refuse is refused, and written with the reasons in `"refused"`.
 """
 
 import itertools
@@ -18,6 +21,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import received
+import refusals
 import wires
 
 FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
@@ -30,7 +34,7 @@ ASIDE = "A few words."
 
 numbers = itertools.count()
 lock = threading.Lock()
-reached = 0
+reached = {}
 
 
 def command(part):
@@ -69,14 +73,20 @@ def is_summary(body):
     return is_summarizer or any(words in json.dumps(messages[-1]) for words in ASKED)
 
 
-def step_of(body):
+def turn_of(body):
+    """The turn that a request is of: its tag, and its steps."""
+    again = SCRIPT.get("again")
+    if again and again["prompt"] in received.conversation(body):
+        return "again", again["steps"]
+    return SCRIPT["tag"], SCRIPT["steps"]
+
+
+def step_of(body, tag, steps):
     """The step that comes: the one behind the last whose calls the agent has brought back. They may have left since."""
-    global reached
     text = json.dumps(body)
-    steps = range(len(SCRIPT["steps"]))
-    back = max((step + 1 for step in steps if f"\"call_{SCRIPT['tag']}_{step}_0\"" in text), default=0)
-    reached = max(reached, back)
-    return min(reached, len(SCRIPT["steps"]) - 1)
+    back = max((step + 1 for step in range(len(steps)) if f"\"call_{tag}_{step}_0\"" in text), default=0)
+    reached[tag] = max(reached.get(tag, 0), back)
+    return min(reached[tag], len(steps) - 1)
 
 
 def answer(body):
@@ -86,8 +96,9 @@ def answer(body):
     tool = shell(body)
     if tool is None:
         return f"aside_{next(numbers)}", ASIDE, []
-    number = step_of(body)
-    step = SCRIPT["steps"][number]
+    tag, steps = turn_of(body)
+    number = step_of(body, tag, steps)
+    step = steps[number]
     parts = step.get("shell", [])
     asked = [(tool, arguments(tool[0], part)) for part in (parts if isinstance(parts, list) else [parts])]
     read, name = reader(body)
@@ -102,8 +113,8 @@ def answer(body):
     if "quote" in step:
         found = [match for result in received.results_of(body, "") for match in re.findall(step["quote"], result)]
         text += " " + (found[-1] if found else "Nothing was found.")
-    calls = [(f"call_{SCRIPT['tag']}_{number}_{index}", tool, given) for index, (tool, given) in enumerate(asked)]
-    return f"{SCRIPT['tag']}_{number}", text, calls
+    calls = [(f"call_{tag}_{number}_{index}", tool, given) for index, (tool, given) in enumerate(asked)]
+    return f"{tag}_{number}", text, calls
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -133,12 +144,16 @@ class Provider(BaseHTTPRequestHandler):
         with lock:
             name = os.path.join(FOLDER, f"{next(numbers):03}.json")
             main = shell(body) is not None and not is_summary(body)
-            kept = {"path": path, "bytes": len(data), "is_main": main, "is_summary": is_summary(body), "body": body}
+            refused = refusals.problems(path, body)
+            kept = {"path": path, "bytes": len(data), "is_main": main, "is_summary": is_summary(body), "refused": refused,
+                    "body": body}
             with open(name + ".part", "w") as file:
                 json.dump(kept, file)
             os.rename(name + ".part", name)
-            pieces = list(wires.events(path, body.get("model", "m"), answer(body), used))
-        if body.get("stream"):
+            pieces = list(wires.events(path, body, answer(body), used)) if not refused else []
+        if refused:
+            self.answer(400, json.dumps(refusals.refusal(path, refused)))
+        elif body.get("stream"):
             self.answer(200, wires.stream(pieces), "text/event-stream")
         else:
             self.answer(200, json.dumps(wires.whole(path, pieces)))

@@ -1,11 +1,16 @@
 """A model's answers in four wire formats: OpenAI chat, OpenAI Responses, Anthropic messages, and Gemini's contents.
 
-An answer is its id, a text, and calls as (id, tool, arguments), where a tool is what `tools` gives; both may be empty.
+An answer is its id, a text, and calls as (id, tool, arguments), where a tool is what `tools` gives; both may be empty. The
+model thinks before it answers, where the request lets it: signed in Anthropic's form, encrypted in OpenAI Responses.
 """
 
 import json
 
 import gemini
+import refusals
+
+#: What the model thinks; the caller of Anthropic may want it left out.
+THOUGHT = "What the last one printed is plain enough, and the next part is due."
 
 
 def tools(body):
@@ -19,7 +24,16 @@ def tools(body):
     return found
 
 
-def chat(model, identity, text, calls, usage):
+def thinks(body):
+    """Whether a request lets the model think, and shows it what was thought."""
+    return (body.get("thinking") or {}).get("type") in ("enabled", "adaptive")
+
+
+def thought_of(body):
+    return "" if (body.get("thinking") or {}).get("display") == "omitted" else THOUGHT
+
+
+def chat(body, identity, text, calls, usage):
     whole = {"prompt_tokens": usage, "completion_tokens": 10, "total_tokens": usage + 10}
     delta = {"role": "assistant", "content": text or None}
     if calls:
@@ -27,6 +41,7 @@ def chat(model, identity, text, calls, usage):
             {"index": index, "id": call, "type": "function",
              "function": {"name": tool[0], "arguments": json.dumps(given)}}
             for index, (call, tool, given) in enumerate(calls)]
+    model = body.get("model", "m")
     chunk = {"id": f"chat_{identity}", "object": "chat.completion.chunk", "created": 1, "model": model}
     reason = "tool_calls" if calls else "stop"
     yield None, {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
@@ -34,8 +49,11 @@ def chat(model, identity, text, calls, usage):
     yield None, "[DONE]"
 
 
-def responses(model, identity, text, calls, usage):
-    items = []
+def responses(body, identity, text, calls, usage):
+    model, items = body.get("model", "m"), []
+    if "reasoning.encrypted_content" in (body.get("include") or []):
+        items.append({"id": f"rs_{identity}", "type": "reasoning", "summary": [],
+                      "encrypted_content": refusals.signed(identity, THOUGHT)})
     if text:
         items.append({"id": f"msg_{identity}", "type": "message", "role": "assistant", "status": "completed",
                       "content": [{"type": "output_text", "text": text, "annotations": []}]})
@@ -54,17 +72,23 @@ def responses(model, identity, text, calls, usage):
                                  "response": {**response, "status": "completed", "output": items, "usage": whole}}
 
 
-def messages(model, identity, text, calls, usage):
-    whole = {"input_tokens": usage, "output_tokens": 10}
+def messages(body, identity, text, calls, usage):
+    model, whole = body.get("model", "m"), {"input_tokens": usage, "output_tokens": 10}
     message = {"id": f"msg_{identity}", "type": "message", "role": "assistant", "model": model,
                "content": [], "stop_reason": None, "stop_sequence": None, "usage": whole}
     yield "message_start", {"type": "message_start", "message": message}
-    blocks = [({"type": "text", "text": ""}, {"type": "text_delta", "text": text})] if text else []
+    blocks, thought = [], thought_of(body)
+    if thinks(body):
+        deltas = [{"type": "thinking_delta", "thinking": thought}] if thought else []
+        deltas.append({"type": "signature_delta", "signature": refusals.signed(identity, thought)})
+        blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, *deltas))
+    blocks += [({"type": "text", "text": ""}, {"type": "text_delta", "text": text})] if text else []
     blocks += [({"type": "tool_use", "id": call, "name": tool[0], "input": {}},
                 {"type": "input_json_delta", "partial_json": json.dumps(given)}) for call, tool, given in calls]
-    for index, (block, delta) in enumerate(blocks):
+    for index, (block, *deltas) in enumerate(blocks):
         yield "content_block_start", {"type": "content_block_start", "index": index, "content_block": block}
-        yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
+        for delta in deltas:
+            yield "content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}
         yield "content_block_stop", {"type": "content_block_stop", "index": index}
     reason = "tool_use" if calls else "end_turn"
     yield "message_delta", {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None},
@@ -72,12 +96,12 @@ def messages(model, identity, text, calls, usage):
     yield "message_stop", {"type": "message_stop"}
 
 
-def events(path, model, answer, usage):
+def events(path, body, answer, usage):
     """An answer as (event, data) pairs of a stream."""
     if path.endswith(gemini.METHODS):
         return gemini.events(gemini.model_of(path), *answer, usage)
     wire = chat if path.endswith("/chat/completions") else responses if path.endswith("/responses") else messages
-    return wire(model, *answer, usage)
+    return wire(body, *answer, usage)
 
 
 def stream(pieces):
@@ -105,8 +129,8 @@ def whole(path, pieces):
     for event, piece in pieces:
         if event == "content_block_start":
             blocks.append(dict(piece["content_block"]))
-        elif event == "content_block_delta" and "text" in piece["delta"]:
-            blocks[-1]["text"] = piece["delta"]["text"]
-        elif event == "content_block_delta":
+        elif event == "content_block_delta" and "partial_json" in piece["delta"]:
             blocks[-1]["input"] = json.loads(piece["delta"]["partial_json"])
+        elif event == "content_block_delta":
+            blocks[-1].update({key: value for key, value in piece["delta"].items() if key != "type"})
     return {**pieces[0][1]["message"], "content": blocks, "stop_reason": pieces[-2][1]["delta"]["stop_reason"]}

@@ -33,13 +33,17 @@ pub(crate) fn run(args: &FitArgs) -> CommandResult {
             skip_line(&mut input)?;
             Some(answers.too_long(LONGEST))
         } else {
-            answers.answer(&line)
+            answers.answer(&line, write_line)?
         };
-        if let Some(mut answer) = answer {
-            answer.push('\n');
-            terminal::standard(answer.as_bytes())?;
+        if let Some(answer) = answer {
+            write_line(answer)?;
         }
     }
+}
+
+fn write_line(mut line: String) -> io::Result<()> {
+    line.push('\n');
+    terminal::standard(line.as_bytes())
 }
 
 /// Reads to the end of a line, without keeping it.

@@ -3,7 +3,10 @@
 mod agent_message;
 mod claude_code;
 mod demands;
+mod entries;
+mod kept;
 mod messages;
+mod transcript;
 
 use std::io::Read as _;
 
@@ -15,7 +18,11 @@ use std::process::ExitCode;
 /// The exit code of any failure. The agent takes 2, the code of bad input elsewhere, for an order to stop what it does.
 const FAILED: u8 = 1;
 
+/// What the program says first, on standard error. Who calls it takes a program that does not say it for one that hangs.
+const SIGN_OF_LIFE: &str = "epitome is at work\n";
+
 pub(crate) fn run(args: &HookArgs) -> CommandResult {
+    terminal::tell(SIGN_OF_LIFE);
     let mut input = String::new();
     std::io::stdin().lock().read_to_string(&mut input).map_err(|error| {
         let error = anyhow::Error::new(error).context("cannot read what the agent said on standard input");

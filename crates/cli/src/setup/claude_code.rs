@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use super::document::Syntax;
 use super::place::Place;
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
-use super::program::{as_json, in_script, quoted};
+use super::program::{as_json, in_shell_script, quoted};
 use super::version::Version;
 use crate::failure::Failure;
 
 const MANIFEST: &str = include_str!("../../../../plugins/claude-code/.claude-plugin/plugin.json");
 const SERVERS: &str = include_str!("../../../../plugins/claude-code/.mcp.json");
 const HOOKS: &str = include_str!("../../../../plugins/claude-code/hooks/hooks.json");
+const SCRIPT: &str = include_str!("../../../../plugins/claude-code/hooks/ask.sh");
 const MODULE: &str = include_str!("../../../../plugins/claude-code/hooks/compact.ts");
 
 /// The first version that loads plug-ins from the folder of skills. Source: its changelog.
@@ -39,10 +40,11 @@ pub(super) fn plan(place: &Place) -> Result<Plan, Failure> {
     let mut files = vec![
         whole(".claude-plugin/plugin.json", MANIFEST.to_owned()),
         whole(".mcp.json", servers(program)?),
-        whole("hooks/hooks.json", hooks(program, by_model)?),
+        whole("hooks/hooks.json", hooks(by_model)?),
+        whole("hooks/ask.sh", in_shell_script(SCRIPT, program)),
     ];
     if !by_model {
-        files.push(whole("hooks/compact.ts", in_script(MODULE, program)));
+        files.push(whole("hooks/compact.ts", MODULE.to_owned()));
     }
     files.push(PlannedFile { path: folder.join(settings), content: PlannedContent::Values(Syntax::Json, values) });
     let mut advice = vec!["Claude Code loads it with its next session; /plugin lists it, /mcp its tools".to_owned()];
@@ -72,20 +74,10 @@ fn servers(program: &str) -> Result<String, Failure> {
     as_json(&servers)
 }
 
-fn hooks(program: &str, by_model: bool) -> Result<String, Failure> {
+fn hooks(by_model: bool) -> Result<String, Failure> {
     let mut file: Value = serde_json::from_str(HOOKS)?;
     if let (true, Some(fields)) = (by_model, file.as_object_mut()) {
         fields.remove("modules");
-    }
-    for event in file["hooks"].as_object_mut().into_iter().flat_map(|events| events.values_mut()) {
-        for group in event.as_array_mut().into_iter().flatten() {
-            for hook in group["hooks"].as_array_mut().into_iter().flatten() {
-                let command = hook["command"].as_str().and_then(|command| command.strip_prefix("epitome "));
-                if let Some(rest) = command {
-                    hook["command"] = format!("{} {rest}", quoted(program)).into();
-                }
-            }
-        }
     }
     as_json(&file)
 }

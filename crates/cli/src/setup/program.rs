@@ -12,6 +12,14 @@ pub(super) fn in_script(script: &str, program: &str) -> String {
     script.replacen(LINE, &format!("const PROGRAM = {};", Value::from(program)), 1)
 }
 
+/// The line of a script of the shell that names the program.
+const SHELL_LINE: &str = "program=epitome\n";
+
+/// A script of the shell with the path of the program in place of its name.
+pub(super) fn in_shell_script(script: &str, program: &str) -> String {
+    script.replacen(SHELL_LINE, &format!("program={}\n", quoted(program)), 1)
+}
+
 /// A path as a word of a shell.
 pub(super) fn quoted(program: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@:".contains(c);

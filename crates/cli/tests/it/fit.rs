@@ -305,3 +305,16 @@ fn a_configuration_counts() {
     let brief = |options: &str| place.run(&format!("brief session.jsonl --tokens 6k {options}")).stdout;
     assert_ne!(brief(""), brief("--config c.toml"));
 }
+
+#[test]
+fn a_question_that_is_worked_on_says_so_first() {
+    let asked = |more: &str| {
+        let line = format!("{{\"id\": 7, \"op\": \"tools\"{more}}}\n{{\"id\": 8, \"op\": \"tools\"}}\n");
+        let told = answers(&line, "");
+        told.iter().map(|answer| (answer["id"].clone(), answer["alive"].clone())).collect::<Vec<_>>()
+    };
+    let answer = |id: i32| (json!(id), Value::Null);
+    assert_eq!(asked(", \"alive\": true"), [(json!(7), json!(true)), answer(7), answer(8)]);
+    assert_eq!(asked(", \"alive\": false"), [answer(7), answer(8)]);
+    assert_eq!(asked(""), [answer(7), answer(8)]);
+}

@@ -7,8 +7,14 @@ use serde_json::{Value, json};
 
 use crate::place::{Place, Ran, example};
 
+/// What a hook answers, without the sign of life, which is always there and comes first.
 fn hooked(place: &Place, event: &str, input: &Value) -> Ran {
-    place.run_with(&format!("hook claude-code {event}"), input.to_string().as_bytes())
+    without_sign(place.run_with(&format!("hook claude-code {event}"), input.to_string().as_bytes()))
+}
+
+fn without_sign(ran: Ran) -> Ran {
+    let stderr = ran.stderr.strip_prefix("epitome is at work\n").expect("a sign of life").to_owned();
+    Ran { stderr, ..ran }
 }
 
 #[test]
@@ -40,7 +46,7 @@ fn words_are_added_where_the_model_compacts() {
         command.env("CLAUDE_PLUGIN_DATA", place.path("")).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-        Ran::read(child.wait_with_output().unwrap())
+        without_sign(Ran::read(child.wait_with_output().unwrap()))
     };
     let ran = |event: &str| {
         let ran = ran_with(event, "session.jsonl");

@@ -101,7 +101,7 @@ fn every_agent_in_a_fresh_home_and_back() {
         let nothing = home.ran(&format!("setup {agent} {options} --undo --yes"));
         assert!(nothing.contains("there is nothing to take back"), "{nothing}");
     };
-    let plugin = [".claude-plugin/plugin.json", ".mcp.json", "hooks/hooks.json", "hooks/compact.ts"];
+    let plugin = [".claude-plugin/plugin.json", ".mcp.json", "hooks/hooks.json", "hooks/ask.sh", "hooks/compact.ts"];
     let claude: Vec<String> = plugin.iter().map(|file| format!(".claude/skills/epitome/{file}")).collect();
     let claude: Vec<&str> = claude.iter().map(String::as_str).chain([SETTINGS]).collect();
     check("claude-code", "", &claude);

@@ -4,6 +4,7 @@ mod queue;
 #[cfg(test)]
 mod queue_tests;
 pub(crate) mod read;
+mod replaced;
 mod spoken;
 #[cfg(test)]
 pub(crate) mod tests;

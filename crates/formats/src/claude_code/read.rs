@@ -19,6 +19,7 @@ use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, s
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
 use crate::claude_code::queue::Queue;
+use crate::claude_code::replaced::{GivenMessage, ReplacedView};
 use crate::claude_code::spoken;
 use crate::json::{self, Object};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
@@ -66,10 +67,12 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
 
 /// A compaction whose summary has not come yet.
 #[derive(Debug, Clone)]
-struct Boundary {
-    trigger: Trigger,
-    tokens_before: Option<u32>,
-    tokens_after: Option<u32>,
+pub(super) struct Boundary {
+    pub(super) trigger: Trigger,
+    pub(super) tokens_before: Option<u32>,
+    pub(super) tokens_after: Option<u32>,
+    /// When it was made: what is older was said in front of it.
+    at: Option<i64>,
     preserved: HashSet<Arc<str>>,
     segment: Option<Range<usize>>,
 }
@@ -81,6 +84,8 @@ enum Copies {
     Skip,
     /// The mark did not fit: they are the view.
     Collect(Vec<Message>),
+    /// A function hook gave them in place of a summary.
+    Given(ReplacedView),
 }
 
 /// The part of a session file that was read. It borrows nothing of the file: a [`Follower`](crate::Follower) of a file
@@ -148,9 +153,15 @@ impl ClaudeCodeReader {
                     self.copy(record);
                     return;
                 }
+                if self.is_given(record, true) {
+                    self.give(record);
+                    return;
+                }
                 self.settle_copies();
                 self.message(line, span, uuid, record);
             }
+            // What is attached to a message that a hook kept.
+            ("attachment", _) if self.is_given(record, false) => {}
             ("attachment", _) if !is_left_out => self.queue.attach(line, span, &uuid, record),
             // A helper has no queue of its own.
             ("queue-operation", _) if !self.is_side_chain => self.queue.operate(line, span, record),
@@ -197,7 +208,7 @@ impl ClaudeCodeReader {
         let is_assistant = record.text("type").as_deref() == Some("assistant");
         let recorded = message.text("role").unwrap_or_default();
         let role = if is_assistant { "assistant" } else { &*recorded };
-        let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
+        let timestamp = time_of(record);
         let usage = message.object("usage").map(|usage| read_usage(&usage));
         let api_id = message.text("id").filter(|_| is_assistant);
         let from = record.object("origin").and_then(|origin| origin.text("kind"));
@@ -296,6 +307,7 @@ impl ClaudeCodeReader {
         });
         let manual = data.text("trigger").as_deref() == Some("manual");
         self.boundary = Some(Boundary {
+            at: time_of(record),
             trigger: if manual { Trigger::Manual } else { Trigger::Recorded },
             tokens_before: data.number("preTokens"),
             tokens_after: data.number("postTokens"),
@@ -358,14 +370,54 @@ impl ClaudeCodeReader {
         }
     }
 
+    /// Whether a record stands behind a boundary and is older: a function hook gave it, where the boundary has no summary.
+    fn is_given(&self, record: &Object<'_>, is_message: bool) -> bool {
+        let boundary = match (&self.boundary, &self.copies) {
+            (Some(boundary), _) => boundary,
+            (None, Some(Copies::Given(given))) => &given.boundary,
+            (None, _) => return false,
+        };
+        // A message takes a request of its own, what is attached may come with the boundary.
+        let is_older = match (time_of(record), boundary.at) {
+            (Some(time), Some(at)) => time < at || is_message && time == at,
+            _ => false,
+        };
+        is_older && !record.is_true("isCompactSummary")
+    }
+
+    /// Takes a message that a function hook gave.
+    fn give(&mut self, record: &Object<'_>) {
+        if let Some(boundary) = self.boundary.take() {
+            self.copies = Some(Copies::Given(ReplacedView { boundary, messages: Vec::new() }));
+        }
+        self.copy(record);
+    }
+
     fn copy(&mut self, record: &Object<'_>) {
-        let Some(Copies::Collect(messages)) = &mut self.copies else { return };
         let Some(message) = record.object("message") else { return };
         let role = message.text("role").unwrap_or_default();
         let id = message.text("id").filter(|_| role == "assistant");
+        let is_written = record.text("rowSource").as_deref() == Some("hook");
         for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
-            if let Some(index) = id.as_deref().and_then(|id| self.by_message_id.get(id)) {
-                messages[*index].blocks.append(&mut read.blocks);
+            let known = id.as_deref().and_then(|id| self.by_message_id.get(id)).copied();
+            let messages = match &mut self.copies {
+                Some(Copies::Collect(messages)) => messages,
+                Some(Copies::Given(given)) => {
+                    match known.and_then(|index| given.messages.get_mut(index)) {
+                        Some(first) => first.message.blocks.append(&mut read.blocks),
+                        None => {
+                            if let Some(id) = &id {
+                                self.by_message_id.insert(Arc::from(&**id), given.messages.len());
+                            }
+                            given.messages.push(GivenMessage { message: read, is_written });
+                        }
+                    }
+                    continue;
+                }
+                Some(Copies::Skip) | None => return,
+            };
+            if let Some(index) = known {
+                messages[index].blocks.append(&mut read.blocks);
                 continue;
             }
             if record.is_true("isCompactSummary") {
@@ -379,11 +431,19 @@ impl ClaudeCodeReader {
     }
 
     fn settle_copies(&mut self) {
-        if let Some(Copies::Collect(messages)) = self.copies.take() {
-            self.by_message_id.clear();
-            replace_view(&mut self.session, Trigger::Recorded, messages);
+        let Some(copies) = self.copies.take() else { return };
+        self.by_message_id.clear();
+        match copies {
+            Copies::Skip => {}
+            Copies::Collect(messages) => replace_view(&mut self.session, Trigger::Recorded, messages),
+            Copies::Given(given) => given.commit(&mut self.session),
         }
     }
+}
+
+/// When a record was made, in milliseconds since 1970.
+fn time_of(record: &Object<'_>) -> Option<i64> {
+    record.text("timestamp").and_then(|text| time::parse(&text))
 }
 
 fn read_usage(usage: &Object<'_>) -> Usage {

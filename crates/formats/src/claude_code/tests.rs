@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
+use epitome_session::EpochOrigin;
+
 use crate::Format;
 use crate::tests::{check_log as check, load, view};
 use crate::write::tests::written;
@@ -118,6 +120,56 @@ fn compactions() {
     let mut compacted = log.clone();
     compacted[3] = "tool/Tool: result(t1 [Old tool result content cleared])";
     check(Format::ClaudeCode, &input, &log, &compacted);
+}
+
+#[test]
+fn compactions_by_a_function_hook() {
+    let at = |second: u32, line: String| line.replacen("00:00:00.000Z", &format!("00:00:{second:02}.000Z"), 1);
+    let boundary = r#"{"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"sessionId":"S","timestamp":"2026-01-01T00:00:30.000Z","compactMetadata":{"trigger":"auto","preTokens":9,"postTokens":4}}"#;
+    let hook = r#","rowSource":"hook""#;
+    let attached = |second: u32, uuid: &str, words: &str| {
+        let line = format!(
+            r#"{{"type":"attachment","uuid":"{uuid}","sessionId":"S","timestamp":"2026-01-01T00:00:00.000Z","attachment":{{"type":"queued_command","prompt":"{words}"}}}}"#
+        );
+        at(second, line + "\n")
+    };
+    // The task is kept with what was attached to it, the newest step by its records, its results as texts of the hook's.
+    let given = |summary: &str| {
+        [
+            start(),
+            attached(20, "q1", "be brief"),
+            boundary.to_owned() + "\n",
+            record("user", "c1", "", &said("fix it")),
+            attached(20, "q2", "be brief"),
+            at(30, record("user", "c2", hook, &said(summary))),
+            record("assistant", "c3", "", &block("m1", r#"{"type":"text","text":"I look"}"#)),
+            record(
+                "assistant",
+                "c4",
+                "",
+                &block("m1", r#"{"type":"tool_use","id":"t1","name":"Read","input":{"p":1}}"#),
+            ),
+            record("assistant", "c5", "", &block("m1", r#"{"type":"tool_use","id":"t2","name":"Read","input":{}}"#)),
+            at(30, record("user", "c6", hook, &answer("t1", "o…"))),
+            at(30, record("user", "c7", hook, &answer("t2", "two"))),
+            at(40, record("user", "u9", "", &said("next"))),
+        ]
+        .concat()
+    };
+    let mut log = LOG.to_vec();
+    log.extend(["user/Typed: be brief", "user/Typed: next"]);
+    let check_of = |summary: &str, shown: &str| {
+        let view = [LOG[0], shown, LOG[2], "tool/Tool: result(t1 o…)", LOG[4], "user/Typed: next"];
+        check(Format::ClaudeCode, &given(summary), &log, &view);
+        load(&given(summary)).sessions[0].session.journal()[0].clone()
+    };
+    let heading = "[Summary of 3 earlier messages · recall 6b1f0c5d9a3e]";
+    let ours = check_of(&format!("{heading}\\nwords"), &format!("user/Summary: {heading}\nwords"));
+    let edits: Vec<_> = ours.edits.iter().map(|edit| (&*edit.strategy, edit.recall.as_deref())).collect();
+    assert_eq!((ours.origin, edits), (EpochOrigin::Engine, vec![("plug-in", Some("6b1f0c5d9a3e"))]));
+    assert_eq!((ours.tokens_before, ours.tokens_after), (Some(9), Some(4)));
+    // Another hook's, which writes what it wants. A person typed neither.
+    assert_eq!(check_of("Look on.", "user/Injected: Look on.").origin, EpochOrigin::Recorded);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The answers of `epitome fit --stdio`.
 
 use std::fs::metadata;
+use std::io;
 use std::path::Path;
 
 use epitome::context::Fullness;
@@ -35,10 +36,15 @@ impl Answers {
         Self { runtime, fitters: Fitters::default() }
     }
 
-    /// The answer to a line, without its end; `None` for an empty line.
-    pub(super) fn answer(&mut self, line: &[u8]) -> Option<String> {
+    /// The answer to a line, without its end; `None` for an empty line. `tell` gets what comes before it, where the question
+    /// asks for that.
+    pub(super) fn answer(
+        &mut self,
+        line: &[u8],
+        tell: impl FnOnce(String) -> io::Result<()>,
+    ) -> io::Result<Option<String>> {
         if line.trim_ascii().is_empty() {
-            return None;
+            return Ok(None);
         }
         let read = match line.trim_ascii_start().first() {
             // A list would be read as the fields in their order.
@@ -51,14 +57,17 @@ impl Answers {
                 // Who asks may still want to know which question it was.
                 let id = serde_json::from_slice::<Value>(line).map_or(Value::Null, |value| value["id"].clone());
                 let message = format!("the line is not a question: {error}");
-                return Some(refused(&id, &Refusal::bad(message, "a question is a JSON object on one line")));
+                return Ok(Some(refused(&id, &Refusal::bad(message, "a question is a JSON object on one line"))));
             }
         };
         let id = question.id.clone();
-        Some(match self.result(&question) {
+        if question.alive {
+            tell(format!(r#"{{"id":{id},"alive":true}}"#))?;
+        }
+        Ok(Some(match self.result(&question) {
             Ok(result) => format!(r#"{{"id":{id},"result":{result}}}"#),
             Err(refusal) => refused(&id, &refusal),
-        })
+        }))
     }
 
     /// The answer to a line that is longer than `longest` bytes.

@@ -17,6 +17,10 @@ pub(super) struct Question {
     /// What is asked for.
     #[serde(default)]
     pub(super) op: Op,
+    /// Whether a line says that the question is being worked on, before the answer: an answer may take a model's time, and who
+    /// asks would not tell that from a program that hangs.
+    #[serde(default)]
+    pub(super) alive: bool,
     /// Tells sessions apart that begin alike.
     #[serde(default)]
     pub(super) session: String,

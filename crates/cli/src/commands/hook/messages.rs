@@ -1,15 +1,20 @@
 //! Claude Code's function hook, which gets the messages and gives those behind the compaction.
 
-use epitome::Budget;
+use std::path::PathBuf;
+
 use epitome::engine::Threshold;
 use epitome::formats::Profile;
 use epitome::session::Heading;
 use epitome::session::speaker::typed_parts;
-use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, Fitted, fit};
+use epitome::{Budget, Runtime};
+use epitome_fit::{FitOptions, FitRequest, FitStatus, Fitted, fit};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::agent_message::{AgentMessage, AgentRole, ToolOutput, ToolUse};
+use super::agent_message::AgentMessage;
+use super::entries::{ConversationEntry, entries_of};
+use super::kept::KeptMessages;
+use super::transcript::Transcript;
 use crate::configuration;
 use crate::failure::Failure;
 use crate::render::text::number;
@@ -17,6 +22,10 @@ use crate::terminal;
 
 /// The share of the messages' tokens that stays: the cache is lost with every compaction, so the next is to be far away.
 const SHARE: f64 = 0.3;
+
+/// The least share of what is in front of the newest step that stays, however large that step is: the words of people and the
+/// lines that tell what was done take some of it.
+const LEAST_SHARE: f64 = 0.1;
 
 /// Messages of no more tokens than these fit, whatever the window: nothing of them has to leave. Source: 4 % of the
 /// smallest window that Claude Code compacts for, 100,000.
@@ -32,6 +41,10 @@ const LEAST_SAVING: f64 = 0.2;
 #[derive(Debug, Deserialize)]
 struct HookInput {
     messages: Vec<Value>,
+    /// What a person wants of the compaction: the words behind `/compact`.
+    instructions: Option<String>,
+    /// The session's file.
+    transcript: Option<PathBuf>,
 }
 
 /// The messages behind a compaction, as `{"messages": […], "note"}`: the number of a message that stays as it is, or a
@@ -42,48 +55,147 @@ pub(super) fn compact(input: &str) -> Result<String, Failure> {
         let error = anyhow::Error::new(error).context("what the agent said on standard input is not understood");
         Failure::usage(error).with_help("this command is called by Claude Code; `epitome compact FILE` is for people")
     })?;
-    let came = match AgentMessage::read_all(&input.messages) {
+    let transcript = Transcript::read(input.transcript.as_deref());
+    let came = AgentMessage::read_all(&input.messages);
+    let came = came.and_then(|rows| {
+        let newest = rows.iter().rev().find(|row| row.handle.is_some() && row.is_of_model());
+        let newest = newest.and_then(|row| row.handle.as_deref());
+        entries_of(&rows, &newest.map(|handle| transcript.records_of_answer(handle)).unwrap_or_default())
+    });
+    let came = match came {
         Ok(came) => came,
         Err(why) => {
             terminal::note(&format!("{why}; the compaction is left to the agent"));
             return Ok(no_opinion(&why));
         }
     };
-    let list: Vec<String> = came.iter().map(|message| wire(message).to_string()).collect();
-    let mut config = epitome::Config::default();
-    let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
-    kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
-    let runtime = configuration::build_without_model(config, &epitome::registry())?;
-    let fitted = |options: FitOptions| {
-        fit(&runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
-    };
-    let before = fitted(FitOptions::once(u32::MAX))?.tokens_before;
+    let wanted = input.instructions.filter(|words| !words.trim().is_empty());
+    let came = with_wanted(transcript.with_typed(came), wanted.as_deref());
+    let fitting = Fitting::new(&came)?;
+    let before = fitting.tokens(&came)?;
     if before <= LITTLE {
         return Ok(no_opinion(&format!("{} tokens fit, and nothing has to leave", number(before))));
     }
-    let after = fitted(FitOptions::for_budget(budget(before)))?;
-    if after.status != FitStatus::Compacted {
-        return Ok(no_opinion(after.detail.unwrap_or("nothing to save")));
-    }
-    if f64::from(after.tokens_after) > f64::from(before) * (1.0 - LEAST_SAVING) {
-        let (after, before) = (number(after.tokens_after), number(before));
+    let made = match fitting.around_newest_step(before)? {
+        Some(made) => made,
+        None => fitting.of_all(before)?,
+    };
+    let (kept, after) = match made {
+        Made::Nothing(why) => return Ok(no_opinion(why)),
+        Made::Kept(kept, after) => (kept, after),
+    };
+    if !is_worth_it(before, after) {
+        let (after, before) = (number(after), number(before));
         return Ok(no_opinion(&format!("{after} of {before} tokens would stay")));
     }
-    let messages = pieces(&after, &came)?;
-    if !has_what_was_asked(&messages, &came) {
+    if !kept.has_newest_step() {
+        return Ok(no_opinion("the newest step would not stay as it is"));
+    }
+    if !has_what_was_asked(&kept, &came) {
         return Ok(no_opinion("what was asked would not stay as it is"));
     }
-    let note = format!("epitome compacted {} tokens to {}", number(before), number(after.tokens_after));
-    Ok(json!({"messages": messages, "note": note}).to_string())
+    let (before, after) = (number(before), number(after));
+    let wanted = wanted.map(|words| format!(", with a view to: {words}")).unwrap_or_default();
+    let note = format!("epitome compacted {before} tokens to {after}{wanted}");
+    Ok(json!({"messages": kept.to_json()?, "note": note}).to_string())
+}
+
+/// Whether a compaction saves enough.
+fn is_worth_it(before: u32, after: u32) -> bool {
+    f64::from(after) <= f64::from(before) * (1.0 - LEAST_SAVING)
+}
+
+/// The conversation with what a person wants of the compaction behind the newest text that was typed: what bears on the newest
+/// words of a person stays. The agent's own message stays as it is.
+fn with_wanted(mut came: Vec<ConversationEntry>, wanted: Option<&str>) -> Vec<ConversationEntry> {
+    let said = came.iter_mut().rev().filter_map(|entry| match entry {
+        ConversationEntry::Said(said) => Some(said),
+        _ => None,
+    });
+    let mut typed = said.filter(|said| !typed_ranges(without_summary(&said.text)).is_empty());
+    if let (Some(newest), Some(wanted)) = (typed.next(), wanted) {
+        newest.text = format!("{}\n\n{wanted}", newest.text);
+    }
+    came
+}
+
+/// Fits a conversation.
+struct Fitting<'c> {
+    came: &'c [ConversationEntry],
+    runtime: Runtime,
+}
+
+/// What a fitting gives.
+enum Made<'c> {
+    /// The messages that stay, and their tokens.
+    Kept(KeptMessages<'c>, u32),
+    /// Nothing, and why.
+    Nothing(&'static str),
+}
+
+impl<'c> Fitting<'c> {
+    fn new(came: &'c [ConversationEntry]) -> Result<Self, Failure> {
+        let mut config = epitome::Config::default();
+        let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
+        kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
+        let runtime = configuration::build_without_model(config, &epitome::registry())?;
+        Ok(Self { came, runtime })
+    }
+
+    fn fitted(&self, entries: &[ConversationEntry], options: FitOptions) -> Result<Fitted, Failure> {
+        let list: Vec<String> = entries.iter().map(|entry| entry.wire().to_string()).collect();
+        fit(&self.runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
+    }
+
+    fn tokens(&self, entries: &[ConversationEntry]) -> Result<u32, Failure> {
+        match entries.is_empty() {
+            true => Ok(0),
+            false => Ok(self.fitted(entries, FitOptions::once(u32::MAX))?.tokens_before),
+        }
+    }
+
+    /// The newest step as it is, with the results that the model has not read yet, and the conversation in front of it in
+    /// what is left of the room. `None` where there is no such step, or where it is too large for that.
+    ///
+    /// A session that is resumed has the results of this step as they were in any case: the agent finds them by the step's
+    /// records, which go back as its own.
+    fn around_newest_step(&self, before: u32) -> Result<Option<Made<'c>>, Failure> {
+        let is_step =
+            |entry: &ConversationEntry| matches!(entry, ConversationEntry::Answer(it) if !it.calls.is_empty());
+        let is_answer = |entry: &ConversationEntry| matches!(entry, ConversationEntry::Answer(_));
+        let newest = self.came.iter().rposition(is_answer).filter(|at| is_step(&self.came[*at]));
+        let Some((rest, step)) = newest.map(|at| self.came.split_at(at)) else { return Ok(None) };
+        let in_front = self.tokens(rest)?;
+        let beside = before.saturating_sub(in_front);
+        let room = (f64::from(before) * SHARE - f64::from(beside)) / f64::from(in_front.max(1));
+        let after = self.fitted(rest, FitOptions::for_budget(budget(in_front, room.max(LEAST_SHARE))))?;
+        let tokens = after.tokens_after.saturating_add(beside);
+        if after.status != FitStatus::Compacted || !is_worth_it(before, tokens) {
+            return Ok(None);
+        }
+        let mut kept = KeptMessages::of(&after, rest, self.came)?;
+        step.iter().for_each(|entry| kept.keep(entry));
+        Ok(Some(Made::Kept(kept, tokens)))
+    }
+
+    /// The whole conversation, with the newest results cut where they take too much.
+    fn of_all(&self, before: u32) -> Result<Made<'c>, Failure> {
+        let after = self.fitted(self.came, FitOptions::for_budget(budget(before, SHARE)))?;
+        if after.status != FitStatus::Compacted {
+            return Ok(Made::Nothing(after.detail.unwrap_or("nothing to save")));
+        }
+        let tokens = after.tokens_after;
+        Ok(Made::Kept(KeptMessages::of(&after, self.came, self.came)?, tokens))
+    }
 }
 
 fn no_opinion(why: &str) -> String {
     json!({"note": why}).to_string()
 }
 
-/// For messages of so many tokens: down to the share, but with room for all that must stay. A smaller window would cut the
+/// For messages of so many tokens: down to a share, but with room for all that must stay. A smaller window would cut the
 /// task and the newest question.
-fn budget(tokens: u32) -> Budget {
+fn budget(tokens: u32, share: f64) -> Budget {
     let all = Threshold::Share(1.0);
     Budget {
         window: tokens,
@@ -91,20 +203,16 @@ fn budget(tokens: u32) -> Budget {
         tool_definitions: 0,
         soft: all,
         hard: all,
-        target: Threshold::Share(SHARE),
+        target: Threshold::Share(share),
     }
 }
 
 /// Whether the first and the newest text that a person typed are in the answer, word for word.
-fn has_what_was_asked(answer: &[Value], came: &[AgentMessage]) -> bool {
-    let kept = |number: u64| came.iter().find(|message| message.number().is_some_and(|own| own as u64 == number));
-    let text_of = |piece: &Value| match piece.as_u64().and_then(kept) {
-        Some(kept) => kept.text.clone(),
-        None => piece["text"].as_str().unwrap_or_default().to_owned(),
-    };
-    let texts: Vec<String> = answer.iter().map(text_of).collect();
-    let mut typed = came.iter().filter(|message| message.role == AgentRole::User).filter_map(|message| {
-        let own = without_summary(&message.text);
+fn has_what_was_asked(kept: &KeptMessages<'_>, came: &[ConversationEntry]) -> bool {
+    let texts = kept.said();
+    let mut typed = came.iter().filter_map(|entry| {
+        let ConversationEntry::Said(said) = entry else { return None };
+        let own = without_summary(&said.text);
         let words: Vec<&str> = typed_parts(own).into_iter().map(|range| &own[range]).collect();
         (!words.is_empty()).then_some(words)
     });
@@ -124,105 +232,6 @@ fn without_summary(text: &str) -> &str {
         at += line.len();
     }
     text
-}
-
-/// A message in Anthropic's form.
-fn wire(message: &AgentMessage) -> Value {
-    let mut content: Vec<Value> = Vec::new();
-    for result in &message.tool_results {
-        let mut block = json!({"type": "tool_result", "tool_use_id": result.tool_use_id, "content": result.text});
-        if result.more.get("isError") == Some(&Value::Bool(true)) {
-            block["is_error"] = true.into();
-        }
-        content.push(block);
-    }
-    if !message.text.is_empty() || message.tool_uses.is_empty() && content.is_empty() {
-        content.push(json!({"type": "text", "text": message.text}));
-    }
-    for call in &message.tool_uses {
-        content.push(json!({"type": "tool_use", "id": call.tool_use_id, "name": call.tool, "input": call.input}));
-    }
-    json!({"role": message.role, "content": content})
-}
-
-/// The result, a message or the number of one for each.
-fn pieces(fitted: &Fitted, came: &[AgentMessage]) -> Result<Vec<Value>, Failure> {
-    let mut messages = Vec::new();
-    // The first of the messages that came which may still stay as they are.
-    let mut from = 0;
-    for piece in &fitted.pieces {
-        let (message, index) = match piece {
-            FitPiece::Keep(range) => {
-                let kept = came.get(range.clone()).unwrap_or_default();
-                messages.extend(kept.iter().map(AgentMessage::to_piece).collect::<Result<Vec<_>, _>>()?);
-                from = range.end;
-                continue;
-            }
-            FitPiece::Edit { index, message, .. } => (message, came.get(*index)),
-            FitPiece::Insert { message, .. } => (message, None),
-        };
-        let message: Value = serde_json::from_str(message)?;
-        match apart(&message, came, from) {
-            Some((parts, next)) => {
-                messages.extend(parts);
-                from = next;
-            }
-            None => messages.push(hook_message(&message, index)?),
-        }
-    }
-    Ok(messages)
-}
-
-/// The messages that one in Anthropic's form is of: that form puts neighbours of one role into one message, such as the task
-/// and a summary behind it. Those of the user's that stay as they are, from number `from` on, are numbers. `None` where none
-/// is; otherwise with the number behind the last of them.
-fn apart(message: &Value, came: &[AgentMessage], from: usize) -> Option<(Vec<Value>, usize)> {
-    let blocks = message["content"].as_array().filter(|_| message["role"] == "user")?;
-    let texts: Vec<&str> = blocks.iter().map(|block| block["text"].as_str()).collect::<Option<_>>()?;
-    let mut parts: Vec<Value> = Vec::new();
-    let mut next = from;
-    for text in texts {
-        let is_text = |message: &AgentMessage| message.tool_results.is_empty() && message.text == text;
-        let mut behind = came.iter().enumerate().skip(next);
-        let found = behind.find(|(_, message)| message.role == AgentRole::User && is_text(message));
-        match found {
-            Some((at, message)) => {
-                parts.push(message.to_piece().ok()?);
-                next = at + 1;
-            }
-            None => {
-                let written = AgentMessage::new(AgentRole::User, text.to_owned(), Vec::new(), Vec::new());
-                parts.push(serde_json::to_value(written).ok()?);
-            }
-        }
-    }
-    (next > from).then_some((parts, next))
-}
-
-/// A message in Anthropic's form, as the hook gives it back. What the agent keeps of a result beside its text stays.
-fn hook_message(message: &Value, came: Option<&AgentMessage>) -> Result<Value, Failure> {
-    let text_of = |content: &Value| match content {
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<&str>>().join("\n"),
-        other => other.as_str().unwrap_or_default().to_owned(),
-    };
-    let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let blocks = message["content"].as_array().cloned().unwrap_or_default();
-    let of = |kind: &str| blocks.iter().filter(|block| block["type"] == kind).cloned().collect::<Vec<Value>>();
-    let role = if message["role"] == "assistant" { AgentRole::Assistant } else { AgentRole::User };
-    let tool_uses = of("tool_use").into_iter().map(|block| ToolUse {
-        tool_use_id: word(&block["id"]),
-        tool: word(&block["name"]),
-        input: block["input"].as_object().cloned().unwrap_or_default(),
-    });
-    let tool_results = of("tool_result").into_iter().map(|block| {
-        let id = word(&block["tool_use_id"]);
-        let old = came.and_then(|came| came.tool_results.iter().find(|result| result.tool_use_id == id));
-        let more = old.map(|old| old.more.clone()).unwrap_or_default();
-        ToolOutput { text: text_of(&block["content"]), tool_use_id: id, more }
-    });
-    let (tool_uses, tool_results) = (tool_uses.collect(), tool_results.collect());
-    let built = AgentMessage::new(role, text_of(&message["content"]), tool_uses, tool_results);
-    Ok(serde_json::to_value(built)?)
 }
 
 #[cfg(test)]

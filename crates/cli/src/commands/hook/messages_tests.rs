@@ -17,28 +17,193 @@ fn session(calls: usize) -> Value {
     json!({"messages": messages})
 }
 
+/// The answer to a session.
+fn answer_to(input: &Value) -> Vec<Value> {
+    let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
+    assert!(answer["note"].as_str().unwrap().starts_with("epitome compacted "), "{answer}");
+    answer["messages"].as_array().unwrap().clone()
+}
+
+fn result(call: &str, text: &str) -> Value {
+    json!({"role": "user", "text": "", "toolUses": [], "toolResults": [{"tool_use_id": call, "text": text, "isError": false}]})
+}
+
 #[test]
 fn messages_behind_a_compaction() {
     let input = session(8);
-    let answer: Value = serde_json::from_str(&compact(&input.to_string()).unwrap()).unwrap();
-    let messages = answer["messages"].as_array().unwrap();
+    let messages = answer_to(&input);
     assert_eq!(messages[0], 0, "the task is the agent's own message");
     let summary = messages[1]["text"].as_str().unwrap();
     assert!(summary.starts_with("[Summary of "), "{summary}");
-    assert_eq!(messages.last().unwrap(), &json!(16), "the newest result is not read yet");
+    let newest = input["messages"][16]["toolResults"][0]["text"].as_str().unwrap();
+    assert_eq!(
+        messages[messages.len() - 2..],
+        [json!(15), result("call_7", newest)],
+        "the newest result is not read yet"
+    );
     assert!(messages.len() < 17, "{}", messages.len());
     let calls: Vec<&Value> = messages.iter().filter(|message| message["role"] == "assistant").collect();
     assert!(calls.iter().all(|message| message.get("handle").is_none()), "a changed message has no handle");
-    assert!(answer["note"].as_str().unwrap().starts_with("epitome compacted "), "{answer}");
     let size = |value: &Value| value.to_string().len();
+    let answer = Value::from(messages);
     assert!(size(&answer) * 2 < size(&input), "{} of {}", size(&answer), size(&input));
+}
+
+/// Rows of one answer of the model: what it thought, what it said, and calls, with the results as the agent has them.
+fn step(said: &str, calls: &[&str], lines: &str) -> Vec<Value> {
+    let row =
+        |text: &str, calls: &[Value]| json!({"role": "assistant", "text": text, "toolUses": calls, "handle": "h"});
+    let call = |id: &&str| json!({"tool_use_id": id, "tool": "Bash", "input": {"command": "look"}});
+    let result = |id: &&str| {
+        json!({"role": "user", "text": "", "toolUses": [], "handle": "h",
+            "toolResults": [{"tool_use_id": id, "text": lines, "isError": false, "result": {"stdout": lines}}]})
+    };
+    let mut rows = vec![row("", &[]), row(said, &[])];
+    rows.extend(calls.iter().map(|id| row("", &[call(id)])));
+    rows.extend(calls.iter().map(result));
+    rows
+}
+
+#[test]
+fn the_newest_step_stays_with_all_its_records() {
+    let lines: String = (0..120).map(|line| format!("src/file_{line}.rs: checked\n")).collect();
+    let mut input = session(8);
+    let rows = input["messages"].as_array_mut().unwrap();
+    rows.extend(step("An older step.", &["old_1", "old_2"], &lines));
+    rows.extend(step("I look at both.", &["new_1", "new_2"], "short"));
+    let messages = answer_to(&input);
+    let expect = [json!(23), json!(24), json!(25), json!(26)];
+    let at = messages.len() - 5;
+    assert_eq!(messages[at..at + 4], expect, "thinking, text and both calls by number");
+    let both = &messages[at + 4]["toolResults"];
+    assert_eq!(
+        both,
+        &json!([{"tool_use_id": "new_1", "text": "short", "isError": false},
+        {"tool_use_id": "new_2", "text": "short", "isError": false}])
+    );
+    // No other record of the model's goes back by number, and no call stands without its result.
+    let numbers: Vec<u64> = messages.iter().filter_map(Value::as_u64).collect();
+    assert_eq!(numbers, [0, 23, 24, 25, 26]);
+    let ids = |list: &str| -> Vec<Value> {
+        let of = messages.iter().flat_map(|message| message[list].as_array().into_iter().flatten());
+        of.map(|part| part["tool_use_id"].clone()).collect()
+    };
+    let (calls, results) = (ids("toolUses"), ids("toolResults"));
+    assert_eq!(results[..results.len() - 2], calls[..]);
+}
+
+#[test]
+fn a_newest_step_that_is_listed_twice_goes_back_once() {
+    // As a resumed session lists it: the records in front of the boundary beside those behind it.
+    let once = step("I look.", &["call_a"], "short");
+    let mut input = session(8);
+    let rows = input["messages"].as_array_mut().unwrap();
+    rows.extend(once.iter().flat_map(|row| [row.clone(), row.clone()]));
+    let messages = answer_to(&input);
+    let tail = &messages[messages.len() - 4..];
+    assert_eq!(tail, [json!(18), json!(20), json!(22), result("call_a", "short")]);
+}
+
+/// A session's file with these records.
+fn transcript(records: &[Value]) -> tempfile::NamedTempFile {
+    let file = tempfile::Builder::new().suffix(".jsonl").tempfile().unwrap();
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    std::fs::write(file.path(), lines).unwrap();
+    file
+}
+
+fn record(kind: &str, uuid: &str, message: Value) -> Value {
+    json!({"type": kind, "uuid": uuid, "parentUuid": null, "sessionId": "S", "message": message})
+}
+
+#[test]
+fn what_was_typed_comes_from_the_sessions_file_too() {
+    let typed = |uuid: &str, text: &str| record("user", uuid, json!({"role": "user", "content": text}));
+    let read = json!([{"type": "tool_result", "tool_use_id": "call_2", "content": "read"}]);
+    let call = json!([{"type": "tool_use", "id": "call_2", "name": "Bash", "input": {}}]);
+    let file = transcript(&[
+        typed("u1", "The lock file stays as it is.\nThe port is 7319."),
+        typed("u2", "Look at every part."),
+        typed("u3", "<command-name>/compact</command-name>\n<command-args>Only the log.</command-args>"),
+        record("assistant", "a1", json!({"id": "m1", "role": "assistant", "content": call})),
+        record("user", "r1", json!({"role": "user", "content": read})),
+        typed("u4", "And be brief."),
+    ]);
+    let mut input = session(8);
+    input["transcript"] = file.path().to_str().unwrap().into();
+    let messages = answer_to(&input);
+    let text = Value::from(messages.clone()).to_string();
+    assert_eq!(messages[0]["text"], "The lock file stays as it is.\nThe port is 7319.", "{}", messages[0]);
+    assert_eq!(messages[1], 0, "what is there is not said again");
+    assert!(text.contains("And be brief.") && !text.contains("Only the log."));
+    // What an earlier compaction wrote into its summary is there too.
+    let summary =
+        "[Summary of 4 earlier messages]\n« The lock file stays as it is.\n« The port is 7319.\n« And be brief.";
+    input["messages"].as_array_mut().unwrap().insert(1, json!({"role": "user", "text": summary, "toolUses": []}));
+    assert_eq!(answer_to(&input)[0], 0);
+}
+
+#[test]
+fn records_of_one_answer_between_which_results_stand_are_one_step() {
+    let parts = ["thinking", "text", "tool_use", "tool_use"];
+    let of = |(at, kind): (usize, &&str)| {
+        record(
+            "assistant",
+            &format!("n{at}"),
+            json!({"id": "newest", "role": "assistant", "content": [{"type": kind}]}),
+        )
+    };
+    let file = transcript(&parts.iter().enumerate().map(of).collect::<Vec<_>>());
+    let mut rows = step("Both.", &["one", "two"], "short");
+    // The first result came before the second call.
+    rows.swap(3, 4);
+    for (row, name) in rows.iter_mut().zip(["n0", "n1", "n2", "r", "n3", "r"]) {
+        row["handle"] = name.into();
+    }
+    let mut input = session(8);
+    input["messages"].as_array_mut().unwrap().extend(rows);
+    let tail = |input: &Value| answer_to(input).iter().filter_map(Value::as_u64).collect::<Vec<_>>();
+    assert_eq!(tail(&input), [0, 21], "without the file each is taken for an answer");
+    input["transcript"] = file.path().to_str().unwrap().into();
+    assert_eq!(tail(&input), [0, 17, 18, 19, 21]);
+}
+
+#[test]
+fn the_words_behind_the_command_are_kept_in_view() {
+    let mut input = session(8);
+    let line = |number: usize| {
+        format!("gauge g{:04x} of hall {}: read {} times\n", number * 7919 % 65_536, number % 17, number * 3)
+    };
+    for row in (2..16).step_by(2) {
+        let lines: String = (0..120).map(|at| line(row * 100 + at)).collect();
+        input["messages"][row]["toolResults"][0]["text"] = lines.into();
+    }
+    let wanted = line(1_460);
+    let has_it = |input: &Value| {
+        let messages = answer_to(input);
+        assert_eq!(messages[0], 0, "the agent's own message");
+        Value::from(messages).to_string().contains(wanted.trim_end())
+    };
+    assert!(!has_it(&input), "it would stay anyway");
+    input["instructions"] = format!("Keep what was read of {} and of hall 3.", &wanted[..11]).into();
+    assert!(has_it(&input));
+}
+
+#[test]
+fn a_result_that_is_not_text_is_told() {
+    let mut input = session(8);
+    let rows = input["messages"].as_array_mut().unwrap();
+    rows.extend(step("A picture.", &["picture"], ""));
+    rows.last_mut().unwrap()["toolResults"][0]["result"] = json!({"type": "image", "file": {"base64": "aGk="}});
+    let messages = answer_to(&input);
+    assert!(messages.last().unwrap()["toolResults"][0]["text"].as_str().unwrap().starts_with("[not text, "));
 }
 
 #[test]
 fn a_result_that_is_an_error_is_one_in_the_providers_form_too() {
     let check = |result: Value, expect: Value| {
-        let message = serde_json::from_value(json!({"role": "user", "text": "", "toolResults": [result]})).unwrap();
-        assert_eq!(wire(&message)["content"], json!([expect]));
+        let entry = ConversationEntry::Results(vec![serde_json::from_value(result).unwrap()]);
+        assert_eq!(entry.wire()["content"], json!([expect]));
     };
     let expect = json!({"type": "tool_result", "tool_use_id": "a", "content": "no such file"});
     let failed = json!({"type": "tool_result", "tool_use_id": "a", "content": "no such file", "is_error": true});
@@ -126,31 +291,31 @@ fn answer_with(more: &[Value], at: usize) -> Value {
 #[test]
 fn calls_that_stand_twice_are_read_where_they_stand_last() {
     let call = |id: &str| json!({"tool_use_id": id, "tool": "Bash", "input": {"command": "look"}});
-    let result = |id: &str| json!({"tool_use_id": id, "text": "an earlier reading", "isError": false});
+    let earlier = |id: &str| json!({"tool_use_id": id, "text": "an earlier reading", "isError": false});
     let step = |text: &str, ids: &[&str]| {
         let calls: Vec<Value> = ids.iter().map(|id| call(id)).collect();
-        let results: Vec<Value> = ids.iter().map(|id| result(id)).collect();
+        let results: Vec<Value> = ids.iter().map(|id| earlier(id)).collect();
         [
             json!({"role": "assistant", "text": text, "toolUses": calls, "handle": "h"}),
             json!({"role": "user", "text": "", "toolUses": [], "toolResults": results, "handle": "h"}),
         ]
     };
-    // The newest step stands behind its own earlier listing, at 15 and 16: its numbers are the agent's.
-    let check = |text: &str, ids: &[&str], expect: &[Value]| {
+    // The newest step stands behind its own earlier listing, at 15 and 16.
+    let newest = session(8)["messages"][16]["toolResults"][0]["text"].as_str().unwrap().to_owned();
+    let check = |text: &str, ids: &[&str]| {
         let answer = answer_with(&step(text, ids), 15);
         let messages = answer["messages"].as_array().unwrap();
-        let tail = &messages[messages.len() - expect.len()..];
-        assert_eq!(tail, expect, "{answer}");
-        assert!(!messages.contains(&json!(15)) && !messages.contains(&json!(16)), "{answer}");
-        assert!(!answer.to_string().contains("an earlier reading"), "{answer}");
+        assert_eq!(messages[messages.len() - 2..], [json!(17), result("call_7", &newest)]);
+        assert!(!messages.contains(&json!(15)) && !messages.contains(&json!(16)));
+        assert!(!answer.to_string().contains("an earlier reading"));
     };
-    check("", &["call_7"], &[json!(17), json!(18)]);
-    check("", &["call_7", "call_7"], &[json!(17), json!(18)]);
+    check("", &["call_7"]);
+    check("", &["call_7", "call_7"]);
     // A part that does not stand again stays, as a message of its own.
     let answer = answer_with(&step("Look once more.", &["call_6", "call_7"]), 15);
     let texts = answer["messages"].as_array().unwrap().iter().filter(|piece| piece["text"] == "Look once more.");
     assert_eq!(texts.count(), 1, "{answer}");
-    assert!(!answer.to_string().contains("call_7"), "{answer}");
+    assert_eq!(answer.to_string().matches("call_7").count(), 1, "{answer}");
     // A call whose result does not stand again is not understood.
     let alone = json!({"role": "assistant", "text": "", "toolUses": [call("call_0")]});
     let answer = answer_with(&[alone], 5);
