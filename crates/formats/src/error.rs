@@ -132,5 +132,8 @@ fn gzip_problem(error: &std::io::Error, after: usize) -> String {
     if error.kind() == std::io::ErrorKind::UnexpectedEof {
         return format!("the gzip data ends too early, after {after} bytes of content; get the whole file");
     }
+    if error.kind() == std::io::ErrorKind::QuotaExceeded {
+        return format!("{error}; compress it as one");
+    }
     format!("the gzip data is damaged after {after} bytes of content ({error}); get an intact copy")
 }

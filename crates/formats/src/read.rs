@@ -3,12 +3,12 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 
 use crate::Profile;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
+use crate::gzip::GzipReader;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::loaded::LoadedFile;
 use crate::reader::{FormatReader, ReaderInput};
@@ -34,7 +34,7 @@ pub struct ReadOptions {
 /// Reads the sessions of a file: decompresses it where it is gzip, recognises the format from the content unless
 /// [`ReadOptions::format`] names it, and gives at least one session. Linear in the input.
 ///
-/// Errors where compressed input holds more than [`MAX_DECOMPRESSED`]; plain input may be as large as memory allows.
+/// Errors where compressed input holds more than [`MAX_DECOMPRESSED`], or more members than [`MAX_MEMBERS`](crate::MAX_MEMBERS); plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
@@ -90,7 +90,7 @@ pub const MAX_DECOMPRESSED: usize = 256 << 20;
 /// The content of gzip, up to `most` bytes.
 fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
     let mut content = Vec::with_capacity(bytes.len().saturating_mul(5).min(most));
-    match MultiGzDecoder::new(bytes).take(most as u64 + 1).read_to_end(&mut content) {
+    match GzipReader::new(bytes).take(most as u64 + 1).read_to_end(&mut content) {
         Ok(_) if content.len() > most => Err(ReadError::TooLarge { most }),
         Ok(_) => Ok(content),
         Err(error) => Err(ReadError::Gzip { after: content.len(), error }),

@@ -1,5 +1,7 @@
 //! Callers: tokens and their tenants.
 
+mod scanner;
+
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,6 +10,8 @@ use axum::http::{HeaderMap, HeaderName, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use thiserror::Error;
+
+use scanner::TokenScanner;
 
 /// The header with the service's own token where `Authorization` is a provider's.
 pub(crate) const TOKEN_HEADER: HeaderName = HeaderName::from_static("x-epitome-token");
@@ -25,6 +29,7 @@ const ONLY_TENANT: &str = "default";
 #[derive(Clone, Default)]
 pub struct Tokens {
     known: Vec<(blake3::Hash, Arc<str>)>,
+    scanner: TokenScanner,
 }
 
 /// Why tokens are not taken. None of these holds a token.
@@ -117,6 +122,7 @@ impl Tokens {
             return Err(TokenError::Twice { place: place() });
         }
         self.known.push((digest, Arc::from(tenant)));
+        self.scanner.add(token.as_bytes());
         Ok(())
     }
 
@@ -151,21 +157,29 @@ impl Tokens {
         found.cloned()
     }
 
-    /// The caller with these headers, and whether `Authorization` holds a token of this service.
+    /// Whether a part of `text` is one of the tokens, of whichever tenant.
+    pub(crate) fn are_in(&self, text: &[u8]) -> bool {
+        self.scanner.finds(text, |part| {
+            let digest = blake3::hash(part);
+            self.known.iter().any(|(known, _)| *known == digest)
+        })
+    }
+
+    /// The caller with these headers.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Option<Caller> {
         if self.is_empty() {
-            return Some(Caller { tenant: Arc::from(ONLY_TENANT), by_authorization: false });
+            return Some(Caller { tenant: Arc::from(ONLY_TENANT) });
         }
         let own = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         if let Some(tenant) = own.and_then(|token| self.tenant(token.trim())) {
-            return Some(Caller { tenant, by_authorization: false });
+            return Some(Caller { tenant });
         }
         if let Some(tenant) = token_in_protocol(headers).and_then(|token| self.tenant(&token)) {
-            return Some(Caller { tenant, by_authorization: false });
+            return Some(Caller { tenant });
         }
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer_token);
         let tenant = bearer.and_then(|token| self.tenant(token))?;
-        Some(Caller { tenant, by_authorization: true })
+        Some(Caller { tenant })
     }
 }
 
@@ -187,8 +201,6 @@ impl fmt::Debug for Tokens {
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) tenant: Arc<str>,
-    /// Whether `Authorization` holds this service's token, which must not be sent on to a provider.
-    pub(crate) by_authorization: bool,
 }
 
 fn bearer_token(value: &str) -> Option<&str> {
@@ -226,23 +238,19 @@ mod tests {
     #[test]
     fn who_calls() {
         let tokens = Tokens::parse("alice open-sesame-one-two\nbob open-sesame-two-two\n").unwrap();
-        let check = |headers: &[(&'static str, &str)], expect: Option<(&str, bool)>| {
+        let check = |headers: &[(&'static str, &str)], expect: Option<&str>| {
             let headers: HeaderMap =
                 headers.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
             let caller = tokens.caller(&headers);
-            let caller = caller.as_ref().map(|caller| (&*caller.tenant, caller.by_authorization));
-            assert_eq!(caller, expect, "{headers:?}");
+            assert_eq!(caller.as_ref().map(|caller| &*caller.tenant), expect, "{headers:?}");
         };
         check(&[], None);
-        check(&[("authorization", "Bearer open-sesame-one-two")], Some(("alice", true)));
-        check(&[("authorization", "bearer  open-sesame-two-two")], Some(("bob", true)));
+        check(&[("authorization", "Bearer open-sesame-one-two")], Some("alice"));
+        check(&[("authorization", "bearer  open-sesame-two-two")], Some("bob"));
         check(&[("authorization", "Basic open-sesame-one-two")], None);
         check(&[("authorization", "Bearer open-sesame-one-twO")], None);
-        check(&[("x-epitome-token", "open-sesame-one-two")], Some(("alice", false)));
-        check(
-            &[("x-epitome-token", "open-sesame-two-two"), ("authorization", "Bearer sk-of-a-provider")],
-            Some(("bob", false)),
-        );
+        check(&[("x-epitome-token", "open-sesame-one-two")], Some("alice"));
+        check(&[("x-epitome-token", "open-sesame-two-two"), ("authorization", "Bearer sk-of-a-provider")], Some("bob"));
         assert!(!format!("{tokens:?}").contains("sesame"));
         let anybody = Tokens::default().caller(&HeaderMap::new()).unwrap();
         assert_eq!(&*anybody.tenant, ONLY_TENANT);

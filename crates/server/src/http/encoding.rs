@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, header};
+use epitome::formats::{GzipReader, MAX_MEMBERS};
 
 use super::error::ApiError;
 use super::problem::Problem;
@@ -40,13 +41,52 @@ impl Coding {
 
     fn decode(self, body: &[u8], most: usize, room: impl Fn(usize) -> bool) -> io::Result<UnpackedBody> {
         match self {
-            Self::Gzip => read_within(flate2::read::MultiGzDecoder::new(body), most, room),
+            Self::Gzip => read_within(GzipReader::new(body), most, room),
             Self::Zlib => read_within(flate2::read::ZlibDecoder::new(body), most, room),
-            Self::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(body)?;
-                decoder.window_log_max(ZSTD_WINDOW)?;
-                read_within(decoder, most, room)
+            Self::Zstd => read_within(ZstdReader::new(body)?, most, room),
+        }
+    }
+}
+
+/// The content of zstd: of all its frames, of which there may be as many as gzip may have members.
+struct ZstdReader<'b> {
+    /// `None` behind an error.
+    frame: Option<zstd::stream::read::Decoder<'static, &'b [u8]>>,
+    frames: usize,
+}
+
+impl<'b> ZstdReader<'b> {
+    fn new(body: &'b [u8]) -> io::Result<Self> {
+        Ok(Self { frame: Some(Self::frame(body)?), frames: 1 })
+    }
+
+    fn frame(body: &'b [u8]) -> io::Result<zstd::stream::read::Decoder<'static, &'b [u8]>> {
+        let mut frame = zstd::stream::read::Decoder::with_buffer(body)?.single_frame();
+        frame.window_log_max(ZSTD_WINDOW)?;
+        Ok(frame)
+    }
+}
+
+impl Read for ZstdReader<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let Some(frame) = &mut self.frame else { return Ok(0) };
+            let count = frame.read(into)?;
+            if count > 0 || into.is_empty() {
+                return Ok(count);
             }
+            let rest = self.frame.take().map(|frame| frame.finish()).unwrap_or_default();
+            if rest.is_empty() {
+                return Ok(0);
+            }
+            if self.frames == MAX_MEMBERS {
+                return Err(io::Error::new(
+                    io::ErrorKind::QuotaExceeded,
+                    format!("it has more than {MAX_MEMBERS} frames"),
+                ));
+            }
+            self.frame = Some(Self::frame(rest)?);
+            self.frames += 1;
         }
     }
 }
@@ -89,7 +129,7 @@ pub(crate) fn read_within(from: impl Read, most: usize, room: impl Fn(usize) -> 
 ///
 /// # Errors
 ///
-/// The body has more than `most` bytes without its codings, or `room` has none for it: it is asked before a piece is
+/// The body has more than `most` bytes without its codings, or more members than are read, or `room` has none for it: it is asked before a piece is
 /// unpacked, with the piece's bytes.
 pub(crate) async fn decoded_body(
     headers: &HeaderMap,
@@ -113,6 +153,9 @@ pub(crate) async fn decoded_body(
                 }
                 Ok(UnpackedBody::NoRoom) => {
                     return Err(Problem::Busy.with("too many bytes of compressed bodies are under way"));
+                }
+                Err(error) if error.kind() == io::ErrorKind::QuotaExceeded => {
+                    return Err(Problem::TooLarge.with(format!("the body cannot be decompressed: {error}")));
                 }
                 Err(error) => {
                     tracing::debug!(%error, coding = coding.name(), "a body cannot be decompressed");
@@ -207,6 +250,11 @@ mod tests {
             check(name, whole[..whole.len() - 5].to_vec(), Ok(None)).await;
             check(name, short.to_vec(), Ok(None)).await;
             check(name, Vec::new(), Ok(None)).await;
+        }
+        for (name, empty) in [("gzip", gzipped(b"")), ("zstd", zstandard(b"", 20))] {
+            let whole = if name == "gzip" { gzipped(short) } else { zstandard(short, 20) };
+            check(name, [whole.clone(), empty.repeat(MAX_MEMBERS - 1)].concat(), Ok(Some(short))).await;
+            check(name, [whole, empty.repeat(MAX_MEMBERS)].concat(), Err(Problem::TooLarge)).await;
         }
         for name in ["", "identity", "identity, identity"] {
             check(name, short.to_vec(), Ok(Some(short))).await;

@@ -101,6 +101,8 @@ problems! {
         NoChain "no-chain": "the mode `fixed` needs a chain", "name it in `chain`";
         NoOverflow "no-overflow": "this answer does not say that the request was too long",
             "send the provider's status and body as they came, or `limit` and `tokens` instead";
+        UnclearProvider "unclear-provider": "nothing shows which provider the request is for",
+            "send the provider's key in the provider's own header (Authorization: Bearer, x-api-key, x-goog-api-key); a key goes to its own provider only";
         NoWebsocket "no-websocket": "the request does not open a WebSocket", "open it as a WebSocket, or read …/events";
     }
     UNAUTHORIZED {

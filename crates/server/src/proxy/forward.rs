@@ -28,11 +28,11 @@ use crate::http::{ApiError, body_of, decoded_body};
 use crate::turns::WorkFailure;
 
 /// Sends a request that is not a conversation on as it came.
-pub(super) async fn pass(proxy: &Proxy, caller: &Caller, url: Url, request: Request) -> Result<Response, ApiError> {
+pub(super) async fn pass(proxy: &Proxy, url: Url, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let has_body =
         parts.headers.contains_key(header::CONTENT_LENGTH) || parts.headers.contains_key(header::TRANSFER_ENCODING);
-    let headers = headers::for_provider(&parts.headers, caller.by_authorization, true);
+    let headers = headers::for_provider(&parts.headers, true);
     let body = has_body.then(|| reqwest::Body::wrap_stream(body.into_data_stream()));
     let answer = proxy.sender.send(parts.method, url, headers, body).await?;
     proxy.core.metrics.count_proxied(FitOutcome::Bypassed.as_str());
@@ -52,7 +52,7 @@ pub(super) async fn forward(
     let (parts, body) = request.into_parts();
     let limits = &proxy.core.settings.limits;
     let body = body_of(body, &parts.headers, limits).await?;
-    let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
+    let mut headers = headers::for_provider(&parts.headers, false);
     headers::ask_for_plain(&mut headers);
     let room = proxy.unpacked.room(&caller.tenant)?;
     let taking = Arc::clone(&room);
@@ -100,7 +100,7 @@ pub(super) async fn forward_beside(
     let (parts, body) = request.into_parts();
     let limits = &proxy.core.settings.limits;
     let body = body_of(body, &parts.headers, limits).await?;
-    let mut headers = headers::for_provider(&parts.headers, caller.by_authorization, false);
+    let mut headers = headers::for_provider(&parts.headers, false);
     headers::ask_for_plain(&mut headers);
     let room = proxy.unpacked.room(&caller.tenant)?;
     let taking = Arc::clone(&room);

@@ -23,15 +23,12 @@ pub(crate) const KEYS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-
 
 /// The headers of a request for the provider: the client's, without those of the connection and without ours. The
 /// body's length stays where the body is sent as it came (`same_body`).
-pub(crate) fn for_provider(client: &HeaderMap, without_authorization: bool, same_body: bool) -> HeaderMap {
+pub(crate) fn for_provider(client: &HeaderMap, same_body: bool) -> HeaderMap {
     let mut headers = common(client);
     headers.remove(header::HOST);
     headers.remove(header::EXPECT);
     if !same_body {
         headers.remove(header::CONTENT_LENGTH);
-    }
-    if without_authorization {
-        headers.remove(header::AUTHORIZATION);
     }
     headers
 }
@@ -97,8 +94,9 @@ mod tests {
             names.sort();
             names.join(" ")
         };
-        assert_eq!(names(for_provider(&client, false, false)), "anthropic-beta anthropic-beta authorization");
-        assert_eq!(names(for_provider(&client, true, true)), "anthropic-beta anthropic-beta content-length");
+        assert_eq!(names(for_provider(&client, false)), "anthropic-beta anthropic-beta authorization");
+        let as_it_came = names(for_provider(&client, true));
+        assert_eq!(as_it_came, "anthropic-beta anthropic-beta authorization content-length");
         let provider =
             map(&[("content-type", "text/event-stream"), ("transfer-encoding", "chunked"), ("x-request-id", "7")]);
         assert_eq!(names(for_client(&provider)), "content-type x-request-id");

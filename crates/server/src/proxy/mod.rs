@@ -18,7 +18,10 @@ mod lookup;
 mod native;
 mod offers;
 mod opening;
+mod own_tokens;
 pub(crate) mod path;
+mod percent;
+mod provider;
 mod room;
 mod state;
 mod unread;
@@ -36,11 +39,10 @@ pub(crate) use native::random_key;
 pub use native::{ItemKeyError, ItemKeys};
 use path::format_of;
 pub(crate) use state::Proxy;
-use upstream::NoTarget;
 pub use upstream::{UpstreamError, Upstreams};
 
 use crate::auth::Caller;
-use crate::http::Problem;
+use crate::http::{ApiError, Problem};
 
 /// Whether the proxy reads a request; all others are sent as they come.
 pub(crate) fn is_conversation(method: &Method, path: &str) -> bool {
@@ -59,19 +61,23 @@ fn is_socket(headers: &HeaderMap) -> bool {
 }
 
 /// Sends a request on.
-pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, request: Request) -> Response {
+pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, mut request: Request) -> Response {
     // Codex goes on over HTTP at once with this status, and tries six times with any other.
     if is_socket(request.headers()) {
         return Problem::NoProviderSocket.into_response();
     }
-    let target = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    let url = match proxy.core.settings.upstreams.target(target, request.headers()) {
+    let tokens = &proxy.core.settings.tokens;
+    // A token of the service's is no sign of a provider either.
+    own_tokens::clean_headers(tokens, request.headers_mut());
+    let query = request.uri().query().and_then(|query| own_tokens::clean_query(tokens, query));
+    let path = request.uri().path();
+    if own_tokens::are_in_path(tokens, path) {
+        let help = "send it in `X-Epitome-Token` alone";
+        return Problem::BadPath.with("the path holds a token of the service").with_help(help).into_response();
+    }
+    let url = match proxy.core.settings.upstreams.target(path, query.as_deref(), request.headers()) {
         Ok(url) => url,
-        Err(NoTarget::Nobody) => return Problem::NoRoute.into_response(),
-        Err(NoTarget::Outside) => {
-            let help = "write the path without `.` and `..`, encoded or not";
-            return Problem::BadPath.with("the path leaves the provider's address").with_help(help).into_response();
-        }
+        Err(refused) => return ApiError::from(refused).into_response(),
     };
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return Problem::Internal.into_response();
@@ -81,7 +87,7 @@ pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, request: Request) -> 
     let answered = match (format, side) {
         (Some(format), _) => forward(&proxy, caller, format, url, request).await,
         (None, Some(side)) => forward_beside(&proxy, caller, side, url, request).await,
-        (None, None) => pass(&proxy, &caller, url, request).await,
+        (None, None) => pass(&proxy, url, request).await,
     };
     answered.unwrap_or_else(IntoResponse::into_response)
 }

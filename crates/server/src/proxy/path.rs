@@ -21,18 +21,38 @@ impl InAddress {
     }
 }
 
-/// The format of the requests that a path takes, where the proxy knows it.
+/// The format of the requests that a path takes, where the proxy knows it. Providers have their interfaces below parts of
+/// their own, so a path may begin with anything: what counts is what stands behind its version.
 pub(crate) fn format_of(path: &str) -> Option<Format> {
     let path = path.trim_end_matches('/');
     if path.ends_with("/chat/completions") {
         Some(Format::OpenaiChat)
     } else if path.ends_with("/responses") {
         Some(Format::OpenaiResponses)
-    } else if path.ends_with("/messages") {
+    } else if behind_version(path) == "messages" {
+        // And not the messages of one of OpenAI's threads.
         Some(Format::Anthropic)
     } else {
         gemini_model(path).map(|_| Format::Gemini)
     }
+}
+
+/// The part of a path behind its last version; all of it where it has none.
+pub(super) fn behind_version(path: &str) -> &str {
+    let path = path.trim_matches('/');
+    let (mut at, mut behind) = (0, path);
+    for part in path.split('/') {
+        at += part.len() + 1;
+        if is_version(part) {
+            behind = path.get(at..).unwrap_or_default();
+        }
+    }
+    behind
+}
+
+/// Whether a part of a path is a version: `v1`, `v1beta`.
+pub(super) fn is_version(part: &str) -> bool {
+    part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// The model that a request for Gemini's contents names: its path is `…/models/MODEL:generateContent`, or
@@ -46,6 +66,22 @@ pub(crate) fn gemini_model(path: &str) -> Option<&str> {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn formats_by_path() {
+        let check = |path: &str, expect: Option<Format>| assert_eq!(format_of(path), expect, "{path}");
+        check("/v1/chat/completions", Some(Format::OpenaiChat));
+        check("/openai/deployments/d/chat/completions", Some(Format::OpenaiChat));
+        check("/backend-api/codex/responses", Some(Format::OpenaiResponses));
+        check("/v1/responses/r/cancel", None);
+        check("/messages", Some(Format::Anthropic));
+        check("/anthropic/v1/messages/", Some(Format::Anthropic));
+        check("/v1/account/gateway/anthropic/v1/messages", Some(Format::Anthropic));
+        check("/v1/threads/thread_ab/messages", None);
+        check("/threads/thread_ab/messages", None);
+        check("/v1/chat/completions/c/messages", None);
+        check("/v1/projects/p/models/m:generateContent", Some(Format::Gemini));
+    }
 
     #[test]
     fn what_an_address_says() {

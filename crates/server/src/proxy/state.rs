@@ -63,7 +63,7 @@ impl Proxy {
                 settings.memory.session_bytes - of_items - of_exchanges,
             ),
             exchanges: Exchanges::new(of_exchanges),
-            sender: Sender::new(settings.limits.upstream_timeout)?,
+            sender: Sender::new(settings.limits.upstream_timeout, settings.tokens.clone())?,
             compactions: Offers::default(),
             item_keys,
             unpacked: UnpackedBytes::new(settings.limits.body_bytes, settings.tokens.has_several_tenants()),

@@ -7,7 +7,11 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use thiserror::Error;
 
-use super::path::gemini_model;
+use super::own_tokens;
+use super::path::is_version;
+use super::percent::percent_decode;
+use super::provider::{Addresses, Evidence, Provider, Refusal, choose};
+use crate::auth::Tokens;
 use crate::http::{ApiError, Problem};
 
 /// The time for a connection to a provider.
@@ -15,12 +19,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 
 /// The addresses of the providers, by what they speak.
 #[derive(Debug, Clone, Default)]
-pub struct Upstreams {
-    any: Option<Url>,
-    openai: Option<Url>,
-    anthropic: Option<Url>,
-    gemini: Option<Url>,
-}
+pub struct Upstreams(Addresses);
 
 /// Why an address is not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -57,10 +56,10 @@ impl Upstreams {
             _ => return Err(UpstreamError::NoUrl),
         };
         let place = match kind {
-            "openai" => &mut self.openai,
-            "anthropic" => &mut self.anthropic,
-            "gemini" => &mut self.gemini,
-            _ => &mut self.any,
+            "openai" => &mut self.0.openai,
+            "anthropic" => &mut self.0.anthropic,
+            "gemini" => &mut self.0.gemini,
+            _ => &mut self.0.any,
         };
         match place {
             Some(_) => Err(UpstreamError::Second(spec.to_owned())),
@@ -73,25 +72,19 @@ impl Upstreams {
 
     /// Whether no provider is configured.
     pub fn is_empty(&self) -> bool {
-        [&self.any, &self.openai, &self.anthropic, &self.gemini].into_iter().all(Option::is_none)
+        self.0.all().next().is_none()
     }
 
-    /// The URL of a request: `path` with its query under the address of its provider. A version at the end of the
-    /// address, as in `https://host/v4`, replaces the `/v1` that clients begin with. Several slashes in a row are one.
-    pub(crate) fn target(&self, path_and_query: &str, headers: &HeaderMap) -> Result<Url, NoTarget> {
-        let (path, query) =
-            path_and_query.split_once('?').map_or((path_and_query, None), |(path, query)| (path, Some(query)));
+    /// The URL of a request: its path with its query under the address of its provider, which [`choose`] finds. A version at
+    /// the end of the address, as in `https://host/v4`, replaces the `/v1` that clients begin with. Several slashes in a row
+    /// are one.
+    pub(super) fn target(&self, path: &str, query: Option<&str>, headers: &HeaderMap) -> Result<Url, NoTarget> {
+        if self.is_empty() {
+            return Err(NoTarget::Nobody);
+        }
         let path = with_single_slashes(path);
-        let of_anthropic = headers.contains_key("anthropic-version") || path.ends_with("/messages");
-        // Google's paths have a version of their own; its interface in OpenAI's form stands below them.
-        let of_gemini =
-            headers.contains_key("x-goog-api-key") || path.starts_with("/v1beta") || gemini_model(&path).is_some();
-        let own = match (of_anthropic, of_gemini && self.gemini.is_some()) {
-            (true, _) => &self.anthropic,
-            (false, true) => &self.gemini,
-            (false, false) => &self.openai,
-        };
-        let mut url = own.as_ref().or(self.any.as_ref()).ok_or(NoTarget::Nobody)?.clone();
+        let evidence = Evidence::read(query.unwrap_or_default(), headers);
+        let mut url = choose(&self.0, &path, &evidence).map_err(NoTarget::Refused)?.clone();
         if leads_upwards(&path) {
             return Err(NoTarget::Outside);
         }
@@ -112,10 +105,12 @@ impl Upstreams {
 }
 
 /// Why a request is sent nowhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NoTarget {
-    /// No provider is configured for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NoTarget {
+    /// No provider is configured.
     Nobody,
+    /// Its provider is not clear, or has no address.
+    Refused(Refusal),
     /// The path would leave the address of its provider.
     Outside,
 }
@@ -153,29 +148,39 @@ fn leads_upwards(path: &str) -> bool {
     true
 }
 
-/// Percent-encoded bytes as themselves, once.
-fn percent_decode(path: &[u8]) -> Vec<u8> {
-    let hex = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let mut decoded = Vec::with_capacity(path.len());
-    let mut at = 0;
-    while let Some(byte) = path.get(at) {
-        match (byte, hex(path.get(at + 1)), hex(path.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                decoded.push((high * 16 + low) as u8);
-                at += 3;
-            }
-            _ => {
-                decoded.push(*byte);
-                at += 1;
+impl From<NoTarget> for ApiError {
+    fn from(refused: NoTarget) -> Self {
+        const ONE_KEY: &str = "send one provider's key, in the header that this provider has for it, to a path of this \
+            provider's; a gateway that takes several providers' keys is `--upstream URL`, alone";
+        match refused {
+            NoTarget::Nobody => Problem::NoRoute.into(),
+            NoTarget::Outside => Problem::BadPath
+                .with("the path leaves the provider's address")
+                .with_help("write the path without `.` and `..`, encoded or not"),
+            NoTarget::Refused(Refusal::Unclear) => Problem::UnclearProvider.into(),
+            NoTarget::Refused(Refusal::SeveralKeys(one, other)) => Problem::UnclearProvider
+                .with(format!("the request has keys of {one} and of {other}, and a provider is sent no other's key"))
+                .with_help(ONE_KEY),
+            NoTarget::Refused(Refusal::AnothersKey { key, other }) => Problem::UnclearProvider
+                .with(format!("the key is one of {key}, and the request is one for {other}"))
+                .with_help(ONE_KEY),
+            NoTarget::Refused(Refusal::NoAddress(provider)) => {
+                let name = match provider {
+                    Provider::OpenAi => "openai=URL",
+                    Provider::Anthropic => "anthropic=URL",
+                    Provider::Google => "gemini=URL",
+                    Provider::Azure => "openai=https://NAME.openai.azure.com",
+                    Provider::Other => "URL",
+                };
+                let help = format!(
+                    "--upstream {name} is where such requests go; or send a key of a provider that is configured"
+                );
+                Problem::NoRoute
+                    .with(format!("the request is for {provider}, of which no address is configured"))
+                    .with_help(help)
             }
         }
     }
-    decoded
-}
-
-/// Whether a part of a path is a version: `v1`, `v1beta`.
-fn is_version(part: &str) -> bool {
-    part.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
 /// Why a provider did not answer. Neither address nor headers are in it.
@@ -199,27 +204,31 @@ impl From<UpstreamFailure> for ApiError {
 /// Sends requests on.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender {
+    /// What no provider is sent.
+    tokens: Tokens,
     client: Client,
     /// For addresses of this machine, which no proxy of the environment knows.
     local: Client,
 }
 
 impl Sender {
-    pub(crate) fn new(silence: Duration) -> Result<Self, String> {
+    pub(crate) fn new(silence: Duration, tokens: Tokens) -> Result<Self, String> {
         // Building a client panics without a provider of cryptography; one that is there already is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || Client::builder().redirect(Policy::none()).connect_timeout(CONNECT).read_timeout(silence);
         let build = |builder: reqwest::ClientBuilder| builder.build().map_err(|error| error.to_string());
-        Ok(Self { client: build(builder())?, local: build(builder().no_proxy())? })
+        Ok(Self { tokens, client: build(builder())?, local: build(builder().no_proxy())? })
     }
 
+    /// Sends a request, without the service's own tokens: nothing else in the proxy speaks to a provider.
     pub(crate) async fn send(
         &self,
         method: Method,
-        url: Url,
-        headers: HeaderMap,
+        mut url: Url,
+        mut headers: HeaderMap,
         body: Option<reqwest::Body>,
     ) -> Result<reqwest::Response, UpstreamFailure> {
+        own_tokens::take_out(&self.tokens, &mut url, &mut headers);
         let host = url.host_str().unwrap_or_default();
         let is_local = host == "localhost" || host == "[::1]" || host.starts_with("127.");
         let client = if is_local { &self.local } else { &self.client };
@@ -250,7 +259,8 @@ mod tests {
     #[test]
     fn where_a_request_goes() {
         let check = |specs: &[&str], path: &str, expect: &str| {
-            let target = upstreams(specs).target(path, &HeaderMap::new());
+            let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
+            let target = upstreams(specs).target(path, query, &HeaderMap::new());
             assert_eq!(target.map_or(String::new(), |url| url.to_string()), expect, "{specs:?} {path}");
         };
         check(&["https://api.example"], "/v1/messages", "https://api.example/v1/messages");
@@ -274,25 +284,14 @@ mod tests {
         );
         let all = ["openai=https://o.example/v1", "gemini=https://g.example"];
         check(&all, "/v1beta/models/m:generateContent", "https://g.example/v1beta/models/m:generateContent");
-        check(&all, "/v1/models", "https://o.example/v1/models");
-        // OpenAI's own routes of one model get OpenAI's key.
-        check(&all, "/v1/models/gpt-5", "https://o.example/v1/models/gpt-5");
-        check(
-            &all,
-            "/v1/projects/p/models/m:generateContent",
-            "https://g.example/v1/projects/p/models/m:generateContent",
-        );
+        check(&all, "/v1/models", "");
         check(&["https://g.example"], "/v1beta/models/m:x?alt=sse", "https://g.example/v1beta/models/m:x?alt=sse");
-        let mut headers = HeaderMap::new();
-        headers.insert("anthropic-version", "2023-06-01".parse().unwrap());
-        let target = upstreams(&both).target("/v1/models", &headers).unwrap();
-        assert_eq!(target.as_str(), "https://a.example/v1/models");
     }
 
     #[test]
     fn paths_stay_under_their_address() {
         let check = |path: &str, expect: &str| {
-            let target = upstreams(&["https://api.example/base/v1"]).target(path, &HeaderMap::new());
+            let target = upstreams(&["https://api.example/base/v1"]).target(path, None, &HeaderMap::new());
             let shown = target.map_or_else(|refused| format!("{refused:?}"), |url| url.to_string());
             assert_eq!(shown, expect, "{path}");
         };
@@ -315,9 +314,9 @@ mod tests {
         check("//v1///models//", "https://api.example/base/v1/models/");
         check("//evil.example/x", "https://api.example/base/v1/evil.example/x");
         check("/v1/models/org%2Fname..2", "https://api.example/base/v1/models/org%2Fname..2");
-        check("/v1/files/a%20b/...?x=../..", "https://api.example/base/v1/files/a%20b/...?x=../..");
+        check("/v1/files/a%20b/...", "https://api.example/base/v1/files/a%20b/...");
         check("/", "https://api.example/base/v1/");
-        let nobody = Upstreams::default().target("/v1/../../x", &HeaderMap::new());
+        let nobody = Upstreams::default().target("/v1/../../x", None, &HeaderMap::new());
         assert_eq!(nobody, Err(NoTarget::Nobody), "there is no address that it could leave");
     }
 

@@ -7,10 +7,9 @@ use axum::Json;
 use axum::extract::{Extension, Request, State};
 use axum::http::StatusCode;
 use epitome::Session;
-use epitome::formats::{Format, ReadOptions, read as read_file};
+use epitome::formats::{Format, GzipReader, ReadOptions, read as read_file};
 use epitome::store::{SessionArchive, SessionMetadata, StoredSession, Tenant};
 use epitome::strategy::Cancellation;
-use flate2::read::MultiGzDecoder;
 use rustls::crypto::ring;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -299,11 +298,14 @@ fn from_file(
 /// memory. Linear in the content, twice.
 fn decompress(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
     let damaged = |error: std::io::Error| {
+        if error.kind() == std::io::ErrorKind::QuotaExceeded {
+            return Problem::TooLarge.with(format!("the file cannot be decompressed: {error}"));
+        }
         Problem::UnreadableSession
             .with(format!("the file cannot be decompressed: {error}"))
             .with_help("get an intact copy")
     };
-    let content = || MultiGzDecoder::new(file).take(most_bytes as u64 + 1);
+    let content = || GzipReader::new(file).take(most_bytes as u64 + 1);
     let size = std::io::copy(&mut content(), &mut std::io::sink()).map_err(damaged)?;
     if size > most_bytes as u64 {
         return Err(

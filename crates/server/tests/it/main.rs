@@ -18,6 +18,7 @@ mod proxy_compaction;
 mod proxy_faults;
 mod proxy_gemini;
 mod proxy_handoff;
+mod proxy_keys;
 mod proxy_lookup;
 mod proxy_lookup_gemini;
 mod proxy_native;

@@ -91,8 +91,9 @@ pub(super) fn push(parts: &mut Vec<Value>, part: &Value) {
         && is_text(part)
         && last["thought"] == part["thought"]
     {
-        let text = [&last["text"], &part["text"]].map(|text| text.as_str().unwrap_or_default()).concat();
-        last["text"] = text.into();
+        if let (Value::String(text), Some(more)) = (&mut last["text"], part["text"].as_str()) {
+            text.push_str(more);
+        }
         return;
     }
     parts.push(part.clone());

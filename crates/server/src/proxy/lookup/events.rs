@@ -1,7 +1,8 @@
 //! Server-sent events of a stream.
 
 use axum::body::Bytes;
-use serde_json::Value;
+use epitome::formats::Format;
+use serde_json::{Value, json};
 
 /// One event of a stream.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +52,22 @@ pub(in crate::proxy) fn event_text(name: Option<&str>, json: &Value) -> Bytes {
     Bytes::from(format!("{name}data: {json}\n\n"))
 }
 
+/// The largest event that is taken in, in bytes: many times the largest piece of text, and more than a picture of the usual
+/// size in base64.
+pub(in crate::proxy) const MOST_OF_EVENT: usize = 4 << 20;
+
+/// An error of the proxy in the middle of a stream, as the providers' own are.
+pub(in crate::proxy) fn error_text(format: Format, message: &str) -> Bytes {
+    let json: Value = match format {
+        Format::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
+        Format::OpenaiResponses => json!({"type": "error", "code": "server_error", "message": message, "param": null}),
+        Format::Gemini => json!({"error": {"code": 500, "message": message, "status": "INTERNAL"}}),
+        _ => json!({"error": {"type": "server_error", "code": null, "message": message}}),
+    };
+    let name = matches!(format, Format::Anthropic | Format::OpenaiResponses).then_some("error");
+    event_text(name, &json)
+}
+
 /// The events of a stream, out of pieces that end anywhere.
 #[derive(Debug, Default)]
 pub(in crate::proxy) struct Events {
@@ -73,6 +90,16 @@ impl Events {
         Some(event)
     }
 
+    /// Whether the next event, behind the whole ones, is larger than what is taken in.
+    pub(in crate::proxy) fn is_too_large(&self) -> bool {
+        self.buffer.len() > MOST_OF_EVENT
+    }
+
+    /// What is not part of a whole event.
+    pub(in crate::proxy) fn rest(self) -> Bytes {
+        Bytes::from(self.buffer)
+    }
+
     /// Behind the first blank line.
     fn end(&mut self) -> Option<usize> {
         let from = self.looked.saturating_sub(3);
@@ -80,7 +107,7 @@ impl Events {
             let rest = &self.buffer[at..];
             [&b"\r\n\r\n"[..], b"\n\n", b"\r\r"].into_iter().find(|end| rest.starts_with(end)).map(|end| at + end.len())
         };
-        let end = (from..self.buffer.len()).find_map(ends);
+        let end = memchr::memchr2_iter(b'\n', b'\r', &self.buffer[from..]).find_map(|at| ends(from + at));
         self.looked = self.buffer.len();
         end
     }

@@ -29,7 +29,8 @@ use futures_util::{Stream, StreamExt as _};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-pub(super) use events::{Event, Events, event_text};
+use events::MOST_OF_EVENT;
+pub(super) use events::{Event, Events, error_text, event_text};
 use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::ConversationPast;
@@ -245,8 +246,7 @@ impl Lookup {
         }
         let status = answer.status();
         tracing::warn!(%status, "the provider refused a request with what was looked up");
-        let said = answer.bytes().await.unwrap_or_default();
-        Err(ProviderRefusal(serde_json::from_slice(&said).ok()))
+        Err(ProviderRefusal(error_of(answer).await))
     }
 
     async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {
@@ -259,6 +259,18 @@ impl Lookup {
 /// A provider that did not take a request: what it said, where that is JSON.
 #[derive(Debug)]
 struct ProviderRefusal(Option<Value>);
+
+/// What a provider says of a refusal, where that is JSON of a sensible size.
+async fn error_of(mut answer: reqwest::Response) -> Option<Value> {
+    let mut said = Vec::new();
+    while let Ok(Some(piece)) = answer.chunk().await {
+        if said.len() + piece.len() > MOST_OF_EVENT {
+            return None;
+        }
+        said.extend_from_slice(&piece);
+    }
+    serde_json::from_slice(&said).ok()
+}
 
 /// The field of an answer's tokens.
 fn usage_field(format: Format) -> &'static str {

@@ -8,19 +8,28 @@ use axum::body::{Body, Bytes};
 use epitome::formats::Format;
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::events::{Event, Events, event_text};
-use super::telling::{EventKind, MergedAnswer, Round};
-use super::{HOLD, Lookup, ProviderRefusal};
+use super::events::{Event, Events, error_text};
+use super::telling::{EventKind, MOST_OF_ANSWER, MergedAnswer, Round};
+use super::{HOLD, Lookup, ProviderRefusal, error_of};
 
 /// The time without data after which a client gets a sign of life.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// A comment: clients pass over it.
 const SIGN_OF_LIFE: &[u8] = b": still at work\n\n";
+
+/// The most of a stream that is held back, in bytes of its events and a part for each: what a model thinks before it speaks is
+/// a tenth of it.
+const MOST_HELD: usize = 8 << 20;
+
+/// What an event takes beside its bytes, roughly.
+const OF_EVENT: usize = 512;
+
+/// Told where an answer grows beyond what can be held, after the client was told a part of it or a lookup was made.
+const TOO_LARGE: &str = "the provider's answer is larger than what the proxy reads while it answers lookups";
 
 /// Pieces that wait for a slow client.
 const WAITING: usize = 16;
@@ -57,6 +66,21 @@ impl Client {
         Ok(())
     }
 
+    /// Breaks the answer off, as the provider's was.
+    async fn break_off(&mut self, error: reqwest::Error) -> Result<(), ClientGone> {
+        // The text before the error is sent first: an error at once would discard it.
+        tokio::task::yield_now().await;
+        self.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| ClientGone)
+    }
+
+    /// The result of `work`, or that the client has left meanwhile. Within an event there is no place for a sign of life.
+    async fn wait_silently<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ClientGone> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.sender.closed() => Err(ClientGone),
+        }
+    }
+
     /// The result of `work`. The client gets signs of life while it hears nothing else, however often this waits.
     async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, ClientGone> {
         let mut work = pin!(work);
@@ -78,6 +102,17 @@ struct PendingAnswer {
     /// Whether the client sees it.
     is_shown: bool,
     failed: bool,
+    /// Bytes that the events take that are held.
+    bytes: usize,
+    /// What came of the stream behind the last event, where the answer is larger than what is read.
+    too_large: Option<Bytes>,
+}
+
+impl PendingAnswer {
+    fn hold(&mut self, event: Event, is_ending: bool) {
+        self.bytes += event.raw.len() + OF_EVENT;
+        if is_ending { &mut self.ending } else { &mut self.events }.push(event);
+    }
 }
 
 async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Result<(), ClientGone> {
@@ -85,8 +120,11 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
-        let mut round = Round::new(lookup.format, &shared);
-        let mut held = listen(&mut round, &mut told, pieces, client).await?;
+        let mut round = Round::new(lookup.format, &shared, told.weight);
+        let mut held = listen(&mut round, &mut told, &mut pieces, client).await?;
+        if let Some(rest) = held.too_large.take() {
+            return pass_on((&mut round, &mut told), held, rest, pieces, client).await;
+        }
         let said = round.utterance();
         let (calls, has_others) = (said.recall_calls(&names), said.has_others(&names));
         let is_whole = !held.ending.is_empty() && !held.failed && (round.is_over || held.broken.is_none());
@@ -116,8 +154,8 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
                 match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
                     Ok(answer) if answer.status().is_success() => answer.bytes_stream().boxed(),
                     Ok(answer) => {
-                        let said = answer.bytes().await.unwrap_or_default();
-                        return fail(lookup.format, ProviderRefusal(serde_json::from_slice(&said).ok()), client).await;
+                        let said = client.wait(error_of(answer)).await?;
+                        return fail(lookup.format, ProviderRefusal(said), client).await;
                     }
                     Err(_) => return fail(lookup.format, ProviderRefusal(None), client).await,
                 }
@@ -130,7 +168,7 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
 async fn listen(
     round: &mut Round<'_>,
     told: &mut MergedAnswer,
-    mut pieces: Pieces,
+    pieces: &mut Pieces,
     client: &mut Client,
 ) -> Result<PendingAnswer, ClientGone> {
     let (mut held, mut events, mut said) = (PendingAnswer::default(), Events::default(), 0_usize);
@@ -158,7 +196,7 @@ async fn listen(
             match kind {
                 EventKind::Ours => continue,
                 EventKind::Ending => {
-                    held.ending.push(event);
+                    held.hold(event, true);
                     continue;
                 }
                 EventKind::Text(characters) => said += characters,
@@ -166,17 +204,49 @@ async fn listen(
                 EventKind::Quiet | EventKind::Clients => {}
             }
             held.is_shown |= matches!(kind, EventKind::Clients | EventKind::Broken) || said > HOLD;
-            held.events.push(event);
+            held.hold(event, false);
         }
-        if held.is_shown {
+        if held.is_shown || held.bytes > MOST_HELD {
+            held.is_shown = true;
             for event in std::mem::take(&mut held.events) {
+                held.bytes -= event.raw.len() + OF_EVENT;
                 if let Some(piece) = told.tell(round, &event) {
                     client.send(piece).await?;
                 }
             }
         }
+        // What is held now are the events of the end.
+        if events.is_too_large() || held.bytes > MOST_HELD || round.weight > MOST_OF_ANSWER {
+            held.too_large = Some(events.rest());
+            break;
+        }
     }
     Ok(held)
+}
+
+/// Passes on an answer that is larger than what is read: the rest of it as it comes. Where it is not the client's as it comes,
+/// because there was a lookup, it ends with an error.
+async fn pass_on(
+    (round, told): (&mut Round<'_>, &mut MergedAnswer),
+    held: PendingAnswer,
+    rest: Bytes,
+    mut pieces: Pieces,
+    client: &mut Client,
+) -> Result<(), ClientGone> {
+    if !told.is_as_it_comes(round) {
+        return client.send(error_text(round.format(), TOO_LARGE)).await;
+    }
+    for event in held.events.into_iter().chain(held.ending) {
+        client.send(event.raw).await?;
+    }
+    client.send(rest).await?;
+    while let Some(piece) = client.wait_silently(pieces.next()).await? {
+        match piece {
+            Ok(piece) => client.send(piece).await?,
+            Err(error) => return client.break_off(error).await,
+        }
+    }
+    Ok(())
 }
 
 /// Tells the end of the last answer, or where it broke off.
@@ -192,11 +262,7 @@ async fn last(
         }
     }
     match held.broken {
-        Some(error) => {
-            // The text before the error is sent first: an error at once would discard it.
-            tokio::task::yield_now().await;
-            client.sender.send(Err(io::Error::other(error.without_url()))).await.map_err(|_| ClientGone)
-        }
+        Some(error) => client.break_off(error).await,
         None => Ok(()),
     }
 }
@@ -205,20 +271,15 @@ async fn last(
 async fn fail(format: Format, ProviderRefusal(said): ProviderRefusal, client: &mut Client) -> Result<(), ClientGone> {
     let message = said.as_ref().and_then(|said| said["error"]["message"].as_str());
     let message = message.unwrap_or("the provider did not answer the request with what was looked up");
-    let json: Value = match format {
-        Format::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
-        Format::OpenaiResponses => json!({"type": "error", "code": "server_error", "message": message, "param": null}),
-        Format::Gemini => json!({"error": {"code": 500, "message": message, "status": "INTERNAL"}}),
-        _ => json!({"error": {"type": "server_error", "code": null, "message": message}}),
-    };
-    let name = matches!(format, Format::Anthropic | Format::OpenaiResponses).then_some("error");
-    client.send(event_text(name, &json)).await
+    client.send(error_text(format, message)).await
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::proxy::lookup::event_text;
+    use serde_json::{Value, json};
 
     /// The data that a client has received after each piece of an answer with one piece a second.
     async fn heard_of(pieces: Vec<String>) -> Vec<String> {
@@ -228,14 +289,90 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Ok(Bytes::from(piece))
         });
-        let mut round = Round::new(Format::Anthropic, &["search_history"]);
-        listen(&mut round, &mut MergedAnswer::default(), pieces.boxed(), &mut client).await.unwrap();
+        let mut round = Round::new(Format::Anthropic, &["search_history"], 0);
+        listen(&mut round, &mut MergedAnswer::default(), &mut pieces.boxed(), &mut client).await.unwrap();
         drop(client);
         let mut heard = Vec::new();
         while let Some(piece) = receiver.recv().await {
             heard.push(String::from_utf8(piece.unwrap().to_vec()).unwrap());
         }
         heard
+    }
+
+    /// What a client gets of an endless answer of which each piece is the same, and whether the proxy ends it; `is_continued`
+    /// where there was a lookup before.
+    async fn heard_of_endless(format: Format, piece: &'static str, is_continued: bool) -> (usize, usize, bool) {
+        const MOST: usize = 1 << 30;
+        // The rest of the bound was used up before.
+        const LEFT: usize = 4 << 20;
+        let (sender, mut receiver) = mpsc::channel(1);
+        let mut client = Client { sender, sent_at: Instant::now() };
+        let (taken, most_taken) = (std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0)), MOST);
+        let counted = std::sync::Arc::clone(&taken);
+        let pieces = stream::repeat(Bytes::from_static(piece.as_bytes())).take_while(move |piece| {
+            let bytes = counted.fetch_add(piece.len(), std::sync::atomic::Ordering::Relaxed);
+            std::future::ready(bytes < most_taken)
+        });
+        let mut pieces = pieces.map(Ok).boxed();
+        let mut told = MergedAnswer::default();
+        (told.is_continued, told.has_begun) = (is_continued, is_continued);
+        let work = tokio::spawn(async move {
+            let (mut told, mut round) = (told, Round::new(format, &["search_history"], MOST_OF_ANSWER - LEFT));
+            let mut held = listen(&mut round, &mut told, &mut pieces, &mut client).await.unwrap();
+            let rest = held.too_large.take();
+            let most_kept = round.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
+            if let Some(rest) = rest {
+                // Of an endless answer the client has seen enough.
+                let _ = pass_on((&mut round, &mut told), held, rest, pieces, &mut client).await;
+            }
+            most_kept
+        });
+        let (mut heard, mut is_error) = (0, false);
+        while let Some(piece) = receiver.recv().await {
+            let piece = piece.unwrap();
+            heard += piece.len();
+            is_error |= memchr::memmem::find(&piece, TOO_LARGE.as_bytes()).is_some();
+            if heard > 14 << 20 {
+                break;
+            }
+        }
+        drop(receiver);
+        (work.await.unwrap(), heard, is_error)
+    }
+
+    #[tokio::test]
+    async fn an_endless_answer_takes_no_more_than_its_bound() {
+        let bound = MOST_OF_ANSWER + MOST_HELD + super::super::events::MOST_OF_EVENT + (1 << 20);
+        let check = async |format: Format, piece: &str| {
+            let piece: &'static str = String::leak(piece.to_owned());
+            for is_continued in [false, true] {
+                let (kept, heard, is_error) = heard_of_endless(format, piece, is_continued).await;
+                let shown: String = piece.chars().take(60).collect();
+                assert!(kept <= bound, "{shown}: {kept} bytes are kept");
+                assert_eq!(is_error, is_continued, "{shown}: {heard} bytes heard");
+                assert_eq!(heard > 14 << 20, !is_continued, "{shown}: {heard} bytes heard");
+            }
+        };
+        let many = "x".repeat(64 << 10);
+        // A line without an end, and an event.
+        check(Format::Anthropic, &many).await;
+        check(Format::OpenaiChat, &format!("data: {many}\n")).await;
+        // A text, the arguments of a call, and what the model thinks.
+        let anthropic = |delta: Value| {
+            let delta = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+            String::from_utf8(event_text(Some("content_block_delta"), &delta).to_vec()).unwrap()
+        };
+        check(Format::Anthropic, &anthropic(json!({"type": "input_json_delta", "partial_json": many}))).await;
+        check(Format::Anthropic, &anthropic(json!({"type": "thinking_delta", "thinking": many}))).await;
+        let event = |json: Value| String::from_utf8(event_text(None, &json).to_vec()).unwrap();
+        let call = json!({"index": 0, "function": {"name": "bash", "arguments": many}});
+        check(Format::OpenaiChat, &event(json!({"choices": [{"delta": {"tool_calls": [call]}}]}))).await;
+        check(Format::Gemini, &event(json!({"candidates": [{"content": {"parts": [{"text": many}]}}]}))).await;
+        // Items, and ends.
+        let item =
+            json!({"type": "response.output_item.done", "output_index": 0, "item": {"type": "message", "text": many}});
+        check(Format::OpenaiResponses, &event(item)).await;
+        check(Format::Anthropic, &event(json!({"type": "message_delta", "x": many}))).await;
     }
 
     fn thinking() -> String {

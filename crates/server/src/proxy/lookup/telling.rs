@@ -13,6 +13,15 @@ use super::contents;
 use super::events::{Event, event_text};
 use super::utterance::{Utterance, add_output, is_a_clients, is_ours};
 
+/// The most of an answer that is put together, as bytes of its events: the size of the largest answer that is read whole.
+pub(super) const MOST_OF_ANSWER: usize = super::MOST_BYTES;
+
+/// The values of an event that are not counted beside its bytes: those of a piece of a text.
+const FREE_VALUES: usize = 8;
+
+/// Bytes that a value of JSON takes in memory beside its text, roughly.
+const VALUE_BYTES: usize = 64;
+
 /// Whether an event may be shown to the client yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum EventKind {
@@ -47,11 +56,15 @@ pub(super) struct Round<'n> {
     continues: Option<bool>,
     pub(super) usage: Value,
     pub(super) is_over: bool,
+    /// What is kept of the answer, and of those before it, in bytes.
+    pub(super) weight: usize,
 }
 
 impl<'n> Round<'n> {
-    pub(super) fn new(format: Format, names: &'n [&'static str]) -> Self {
+    /// `weight` is what is kept of the answers before it.
+    pub(super) fn new(format: Format, names: &'n [&'static str], weight: usize) -> Self {
         Self {
+            weight,
             format,
             names,
             parts: Vec::new(),
@@ -63,6 +76,10 @@ impl<'n> Round<'n> {
             usage: Value::Null,
             is_over: false,
         }
+    }
+
+    pub(super) fn format(&self) -> Format {
+        self.format
     }
 
     /// The model's answer so far.
@@ -84,6 +101,17 @@ impl<'n> Round<'n> {
 
     /// Takes note of an event.
     pub(super) fn take(&mut self, event: &Event) -> EventKind {
+        let n_parts = self.parts.len();
+        let kept = kept_of(self.format, &event.json);
+        if !kept.is_null() {
+            self.weight += event.raw.len() + values_in(kept).saturating_sub(FREE_VALUES) * VALUE_BYTES;
+        }
+        let kind = self.take_json(event);
+        self.weight += self.parts.len().saturating_sub(n_parts) * VALUE_BYTES;
+        kind
+    }
+
+    fn take_json(&mut self, event: &Event) -> EventKind {
         match self.format {
             Format::Anthropic => self.take_anthropic(&event.json),
             Format::OpenaiResponses => self.take_responses(&event.json),
@@ -288,6 +316,26 @@ impl Round<'_> {
     }
 }
 
+/// The part of an event that is put together with others.
+fn kept_of(format: Format, json: &Value) -> &Value {
+    let either = |one: &'static str, other: &'static str| json.get(one).unwrap_or(&json[other]);
+    match format {
+        Format::Anthropic => either("content_block", "delta"),
+        Format::OpenaiResponses => json.get("item").unwrap_or(&json["response"]["output"]),
+        Format::Gemini => &json["candidates"][0]["content"]["parts"],
+        _ => &json["choices"][0]["delta"],
+    }
+}
+
+/// The values that a value is made of, itself included.
+fn values_in(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => 1 + values.iter().map(values_in).sum::<usize>(),
+        Value::Object(fields) => 1 + fields.values().map(values_in).sum::<usize>(),
+        _ => 1,
+    }
+}
+
 /// The number of a piece of a chat's call; some providers leave it out.
 fn number_of(piece: &Value, at: usize) -> usize {
     piece["index"].as_u64().map_or(at, |number| number as usize)
@@ -312,6 +360,10 @@ pub(super) struct MergedAnswer {
     items: Vec<Value>,
     /// The output figures of the answers before this one.
     pub(super) earlier: Value,
+    /// What is kept of the answers before the current one, in bytes.
+    pub(super) weight: usize,
+    /// Whether there were answers before the current one.
+    pub(super) is_continued: bool,
 }
 
 impl MergedAnswer {
@@ -327,6 +379,11 @@ impl MergedAnswer {
         };
         self.has_begun |= is_told && !event.json.is_null();
         is_told.then(|| event.with(&json))
+    }
+
+    /// Whether all events of an answer are the client's as they are.
+    pub(super) fn is_as_it_comes(&self, round: &Round<'_>) -> bool {
+        !self.is_continued && round.ours.is_empty()
     }
 
     /// The number that the client knows a part by.
@@ -448,6 +505,7 @@ impl MergedAnswer {
     /// Continues the client's answer with another one of the provider's.
     pub(super) fn go_on(&mut self, round: &Round<'_>) {
         add_output(&mut self.earlier, &round.usage);
+        (self.weight, self.is_continued) = (round.weight, true);
         if self.has_begun && round.format == Format::OpenaiResponses {
             let parts = round.parts.iter().filter(|item| !item.is_null() && !is_ours(round.format, item, round.names));
             self.items.extend(parts.cloned());

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{anthropic, openai};
 use crate::http::Problem;
-use crate::proxy::lookup::{Event, Events};
+use crate::proxy::lookup::{Event, Events, error_text};
 
 /// The largest answer that is read whole.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
@@ -66,14 +66,19 @@ impl Graft {
             pieces: body.into_data_stream(),
             events: Events::default(),
             at: Stage::Before,
+            is_as_it_comes: false,
         };
         Body::from_stream(stream::unfold(Some(state), |state| async move {
             let mut state = state?;
             match state.pieces.next().await {
+                Some(Ok(piece)) if state.is_as_it_comes => Some((Ok(piece), Some(state))),
                 Some(Ok(piece)) => {
                     state.events.push(&piece);
                     let written = state.write();
-                    Some((Ok(written), Some(state)))
+                    if !state.events.is_too_large() {
+                        return Some((Ok(written), Some(state)));
+                    }
+                    Some(state.give_up(written))
                 }
                 Some(Err(error)) => Some((Err(error), None)),
                 None => {
@@ -118,9 +123,24 @@ struct GraftedStream {
     pieces: BodyDataStream,
     events: Events,
     at: Stage,
+    /// Whether the rest goes on unread.
+    is_as_it_comes: bool,
 }
 
 impl GraftedStream {
+    /// Goes on where an event is larger than what is read: the stream stays as it is where the item was not sent, and ends with
+    /// an error where what follows would have to be counted from behind it.
+    fn give_up(mut self, mut written: Bytes) -> (Result<Bytes, axum::Error>, Option<Self>) {
+        if self.at == Stage::Behind {
+            let message = "the provider's answer has an event that is larger than what the proxy reads";
+            return (Ok(Bytes::from([&written[..], &error_text(self.graft.format, message)].concat())), None);
+        }
+        let rest = std::mem::take(&mut self.events).rest();
+        written = Bytes::from([&written[..], &rest].concat());
+        self.is_as_it_comes = true;
+        (Ok(written), Some(self))
+    }
+
     /// The events that are whole, as the client gets them.
     fn write(&mut self) -> Bytes {
         let mut written = Vec::new();

@@ -2,6 +2,8 @@
 
 use epitome::formats::Format;
 
+use crate::proxy::path::behind_version;
+
 /// The routes of a provider that may bring our items.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::proxy) enum Route {
@@ -21,6 +23,6 @@ pub(in crate::proxy) fn side_route(path: &str) -> Option<(Route, Format)> {
     } else if path.ends_with("/responses/input_tokens") {
         Some((Route::Counting, Format::OpenaiResponses))
     } else {
-        path.ends_with("/messages/count_tokens").then_some((Route::Counting, Format::Anthropic))
+        (behind_version(path) == "messages/count_tokens").then_some((Route::Counting, Format::Anthropic))
     }
 }
