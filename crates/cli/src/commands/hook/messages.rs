@@ -112,7 +112,7 @@ fn with_wanted(mut came: Vec<ConversationEntry>, wanted: Option<&str>) -> Vec<Co
         ConversationEntry::Said(said) => Some(said),
         _ => None,
     });
-    let mut typed = said.filter(|said| !typed_ranges(without_summary(&said.text)).is_empty());
+    let mut typed = said.filter(|said| !typed_parts(without_summary(&said.text)).is_empty());
     if let (Some(newest), Some(wanted)) = (typed.next(), wanted) {
         newest.text = format!("{}\n\n{wanted}", newest.text);
     }
