@@ -2,9 +2,9 @@
 //!
 //! `agent` has the agents, `place` where they are set up, and a file for each makes its `plan`: whole files of our own, and
 //! values at places of files that are the person's. `document` reads and changes such a file and keeps everything else in
-//! it, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes; `record` is what was
-//! changed, so that it can be taken back; `write` writes all of it or nothing. `program` names this program in files, and `service` has
-//! the files by which a system starts the service.
+//! it, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes, and `foreign` what it
+//! must not; `record` is what was changed, so that it can be taken back; `write` writes all of it or nothing. `program`
+//! names this program in files, `version` is an agent's, and `service` has the files by which a system starts the service.
 
 mod agent;
 mod change;
@@ -12,6 +12,7 @@ mod claude_code;
 mod codex;
 mod codex_provider;
 mod document;
+mod foreign;
 mod json;
 mod opencode;
 mod pi;
