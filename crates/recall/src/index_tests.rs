@@ -114,6 +114,8 @@ fn words_of(block: &Block) -> Vec<String> {
             Err(_) => [words(&call.name), words(call.arguments.text())].concat(),
         },
         Content::ToolResult(result) if result.name.as_ref().is_some_and(|name| is_lookup(name)) => Vec::new(),
+        // One that came without the id of its call is that of a look-up which was open.
+        Content::ToolResult(result) if result.call_id.starts_with('l') => Vec::new(),
         Content::ToolResult(result) => words(&result.text),
         Content::Media(_) | Content::Opaque(_) | Content::Gone => Vec::new(),
     }

@@ -82,6 +82,8 @@ export interface Report {
   tokens_before: number;
   tokens_after: number;
   saved_ratio: number;
+  /** What the repair did, which saves nothing: absent where it did nothing. */
+  repaired?: { removed: number; answered: number; empty: number; tokens: number };
   floor: Floor | null;
   stays: number;
   /** Why it ended above the target, or was not made; text for a person. */
