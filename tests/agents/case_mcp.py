@@ -16,7 +16,7 @@ AGENTS = ("claude", "codex")
 VARIANTS = {agent: [("file",), ("stdio",), ("http",)] for agent in AGENTS}
 TOKEN = "a-token-of-the-tests"
 #: The handle above the passage that holds the line.
-HANDLE = r"(?s)left the context · recall ([0-9a-f]{8,})\n(?:(?!\n--- ).)*?src/part_1/file_57\.rs: checked"
+HANDLE = r"(?s)left the context · recall (#\d+|[0-9a-f]{8,})\n(?:(?!\n--- ).)*?src/part_1/file_57\.rs: checked"
 LOOKUPS = [
     {"calls": [["search_history", {"queries": ["what was said of that file?", WORDS]}], ["context_status", {}]]},
     {"calls": [["recall", {"handle": "{taken}"}]], "take": HANDLE},
