@@ -23,7 +23,8 @@ ANSWER = "What it said of that file:"
 def check(scene, kind):
     steps = [{"shell": part} for part in range(TURNS)]
     steps += [{"shell": "echo the gate is open", "calls": [SEARCH]}, {"say": ASIDE, "calls": [SEARCH]}, {"say": ANSWER, "quote": FOUND}]
-    upstream, seen = scene.provider("build", steps)
+    # While a model that thinks is at work, the proxy compacts only when it must.
+    upstream, seen = scene.provider("build", steps, thinks=False)
     # Room for what is looked up, so that the next turn finds it where it was.
     window = agents.ALL[kind].window * 3 // 2
     config = f"[budget]\nwindow = {window}\nreserve_output = 1000\n[proxy]\nrecall = true\n"

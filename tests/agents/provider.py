@@ -2,8 +2,8 @@
 
     provider.py FOLDER SCRIPT
 
-SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear) and `steps`, one for each answer; the last one is
-given for good. A step is an object:
+SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear), `steps`, one for each answer (the last one is given for
+good), and `thinks`, whether the model thinks where a request lets it. A step is an object:
 
     shell      a command for the agent's shell; a number for one with much output that is told from others by it; a list
                for several in one answer
@@ -139,7 +139,8 @@ class Provider(BaseHTTPRequestHandler):
         elif not path.endswith(("/chat/completions", "/responses", "/messages", *gemini.METHODS)):
             self.answer(404, "{}")
         else:
-            pieces = wires.events(path, body, *answer(body, used))
+            asked = body if SCRIPT["thinks"] else {**body, "thinking": None, "include": None}
+            pieces = wires.events(path, asked, *answer(body, used))
             if body.get("stream") or ":stream" in path:
                 self.answer(200, wires.stream(pieces), "text/event-stream")
             else:

@@ -34,8 +34,8 @@ def problems(path, body):
 
 def anthropic(body):
     found, called, turns = [], set(), []
-    # Neighbours of one role are one turn.
-    for message in body["messages"]:
+    # Neighbours of one role are one turn. Instructions may stand in between, also without words: with settings of the output.
+    for message in (message for message in body["messages"] if message["role"] != "system"):
         content = message["content"]
         blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
         if turns and turns[-1][0] == message["role"]:

@@ -42,13 +42,13 @@ class Scene:
             self.agent.set_up(base)
         return self.agent
 
-    def provider(self, tag, steps):
+    def provider(self, tag, steps, thinks=True):
         """Starts a made-up provider: its address, and the folder in which its requests are written."""
         self.providers += 1
         seen = self.folder / f"seen{self.providers}"
         seen.mkdir()
         script = self.folder / f"script{self.providers}.json"
-        script.write_text(json.dumps({"tag": tag, "steps": steps}))
+        script.write_text(json.dumps({"tag": tag, "steps": steps, "thinks": thinks}))
         process = subprocess.Popen([sys.executable, HERE / "provider.py", seen, script], stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         return f"http://127.0.0.1:{int(process.stdout.readline())}", seen
