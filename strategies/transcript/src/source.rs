@@ -19,9 +19,6 @@ use crate::pieces::{Cut, pieces};
 /// own text is read. It bounds the cost of a compaction however long the session is: about a million tokens.
 const MOST_BYTES: usize = 4_000_000;
 
-/// Bytes of the longest text directly behind a tool's output that counts as typed.
-const LONGEST_INTERRUPTION: usize = 1_500;
-
 /// Everything that may be kept, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Source {
@@ -36,8 +33,6 @@ pub(crate) struct Source {
     text_call: Option<u32>,
     /// The folder of the newest call.
     folder: String,
-    /// Whether the message before was a tool's output.
-    is_behind_output: bool,
     /// Whether the tools mark their failures.
     flags: Flags,
     /// Whether the present unit is the newest step.
@@ -135,7 +130,6 @@ impl Source {
                 Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
             }
         }
-        self.is_behind_output = message.role == Role::Tool;
         self.messages += 1;
     }
 
@@ -145,10 +139,6 @@ impl Source {
             (_, Origin::ToolOutput) => {
                 let told = speech::typed_ranges(message, block);
                 self.read_output(text, &told, false, self.text_call, place);
-            }
-            // People do not type a page into the middle of the model's work; a skill or a command puts one there.
-            (_, Origin::Typed) if self.is_behind_output && text.len() > LONGEST_INTERRUPTION => {
-                self.add(Kind::Injected, text, 0..text.len(), None, place);
             }
             (_, Origin::Typed) => {
                 let typed = speech::typed_ranges(message, block);
