@@ -8,7 +8,9 @@
 mod answer;
 mod call;
 mod handler;
+mod lines;
 mod local;
+mod message;
 mod past;
 mod remote;
 mod run;
