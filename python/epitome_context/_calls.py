@@ -150,7 +150,7 @@ def count_tokens(what: Any, *, counter: str = "o200k_base", format: str | None =
     (2, 6)
     """
     if isinstance(what, str):
-        return _epitome.count_text(utf8_of(what, "text").decode(), counter)
+        return _epitome.count_text(utf8_of(what).decode(), counter)
     return engine_of(config={"counter": {"name": counter}}).count_tokens(what, format=format)
 
 

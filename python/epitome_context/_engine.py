@@ -138,7 +138,7 @@ class Engine:
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
-            return self._native.count_text(utf8_of(what, "text").decode())
+            return self._native.count_text(utf8_of(what).decode())
         return self._native.count(bytes_of(what), _format_or_any(what, format), None)
 
     def search(

@@ -32,22 +32,20 @@ def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
             raise FormatError(
                 f"{name}: {session!r} is not the text of a session; for a file give a path object: Path({session!r})"
             )
-        return (utf8_of(session, name), False)
+        return (utf8_of(session), False)
     if hasattr(session, "__fspath__"):
         with open(session, "rb") as file:
             return (file.read(), False)
     return (_epitome.json_text_of(session, name), True)
 
 
-def utf8_of(text: str, name: str) -> bytes:
-    """A text as UTF-8."""
+def utf8_of(text: str) -> bytes:
+    """A text as UTF-8, with U+FFFD for each half of a surrogate pair: they are no characters, and come in with names of files
+    and with texts that were cut within a character."""
     try:
         return text.encode()
-    except UnicodeEncodeError as error:
-        raise FormatError(
-            f"{name}: the character {text[error.start]!r} at {error.start} is half of a pair (a lone surrogate), and no text; "
-            "replace it, such as by text.encode(errors='replace').decode()"
-        ) from None
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def config_of(config: Any) -> Any:

@@ -57,11 +57,25 @@ def test_what_is_not_json_is_named_with_its_path() -> None:
     check([{}, {"a": [0, {"b": object()}]}], "messages[1].a[1].b: an object of the type `object`")
     check([{1: "a"}], "messages[0]: the key 1 is not text")
     check([{"a": float("nan")}], "messages[0].a: NaN is not a number of JSON")
-    check([{"a": "\ud800"}], "messages[0].a: the text holds half of a surrogate pair")
     cycle: list[Any] = []
     cycle.append(cycle)
     check(cycle, "messages[0][0]")
     check(42.5j, "messages: an object of the type `complex`")
+
+
+def test_half_a_character_is_a_replacement() -> None:
+    def check(text: str, expect: str) -> None:
+        written = json.loads(_epitome.json_text_of({text: [text]}, "messages"))
+        assert written == {expect: [expect]}
+        session = [{"role": "user", "content": f"Which files are there? {text}"}]
+        assert epitome.count_tokens(session) == epitome.count_tokens([{**session[0], "content": f"Which files are there? {expect}"}])
+        assert epitome.count_tokens(text) == epitome.count_tokens(expect)
+        assert epitome.fit(session, budget=500).messages == session
+        epitome.compact(session, budget=500, focus=text)
+        epitome.search(session, text)
+
+    check("quay.txt caf\ud8e9.txt", "quay.txt caf\ufffd.txt")
+    check("\udc80 \ud800\ud800 \ud83d\ude00 \ud83d", "\ufffd \ufffd\ufffd \U0001f600 \ufffd")
 
 
 def test_json_becomes_objects() -> None:
@@ -306,6 +320,5 @@ def test_wrong_arguments_are_named() -> None:
             call()
 
     check(lambda: epitome.compact("session.jsonl", budget=0.5), epitome.FormatError, r"Path\('session.jsonl'\)")
-    check(lambda: epitome.count_tokens("a\ud800"), epitome.FormatError, "lone surrogate")
     check(lambda: epitome.search(work(), 5), epitome.ConfigError, "words of a search are texts")  # type: ignore[arg-type]
     check(lambda: epitome.search(work(), "ledger", limit=-1), epitome.ConfigError, "`limit` takes a whole number")

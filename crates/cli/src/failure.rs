@@ -1,10 +1,11 @@
 //! Errors of a command: the problem, its place, the next step, and the exit code.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 
 use crate::render::style::{BAD, STRONG};
+use crate::terminal::tell;
 
 /// Exit code of bad usage and unreadable input.
 const USAGE: u8 = 2;
@@ -84,8 +85,7 @@ impl Failure {
         if let Some(help) = help {
             let _ = writeln!(text, "  {STRONG}help{STRONG:#}: {}", help.replace('\n', "\n        "));
         }
-        // Nothing is left to tell anyone when this fails too.
-        let _ = anstream::stderr().write_all(text.as_bytes());
+        tell(&text);
         ExitCode::from(self.exit)
     }
 }

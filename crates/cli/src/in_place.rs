@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use epitome_shelf::identity;
+use epitome_shelf::{check_plain, identity};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::value::RawValue;
@@ -55,6 +55,7 @@ pub(crate) enum InPlaceOutcome {
 impl Original {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> io::Result<(Self, Vec<u8>)> {
+        check_plain(path)?;
         let mut file = File::open(path)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
@@ -73,6 +74,7 @@ impl Original {
     /// Appends `addition`, whole lines, compressed where the file is, and waits until it is on the disk.
     pub(crate) fn append(&self, addition: &[u8]) -> Result<InPlaceOutcome, Failure> {
         let failed = |error: io::Error| cannot_write(&self.path, error);
+        check_plain(&self.path).map_err(failed)?;
         let mut file = OpenOptions::new().read(true).append(true).open(&self.path).map_err(failed)?;
         if self.is_unfinished || !lock(&file).map_err(failed)? {
             thread::sleep(PAUSE);

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use epitome::Session;
 use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read};
+use epitome_shelf::read_plain;
 
 use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
@@ -45,14 +46,18 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
 
 /// The content of a file, or of standard input.
 pub(crate) fn bytes(file: &Path) -> Result<Vec<u8>, Failure> {
-    read_with(file, |path| fs::read(path))
+    read_with(file, |path| read_plain(path))
 }
 
 /// The same for the input of a command whose output goes to `target`; where that is the input's own file, with the
 /// facts that writing there needs.
 pub(crate) fn bytes_for(file: &Path, target: &Target) -> Result<(Vec<u8>, Option<Original>), Failure> {
-    if !target.is_input() || fs::metadata(file).is_ok_and(|metadata| !metadata.is_file()) {
+    if !target.is_input() {
         return Ok((bytes(file)?, None));
+    }
+    if fs::metadata(file).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        let failure = Failure::usage_text(format!("cannot write {}: it is no file that is kept", display_name(file)));
+        return Err(failure.with_help("name another file with -o"));
     }
     let mut original = None;
     let bytes = read_with(file, |path| {
@@ -78,8 +83,13 @@ fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Re
     }
     read(file).map_err(|error| {
         let missing = error.kind() == io::ErrorKind::NotFound;
+        let is_no_file = error.kind() == io::ErrorKind::InvalidInput;
         let failure = Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(file))));
-        if missing { failure.with_help("check the path; `-` reads standard input") } else { failure }
+        match () {
+            () if missing => failure.with_help("check the path; `-` reads standard input"),
+            () if is_no_file => failure.with_help("name a file, or read a pipe to its end: epitome … - < PIPE"),
+            () => failure,
+        }
     })
 }
 

@@ -52,8 +52,8 @@ pub fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version come this way too. Whether they could be printed changes nothing any more.
-            let _ = error.print();
+            // Help and version come this way too.
+            terminal::show_parsed(&error);
             if cfg!(not(feature = "full")) && error.kind() == ErrorKind::InvalidSubcommand {
                 terminal::tell("this build has a part of the commands; the feature `full` of epitome-cli has all\n");
             }

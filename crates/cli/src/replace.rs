@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::io::{self, Write};
 use std::path::Path;
 
-use epitome_shelf::{Draft, Privacy};
+use epitome_shelf::{Draft, Privacy, check_plain};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -23,8 +23,9 @@ pub(crate) fn cannot_write(path: &Path, error: io::Error) -> Failure {
 /// Puts a file of these bytes at `path`, if `may` allows it when all is ready. Owner and mode of a file that is there stay.
 pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Result<bool>) -> io::Result<()> {
     let there = fs::metadata(path).ok();
-    // Devices and pipes take bytes, they are not replaced.
+    // What a shell hands over takes bytes and is not replaced; a pipe that is found could be waited for without an end.
     if there.as_ref().is_some_and(|metadata| !metadata.is_file()) {
+        check_plain(path)?;
         return fs::OpenOptions::new().write(true).open(path)?.write_all(bytes);
     }
     if there.as_ref().is_some_and(has_other_names) {
@@ -51,7 +52,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8], may: impl FnOnce() -> io::Resul
 /// bytes and is no file is not asked, because to open a pipe is to wait for its reader.
 pub(crate) fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(there) if !there.is_file() => Ok(()),
+        Ok(there) if !there.is_file() => check_plain(path),
         Ok(there) if has_other_names(&there) => Err(hard_links()),
         _ => Draft::new(&fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()), Privacy::Shared).map(drop),
     }

@@ -1,6 +1,5 @@
 //! Summaries by a model: what the command line says of them, and how far they are.
 
-use std::io::IsTerminal;
 use std::sync::{Arc, Mutex};
 
 use epitome::config::{Config, OnProgress, SummarizerChoice, SummaryModel};
@@ -102,13 +101,13 @@ struct ProgressText {
 impl ProgressLine {
     /// The callback for progress, where there is a model to wait for and a terminal to show it.
     pub(crate) fn on_progress(&self, model: Option<&SummaryModel>, quiet: bool) -> Option<OnProgress> {
-        let name = model.filter(|_| !quiet && std::io::stderr().is_terminal())?.model.clone();
+        let name = model.filter(|_| !quiet && terminal::is_watched())?.model.clone();
         let shown = Arc::clone(&self.0);
         Some(Arc::new(move |progress: ModelProgress| {
             let mut shown = lock(&shown);
             let line = shown.progress_text(&name, &progress, width() - 1);
             if shown.line != line {
-                terminal::tell(&format!("\r{line}\u{1b}[K"));
+                terminal::show_line(&line);
                 shown.line = line;
             }
         }))
@@ -119,7 +118,7 @@ impl Drop for ProgressLine {
     fn drop(&mut self) {
         let shown = lock(&self.0);
         if !shown.line.is_empty() {
-            terminal::tell("\r\u{1b}[K");
+            terminal::clear_line();
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {
         let mut found = Vec::new();
         if path.is_dir() {
             collect(path, path, &mut found)?;
-        } else {
+        } else if path.is_file() {
             let name =
                 path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
             found.push(File { name, path: path.clone() });
@@ -41,7 +41,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<File>) -> Result<(), Eval
         let path = entry.map_err(unreadable)?.path();
         if path.is_dir() {
             collect(root, &path, files)?;
-        } else {
+        } else if path.is_file() {
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             files.push(File { name, path });
         }

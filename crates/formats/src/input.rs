@@ -157,7 +157,7 @@ pub(crate) fn outline(json: &str) -> Value {
 
 /// `json` with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind, which
 /// are valid in JSON and in no string. `None` where it has no such half.
-pub(crate) fn mend(json: &str) -> Option<String> {
+pub fn mend(json: &str) -> Option<String> {
     mend_with(json, |mended, _| mended.push_str("\\ufffd"))
 }
 

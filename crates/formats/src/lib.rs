@@ -58,6 +58,7 @@ pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
 pub use gzip::{GzipReader, MAX_MEMBERS};
+pub use input::mend;
 pub use json::defined_tools;
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};

@@ -10,11 +10,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rmcp::ServiceExt;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
-use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService, stdio};
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use thiserror::Error;
+use tokio::io::DuplexStream;
 use tokio::net::TcpListener;
 
 use crate::handler::{Handler, ToolBackend};
+use crate::lines::between;
 
 /// How long a client may take for the headers of a request.
 const HEADERS: Duration = Duration::from_secs(30);
@@ -57,8 +59,20 @@ pub fn http_service<A: ToolBackend>(
 
 /// Answers a client on standard input and output until it disconnects.
 pub async fn serve_stdio<A: ToolBackend>(answers: Arc<A>) -> Result<(), ServeProblem> {
-    let server = Handler::new(answers).serve(stdio()).await;
-    match server {
+    let client = between(tokio::io::stdin(), tokio::io::stdout());
+    let served = serve_lines(answers, client.messages, client.answers).await;
+    // Nothing more is read for a server that has ended; what it answered is written to the end.
+    client.bringing.abort();
+    let _ = client.writing.await;
+    served
+}
+
+async fn serve_lines<A: ToolBackend>(
+    answers: Arc<A>,
+    messages: DuplexStream,
+    out: DuplexStream,
+) -> Result<(), ServeProblem> {
+    match Handler::new(answers).serve((messages, out)).await {
         Ok(server) => server.waiting().await.map(|_| ()).map_err(|error| ServeProblem::Protocol(error.to_string())),
         // A client that disconnects before its first request is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),

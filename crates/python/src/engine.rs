@@ -15,6 +15,7 @@ use pyo3::types::PyBytes;
 use crate::callables::{PythonEmbedder, PythonStrategy, Raised, registration};
 use crate::failure::{Failure, Raise};
 use crate::handed::Handed;
+use crate::json_text::WholeText;
 use crate::objects::object_from;
 use crate::outcome::Outcome;
 use crate::parts::Parts;
@@ -110,7 +111,7 @@ impl Engine {
         chain: Option<Vec<String>>,
         mode: Option<&str>,
         task: Option<&str>,
-        focus: Option<String>,
+        focus: Option<WholeText>,
         only_preview: bool,
     ) -> PyResult<Outcome> {
         let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus);

@@ -1,9 +1,12 @@
 //! Python objects as JSON text, in one walk: a list of dictionaries becomes what the readers of formats take.
 
+use std::borrow::Cow;
+
+use pyo3::Borrowed;
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMapping, PyString, PyTuple};
 
 /// How deep values may be nested. Source: the limit of the JSON reader behind.
 const MOST_DEPTH: usize = 120;
@@ -40,7 +43,7 @@ impl From<PyErr> for Unfit {
 /// give them, are written as what that gives. Linear in the value.
 ///
 /// Errors (`TypeError`) name the path of the field: another type, a key that is not text, a number that JSON does not
-/// have, text that is not Unicode, more than 120 levels.
+/// have, more than 120 levels.
 pub(crate) fn text_of(value: &Bound<'_, PyAny>, root: &str) -> PyResult<Vec<u8>> {
     let mut out = Vec::with_capacity(4_096);
     write(value, &mut out, 0).map_err(|unfit| unfit.error(root))?;
@@ -120,7 +123,7 @@ fn write_entries<'py>(
         };
         write_text(name, out)?;
         out.push(b':');
-        write(&value, out, depth + 1).map_err(|unfit| unfit.under(|| format!(".{name}")))?;
+        write(&value, out, depth + 1).map_err(|unfit| unfit.under(|| format!(".{}", name.to_string_lossy())))?;
     }
     out.push(b'}');
     Ok(())
@@ -143,8 +146,29 @@ fn write_items<'py>(
 }
 
 fn write_text(text: &Bound<'_, PyString>, out: &mut Vec<u8>) -> Result<(), Unfit> {
-    let Ok(text) = text.to_str() else {
-        return Err(Unfit::new("the text holds half of a surrogate pair, which is not Unicode; replace it"));
-    };
-    serde_json::to_writer(out, text).map_err(|error| Unfit::new(error.to_string()))
+    serde_json::to_writer(out, &*whole_text(text)?).map_err(|error| Unfit::new(error.to_string()))
+}
+
+/// A text with U+FFFD for each half of a surrogate pair, as the readers of files take such halves: listings of files and texts
+/// that were cut by UTF-16 units have them, and they are no Unicode. Two halves that belong together are their character.
+fn whole_text<'t>(text: &'t Bound<'_, PyString>) -> PyResult<Cow<'t, str>> {
+    if let Ok(text) = text.to_str() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let bytes = text.call_method1(intern!(text.py(), "encode"), ("utf-16-le", "surrogatepass"))?;
+    let bytes = bytes.cast::<PyBytes>()?.as_bytes();
+    let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    Ok(Cow::Owned(String::from_utf16_lossy(&units)))
+}
+
+/// A text of a conversation that a call is given, whole ([`whole_text`]).
+#[derive(Debug, Clone)]
+pub(crate) struct WholeText(pub(crate) String);
+
+impl<'py> FromPyObject<'_, 'py> for WholeText {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(whole_text(&*given.cast::<PyString>()?)?.into_owned()))
+    }
 }

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 use crate::handed::Handed;
 use crate::held::{Held, begin};
+use crate::json_text::WholeText;
 use crate::objects::{object_from, object_of};
 use crate::outcome::content_of;
 use crate::parts::Parts;
@@ -99,7 +100,7 @@ impl Session {
         target: Option<Bound<'_, PyAny>>,
         chain: Option<Vec<String>>,
         task: Option<&str>,
-        focus: Option<String>,
+        focus: Option<WholeText>,
     ) -> PyResult<Words> {
         words_of(target.map(|given| ("target", given)), chain, None, task, focus)
             .map_err(|failure| failure.raise(py, &self.parts.raised))
@@ -282,7 +283,7 @@ impl Session {
         target: Option<Bound<'py, PyAny>>,
         chain: Option<Vec<String>>,
         task: Option<&str>,
-        focus: Option<String>,
+        focus: Option<WholeText>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let words = self.words(py, target, chain, task, focus)?;
         let report: Report = self.change(py, |live| {
@@ -300,7 +301,7 @@ impl Session {
         target: Option<Bound<'_, PyAny>>,
         chain: Option<Vec<String>>,
         task: Option<&str>,
-        focus: Option<String>,
+        focus: Option<WholeText>,
     ) -> PyResult<LiveDraft> {
         let words = self.words(py, target, chain, task, focus)?;
         let draft = self.look(py, |live| {
@@ -380,9 +381,9 @@ impl LiveDraft {
     }
 
     /// Replaces the text of a summary by a person's.
-    fn edit_summary(&mut self, py: Python<'_>, number: u32, text: &str) -> PyResult<()> {
+    fn edit_summary(&mut self, py: Python<'_>, number: u32, text: WholeText) -> PyResult<()> {
         let parts = Arc::clone(&self.parts);
-        let edited = self.draft.edit_summary(number, text, &*parts.runtime.counter);
+        let edited = self.draft.edit_summary(number, &text.0, &*parts.runtime.counter);
         edited.map_err(|error| Failure::other(error).raise(py, &parts.raised))
     }
 }

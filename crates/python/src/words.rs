@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat};
 
 use crate::failure::Failure;
+use crate::json_text::WholeText;
 
 /// The words of a call; the budget with its name in the call.
 pub(crate) fn words_of(
@@ -12,10 +13,10 @@ pub(crate) fn words_of(
     chain: Option<Vec<String>>,
     mode: Option<&str>,
     task: Option<&str>,
-    focus: Option<String>,
+    focus: Option<WholeText>,
 ) -> Result<Words, Failure> {
     let budget = budget.map(|(name, given)| share_of(name, &given)).transpose()?;
-    Words::new(budget, chain, mode, task, focus)
+    Words::new(budget, chain, mode, task, focus.map(|text| text.0))
 }
 
 /// A budget: an `int` is tokens, a `float` a share of what the messages take now.

@@ -89,7 +89,7 @@ impl Tokens {
     /// The tokens of a file, one `tenant token` a line. A tenant may have several.
     pub fn from_file(path: &Path) -> Result<Self, TokenError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| TokenError::File { path: shown, error })?;
+        let text = epitome_shelf::read_plain_text(path).map_err(|error| TokenError::File { path: shown, error })?;
         Self::parse(&text)
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Alive {
 /// The readiness of the service.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Ready {
-    /// `ok`; `unavailable` where the store does not answer.
+    /// `ok`; `unavailable` where the store does not answer; `full` where it has no room.
     status: &'static str,
     /// Whether requests are sent on to a provider.
     proxy: bool,
@@ -69,7 +69,7 @@ pub(crate) async fn alive() -> Json<Alive> {
     get, path = "/readyz", tag = "operation", security(()),
     responses(
         (status = 200, description = "They can", body = Ready),
-        (status = 503, description = "The store of the sessions does not answer; the rest works", body = Ready),
+        (status = 503, description = "The store of the sessions does not answer, or is full; the rest works", body = Ready),
     )
 )]
 pub(crate) async fn ready(State(status): State<Status>) -> (StatusCode, Json<Ready>) {
@@ -82,6 +82,11 @@ pub(crate) async fn ready(State(status): State<Status>) -> (StatusCode, Json<Rea
         }
     };
     let proxy = !core.settings.upstreams.is_empty();
+    if let (Ok(sessions), Ok(storage)) = (sessions, core.storage())
+        && tokio::time::timeout(PATIENCE, storage.is_full()).await == Ok(true)
+    {
+        return (StatusCode::SERVICE_UNAVAILABLE, Json(Ready { status: "full", proxy, sessions }));
+    }
     match sessions {
         Ok(sessions) => (StatusCode::OK, Json(Ready { status: "ok", proxy, sessions })),
         Err(sessions) => (StatusCode::SERVICE_UNAVAILABLE, Json(Ready { status: "unavailable", proxy, sessions })),

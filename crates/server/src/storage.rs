@@ -1,7 +1,7 @@
 //! The store, and the errors that callers get where it fails.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use epitome::store::{Store, StoreError, Tenant};
 
@@ -13,16 +13,27 @@ use crate::http::{ApiError, Problem};
 pub(crate) struct Storage {
     pub(crate) store: Store,
     failures: AtomicU64,
+    /// Whether there was no room for the last that was to be stored.
+    is_full: AtomicBool,
 }
 
 impl Storage {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, failures: AtomicU64::new(0) }
+        Self { store, failures: AtomicU64::new(0), is_full: AtomicBool::new(false) }
     }
 
     /// A caller's tenant in the store.
     pub(crate) fn tenant(&self, caller: &Caller) -> Result<Tenant, ApiError> {
         Tenant::new(Arc::clone(&caller.tenant)).map_err(|error| self.api_error(error))
+    }
+
+    /// Whether the store has no room. Costs nothing as long as nothing failed for that reason.
+    pub(crate) async fn is_full(&self) -> bool {
+        if self.is_full.load(Ordering::Relaxed) {
+            let is_full = matches!(self.store.check_writable().await, Err(StoreError::Full { .. }));
+            self.is_full.store(is_full, Ordering::Relaxed);
+        }
+        self.is_full.load(Ordering::Relaxed)
     }
 
     /// The number of the store's failures.
@@ -44,6 +55,7 @@ impl Storage {
             StoreError::Paging { .. } => Problem::BadPage.with(message),
             StoreError::Full { .. } => {
                 self.log(&error);
+                self.is_full.store(true, Ordering::Relaxed);
                 Problem::StoreFull.into()
             }
             StoreError::DamagedSession { .. } | StoreError::Json { .. } | StoreError::Mismatch { .. } => {

@@ -137,6 +137,7 @@ impl LogFile {
 /// the handle.
 pub(crate) fn open_locked(path: &Path) -> Result<LockedFile, StoreError> {
     loop {
+        epitome_shelf::check_plain(path).map_err(StoreError::io("opening", path))?;
         let file = OpenOptions::new().read(true).write(true).open(path).map_err(StoreError::io("opening", path))?;
         let file = LockedFile::new(file, path)?;
         // Its owner may have put another file in its place between the two calls: the lock would be one on nothing.

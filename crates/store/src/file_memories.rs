@@ -65,6 +65,7 @@ impl FileMemories {
     /// Errors where it is not a file of memories, one of a later version, or damaged anywhere but at its end.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, StoreError> {
         let path = path.into();
+        epitome_shelf::check_plain(&path).map_err(StoreError::io("opening", &path))?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(StoreError::io("opening", &path))?;

@@ -1,6 +1,5 @@
 //! A session in a file of its own.
 
-use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,7 +108,7 @@ impl SessionFile {
     /// Reads a stored session without locking or changing its file, also while another process writes to it.
     pub fn read(path: impl AsRef<Path>) -> Result<OpenedSession, StoreError> {
         let path = path.as_ref();
-        let bytes = fs::read(path).map_err(StoreError::io("reading", path))?;
+        let bytes = epitome_shelf::read_plain(path).map_err(StoreError::io("reading", path))?;
         Self::parse(path, &bytes)
     }
 

@@ -1,4 +1,5 @@
 #![allow(clippy::unwrap_used)]
+use std::fs;
 use std::io;
 use std::path::PathBuf;
 

@@ -13,7 +13,7 @@ use crate::args::CheckArgs;
 use crate::failure::CommandResult;
 use crate::render::bar::bar;
 use crate::render::context::window_words;
-use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
+use crate::render::style::{BAD, FAINT, GOOD, STRONG, Style, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, percent, width};
 use crate::room::{Room, WindowSource};
@@ -81,7 +81,7 @@ fn measure<'a>(name: &'a str, session: &Session, room: &'a Room) -> CheckOutput<
     }
 }
 
-fn words(urgency: Urgency) -> (&'static str, anstyle::Style) {
+fn words(urgency: Urgency) -> (&'static str, Style) {
     match urgency {
         Urgency::None => ("no need to compact", GOOD),
         Urgency::Soft => ("compaction suggested", WARN),

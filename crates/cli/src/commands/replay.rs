@@ -75,7 +75,8 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
         None => Prices::shipped(),
         Some(path) => {
             let file = path.display().to_string();
-            let read = std::fs::read_to_string(path).map_err(|error| EvalError::Read { file: file.clone(), error });
+            let read =
+                epitome_shelf::read_plain_text(path).map_err(|error| EvalError::Read { file: file.clone(), error });
             read.and_then(|text| Prices::with(&text, &file))
         }
     };

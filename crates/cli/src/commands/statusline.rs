@@ -79,12 +79,9 @@ pub(crate) fn run() -> CommandResult {
     };
     let is_there = input.transcript_path.is_some() && missing.is_none();
     let session = is_there.then(|| session.unwrap_or_default());
-    let mut line = line(session.as_ref(), &model, &input.context_window.unwrap_or_default())?;
+    let line = line(session.as_ref(), &model, &input.context_window.unwrap_or_default())?;
     // The agent shows colours, though this is not a terminal to its programs.
-    if std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-        line = anstream::adapter::strip_str(&line).to_string();
-    }
-    terminal::standard(format!("{line}\n").as_bytes())?;
+    terminal::print_for_host(&format!("{line}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

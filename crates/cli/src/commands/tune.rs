@@ -1,7 +1,7 @@
 //! `epitome tune`: chains and settings that do better than the defaults, or the word that none does.
 
 use std::fs::OpenOptions;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,15 +56,13 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
                 let _ = file.write_all(format!("{line}\n").as_bytes());
             }
         }
-        if !quiet && std::io::stderr().is_terminal() {
-            terminal::tell(&format!("\r{measured} measured"));
+        if !quiet {
+            terminal::show_line(&format!("{measured} measured"));
         }
     };
     let (advice, recalled) = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
     if !quiet {
-        if std::io::stderr().is_terminal() {
-            terminal::tell("\r\u{1b}[K");
-        }
+        terminal::clear_line();
         if held > 0 {
             terminal::tell(&describe_reuse(held, recalled));
         }
@@ -124,7 +122,7 @@ fn describe_reuse(held: usize, recalled: MeasurementReuse) -> String {
 /// nothing else is not a state file, and nothing is appended to it.
 fn read_measurements(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
     let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
-    let text = std::fs::read_to_string(path).map_err(|error| unusable(error, path, "read"))?;
+    let text = epitome_shelf::read_plain_text(path).map_err(|error| unusable(error, path, "read"))?;
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let measured: Vec<Measurement> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     if measured.is_empty() && !lines.is_empty() {
@@ -141,6 +139,7 @@ fn read_measurements(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement
 /// The file that measurements go to.
 fn state(path: Option<&Path>) -> Result<Option<std::fs::File>, Failure> {
     let open = |path: &Path| -> std::io::Result<std::fs::File> {
+        epitome_shelf::check_plain(path)?;
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
         // Behind a line that was cut off a new one starts.
         if file.metadata()?.len() > 0 {

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
     };
     let mut source = SessionSource::new(path, args.session.from, args.session.session.clone());
     let mut watcher = Watcher::new(&args.room, &registry);
-    let is_terminal = io::stdout().is_terminal();
+    let is_terminal = terminal::is_screen();
     let mut screen = Screen::default();
     let mut show = |frame: &Frame| match (args.json, is_terminal, args.once) {
         (true, ..) => print_json(frame),

@@ -1,8 +1,6 @@
 //! Bars of block characters.
 
-use anstyle::Style;
-
-use crate::render::style::FAINT;
+use crate::render::style::{FAINT, Style};
 
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
@@ -20,11 +18,12 @@ pub(crate) fn bar(part: u64, whole: u64, width: usize, style: Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::render::style::{PLAIN, without_styles};
 
     #[test]
     fn bars() {
         let check = |part, whole, expect: &str| {
-            let plain: String = anstream::adapter::strip_str(&bar(part, whole, 4, Style::new())).to_string();
+            let plain = without_styles(&bar(part, whole, 4, PLAIN));
             assert_eq!(plain, expect, "{part} of {whole}");
         };
         check(0, 8, "····");

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use anstyle::Style;
 use epitome::context::{
     ContextReport, ContextWarning, Departure, Fullness, NextCompaction, Part, PartKind, Removed, ReportedUsage,
 };
@@ -12,7 +11,7 @@ use epitome::session::{EditKind, EpochOrigin, Trigger};
 use crate::context_output::ContextOutput;
 use crate::paths::display_name;
 use crate::render::bar::bar;
-use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
+use crate::render::style::{BAD, FAINT, GOOD, NAME, PLAIN, STRONG, Style, WARN, without_styles};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{columns, first_words, number, percent, plural, wrap};
 use crate::room::WindowSource;
@@ -143,7 +142,7 @@ fn fullness(out: &mut String, report: &ContextReport, source: &WindowSource, wid
     );
     paragraph(out, &window_words(fullness, source), FAINT, width);
     let near = nearness_words(fullness);
-    paragraph(out, &near, if check.urgency == Urgency::None { Style::new() } else { style }, width);
+    paragraph(out, &near, if check.urgency == Urgency::None { PLAIN } else { style }, width);
     if let Some(usage) = &report.usage {
         let style = if usage.is_near_the_window(fullness) { WARN } else { FAINT };
         let ours = report.contents.tokens.saturating_add(report.contents.tool_definition_tokens);
@@ -232,7 +231,7 @@ fn parts(out: &mut String, report: &ContextReport, width: usize) {
     let contents = &report.contents;
     heading(out, "What fills it");
     if contents.parts.is_empty() {
-        paragraph(out, "Nothing: it has no messages.", Style::new(), width);
+        paragraph(out, "Nothing: it has no messages.", PLAIN, width);
         return;
     }
     let whole = u64::from(contents.tokens) + u64::from(contents.tool_definition_tokens);
@@ -245,7 +244,7 @@ fn parts(out: &mut String, report: &ContextReport, width: usize) {
         ]);
     }
     let rows = table.render(width);
-    let used = rows.lines().map(|row| columns(&anstream::adapter::strip_str(row).to_string()));
+    let used = rows.lines().map(|row| columns(&without_styles(row)));
     let room = width.saturating_sub(used.max().unwrap_or(0) + PART_BAR + 4);
     for (row, part) in rows.lines().zip(&contents.parts) {
         let _ = write!(out, "{row}  {}", bar(part.tokens.into(), whole, PART_BAR, NAME));
@@ -297,7 +296,7 @@ fn last_columns(name: &str, most: usize) -> String {
 
 fn next(out: &mut String, next: &NextCompaction, fullness: &Fullness, width: usize) {
     heading(out, "What would leave next");
-    let plain = Style::new();
+    let plain = PLAIN;
     let is_due = fullness.check.trigger.is_some();
     let problem = next.problem.as_deref().map(|problem| first_words(problem, 400));
     let changed = match next.status {
@@ -398,9 +397,9 @@ fn removed(out: &mut String, output: &ContextOutput, width: usize) {
     let removed = &output.report.removed;
     heading(out, "What has left");
     if removed.is_empty() {
-        return paragraph(out, "Nothing.", Style::new(), width);
+        return paragraph(out, "Nothing.", PLAIN, width);
     }
-    paragraph(out, &left_words(removed), Style::new(), width);
+    paragraph(out, &left_words(removed), PLAIN, width);
     let setting = [Column::Left, Column::Right, Column::Left, Column::Flexible];
     let mut table = Table::new(&setting, &["handle", "tokens", "by", "what"]);
     for item in removed.items.iter().rev().take(REMOVED) {

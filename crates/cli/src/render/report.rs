@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::time::Duration;
 
-use anstyle::Style;
 use epitome::config::SummaryModel;
 use epitome::engine::{EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
 use epitome::formats::Format;
@@ -16,7 +15,7 @@ use epitome::strategy::SummaryCheck;
 use self::verdict::{infeasible, rolled_back, write_beginning, write_quality};
 use crate::chain::Choice;
 use crate::render::bar::bar;
-use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, WARN};
+use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, Style, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{columns, duration, first_words, number, percent, plural, wrap};
 

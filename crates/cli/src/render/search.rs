@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use epitome::recall::Passage;
 use serde::Serialize;
 
-use crate::render::style::{FAINT, NAME, STRONG};
+use crate::render::style::{FAINT, NAME, STRONG, without_styles};
 use crate::render::text::{clip, columns};
 
 /// A passage with the session that it is of.
@@ -65,7 +65,7 @@ fn heading(out: &mut String, hit: &Hit, width: usize) {
     }
     let _ = write!(line, "  {FAINT}{rest}{FAINT:#}");
     if let Some(file) = &passage.file {
-        let room = width.saturating_sub(columns(&anstream::adapter::strip_str(&line).to_string()) + 2).max(20);
+        let room = width.saturating_sub(columns(&without_styles(&line)) + 2).max(20);
         let _ = write!(line, "  {}", clip(file, room));
     }
     let _ = writeln!(out, "{line}");

@@ -1,8 +1,6 @@
 //! Tables: aligned columns, the last of the wide ones cut to the width.
 
-use anstyle::Style;
-
-use crate::render::style::FAINT;
+use crate::render::style::{FAINT, PLAIN, Style};
 use crate::render::text::{clip, columns};
 
 /// Columns between two columns.
@@ -20,7 +18,7 @@ pub(crate) struct Cell {
 
 impl<T: Into<String>> From<T> for Cell {
     fn from(text: T) -> Self {
-        Self { text: text.into(), style: Style::new() }
+        Self { text: text.into(), style: PLAIN }
     }
 }
 

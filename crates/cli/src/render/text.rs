@@ -5,17 +5,15 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::terminal;
+
 /// Columns where the width is not known: a pipe, a file.
 const DEFAULT_WIDTH: usize = 110;
 
 /// Columns to use: the terminal's, or `COLUMNS`.
 pub(crate) fn width() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    let terminal = || {
-        let (terminal_size::Width(width), _) = terminal_size::terminal_size_of(std::io::stderr())?;
-        Some(usize::from(width))
-    };
-    named.or_else(terminal).unwrap_or(DEFAULT_WIDTH).clamp(80, 160)
+    named.or_else(terminal::columns).unwrap_or(DEFAULT_WIDTH).clamp(80, 160)
 }
 
 /// A number with its digits in groups: `12,034`.

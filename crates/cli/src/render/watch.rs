@@ -9,7 +9,7 @@ use epitome::session::{Origin, Role};
 use crate::frame::{Frame, FrameEvent, NewMessage};
 use crate::render::bar::bar;
 use crate::render::context::{nearness_words, part_name, share_words, style_of, usage_words, warning_lines};
-use crate::render::style::{FAINT, NAME, STRONG, WARN};
+use crate::render::style::{FAINT, NAME, STRONG, WARN, without_styles};
 use crate::render::text::{clip, columns, first_words, number, percent, plural};
 use crate::terminal;
 
@@ -54,9 +54,8 @@ impl Screen {
         let drawn = panel_of(frame, &self.newest, width);
         // A line that is pushed out at the top could not be drawn over any more.
         let shown: Vec<&str> = drawn.lines().take(height - 1).collect();
-        let back = if self.lines > 0 { format!("\u{1b}[{}F\u{1b}[J", self.lines) } else { String::new() };
-        self.lines = shown.len();
-        terminal::print(&format!("{back}{}\n", shown.join("\n")))
+        let over = std::mem::replace(&mut self.lines, shown.len());
+        terminal::print_over(over, &format!("{}\n", shown.join("\n")))
     }
 }
 
@@ -117,7 +116,7 @@ fn panel_of(frame: &Frame, newest: &[NewMessage], width: usize) -> String {
 
 /// A line with style codes in at most `width` columns: one that is too long loses its end and its styles.
 fn fitted(line: &str, width: usize) -> String {
-    let plain = anstream::adapter::strip_str(line).to_string();
+    let plain = without_styles(line);
     if columns(&plain) <= width { line.to_owned() } else { clip(&plain, width).into_owned() }
 }
 

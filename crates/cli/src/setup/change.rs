@@ -259,7 +259,7 @@ fn record_of(path: &Path, before: Option<&str>, after: &str) -> FileRecord {
 
 /// The text of a file; `None` where there is none.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, Failure> {
-    match fs::read(path) {
+    match epitome_shelf::read_plain(path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some(text)),
             Err(error) => {

@@ -1,6 +1,5 @@
 //! What a set-up changed, kept so that it can be taken back.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -136,7 +135,7 @@ impl Record {
 
     /// The record in a file; `None` where there is no file.
     pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
-        let text = match fs::read_to_string(path) {
+        let text = match epitome_shelf::read_plain_text(path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),

@@ -10,7 +10,7 @@ use crate::replace::{cannot_write, replace};
 
 /// Writes all changes, and the record to `record`. Where one fails, those before it are taken back.
 pub(crate) fn write(changes: &Changes, record: &Path) -> Result<(), Failure> {
-    let earlier = fs::read(record).ok();
+    let earlier = epitome_shelf::read_plain(record).ok();
     let missing = missing_folders(record);
     let made = || -> Result<(), (usize, Failure)> {
         // First of all: what is changed can be taken back, even where the process ends in between.
@@ -65,7 +65,7 @@ fn remove_empty<'a>(folders: impl Iterator<Item = &'a Path>) {
 /// Gives a file its new text, where it still has the one that was read.
 fn put(change: &FileChange) -> io::Result<()> {
     let path = &change.path;
-    let is_same = || match fs::read(path) {
+    let is_same = || match epitome_shelf::read_plain(path) {
         Ok(bytes) => Ok(change.before.as_ref().is_some_and(|before| before.as_bytes() == bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(change.before.is_none()),
         Err(error) => Err(error),

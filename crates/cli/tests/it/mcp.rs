@@ -21,14 +21,17 @@ fn a_client_on_standard_input() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
-    let mut ask = |message: Value, is_answered: bool| {
-        writeln!(input, "{message}").unwrap();
+    let mut write = |text: &str, is_answered: bool| {
+        writeln!(input, "{text}").unwrap();
         let mut line = String::new();
         if is_answered {
             output.read_line(&mut line).unwrap();
         }
         serde_json::from_str::<Value>(&line).unwrap_or_default()
     };
+    // Neither before nor behind the beginning does a line that cannot be read end anything.
+    assert_eq!(write("nonsense", true)["error"]["code"], -32_700);
+    let mut ask = |message: Value, is_answered: bool| write(&message.to_string(), is_answered);
     let about =
         json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     let begun = ask(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}), true);
@@ -40,6 +43,13 @@ fn a_client_on_standard_input() {
     let found = ask(json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": call}), true);
     let text = found["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("· user") && text.contains("HLV-2209"), "{text}");
+    assert_eq!(write("{", true)["error"]["code"], -32_700);
+    assert_eq!(write("[]", true)["error"]["code"], -32_600);
+    assert_eq!(write(r#"{"jsonrpc":"2.0","id":4,"method":7}"#, true)["id"], 4);
+    let call = r#"{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"search_history","arguments":{"query":"\ud800"}}}"#;
+    assert_eq!(write(call, true)["id"], 5);
+    let unfit = r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":7}}"#;
+    assert!(write(unfit, true)["error"]["code"].is_i64());
     drop(input);
     let ended = child.wait_with_output().unwrap();
     assert!(ended.status.success() && ended.stderr.is_empty(), "{}", String::from_utf8_lossy(&ended.stderr));

@@ -192,7 +192,7 @@ fn read_whole(
 ) -> Result<FollowedSession, ReadProblem> {
     let path = &stamp.path;
     let unreadable = |problem: String| ReadProblem::Unreadable(format!("{}: {problem}", path.display()));
-    let bytes = fs::read(path).map_err(|error| io_problem(path, &error))?;
+    let bytes = epitome_shelf::read_plain(path).map_err(|error| io_problem(path, &error))?;
     if format.is_none() && SessionFile::is_one(&bytes) {
         let opened = SessionFile::parse(path, &bytes).map_err(|error| unreadable(error.to_string()))?;
         let (session, archive) = (opened.session, Some(opened.archive));

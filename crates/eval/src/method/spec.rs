@@ -36,7 +36,7 @@ pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, Eva
 }
 
 pub(super) fn read_text(file: &str) -> Result<String, EvalError> {
-    std::fs::read_to_string(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })
+    epitome_shelf::read_plain_text(file).map_err(|error| EvalError::Read { file: file.to_owned(), error })
 }
 
 pub(super) fn parse_config(text: &str, file: &str, registry: &Registry) -> Result<Config, EvalError> {

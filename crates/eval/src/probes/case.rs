@@ -26,7 +26,7 @@ pub(crate) struct ProbedCase {
 impl ProbedCase {
     /// Reads the folder of a session; `None` where the plan's filter leaves it out. Linear.
     pub(crate) fn read(file: &File, plan: &Plan) -> Result<Option<Self>, EvalError> {
-        let bytes = std::fs::read(&file.path)
+        let bytes = epitome_shelf::read_plain(&file.path)
             .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
         let folder = ProbeFolder::beside(&file.path)?;
         let digest = digest(&[&bytes[..], &folder.beside].concat());

@@ -28,7 +28,7 @@ impl ProbeFolder {
     /// Reads the files beside `prefix`. Linear.
     pub(crate) fn beside(prefix: &Path) -> Result<Self, EvalError> {
         let folder = prefix.parent().unwrap_or(Path::new(""));
-        let read = |path: &Path| std::fs::read(path).map_err(|error| unreadable(path, error));
+        let read = |path: &Path| epitome_shelf::read_plain(path).map_err(|error| unreadable(path, error));
         let path = folder.join(PROBES);
         let mut beside = read(&path)?;
         let set = ProbeSet::parse(&String::from_utf8_lossy(&beside), &path.display().to_string())?;

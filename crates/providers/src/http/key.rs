@@ -46,7 +46,9 @@ impl ApiKey {
     pub fn from_file(path: &Path) -> Result<Self, HttpError> {
         let bad = |problem: &str| HttpError::KeyFile { path: path.to_owned(), problem: problem.to_owned() };
         let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(MAX_KEY_BYTES + 1).read_to_end(&mut bytes));
+        let read = epitome_shelf::check_plain(path)
+            .and_then(|()| File::open(path))
+            .and_then(|file| file.take(MAX_KEY_BYTES + 1).read_to_end(&mut bytes));
         read.map_err(|error| bad(&error.to_string()))?;
         let text = std::str::from_utf8(&bytes).map_err(|_| bad("it is not text"))?;
         // Some editors begin each file with it.

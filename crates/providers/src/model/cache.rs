@@ -75,7 +75,7 @@ impl AnswerFolder {
     }
 
     fn get(&self, key: &Key) -> Option<String> {
-        let stored = fs::read_to_string(self.file(key)).ok()?;
+        let stored = epitome_shelf::read_plain_text(self.file(key)).ok()?;
         let (hash, text) = stored.split_once('\n')?;
         (blake3::hash(text.as_bytes()).to_hex().as_str() == hash).then(|| text.to_owned())
     }

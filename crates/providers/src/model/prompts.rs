@@ -159,7 +159,7 @@ fn replace(folder: &Path, texts: &mut [String], problems: &mut Vec<PromptError>)
             problems.push(unknown(path));
             continue;
         };
-        match std::fs::read_to_string(&path) {
+        match epitome_shelf::read_plain_text(&path) {
             Ok(text) => {
                 check(&path, &SHIPPED[index], &text, problems);
                 texts[index] = text.trim().to_owned();

@@ -11,6 +11,7 @@ use super::rows::Rows;
 use super::workers::each_row;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
+use crate::json_text::WholeText;
 use crate::parts::Parts;
 use crate::words::words_of;
 
@@ -44,7 +45,7 @@ pub(super) fn compact_column(
     chain: Option<Vec<String>>,
     mode: Option<&str>,
     task: Option<&str>,
-    focus: Option<String>,
+    focus: Option<WholeText>,
     report: bool,
     threads: usize,
 ) -> PyResult<Column> {

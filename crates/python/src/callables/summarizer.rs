@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use super::raised::{Raised, with_python};
+use crate::json_text::WholeText;
 use crate::objects::object_from;
 
 /// Asks a callable for the text, and another summarizer where that gives none.
@@ -23,7 +24,7 @@ pub(crate) struct PythonSummarizer {
 }
 
 /// What a callable gives: the text, and the tokens that a model read and wrote for it.
-type Written = (String, u64, u64);
+type Written = (WholeText, u64, u64);
 
 impl PythonSummarizer {
     fn ask(&self, task: &SummaryTask<'_>) -> Result<Summary, String> {
@@ -35,7 +36,7 @@ impl PythonSummarizer {
             "memories": task.memories,
             "language": task.language,
         });
-        let (text, input_tokens, output_tokens) = with_python(&self.raised, |py| {
+        let (WholeText(text), input_tokens, output_tokens) = with_python(&self.raised, |py| {
             self.call.bind(py).call1((object_from(py, &asked)?,))?.extract::<Written>()
         })?;
         if text.trim().is_empty() {

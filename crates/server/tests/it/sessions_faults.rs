@@ -21,6 +21,8 @@ async fn a_full_disk_changes_nothing() {
     let folder = Folder::new();
     let kept = bounded(&folder, 90).await;
     kept.session("s", 2).await;
+    kept.session("old", 2).await;
+    assert_eq!(kept.found("/readyz").await["status"], "ok");
     let mut steps = 2;
     // Until there is no room for another step.
     let full = loop {
@@ -42,7 +44,13 @@ async fn a_full_disk_changes_nothing() {
         assert_eq!((status, code(&refused)), (503, "store-full"));
     }
     assert_eq!(kept.ids("s", "compacted").await, view);
-    assert_eq!(kept.found("/readyz").await["status"], "ok", "what is there can be read");
+    let ready = kept.running.get("/readyz").await;
+    assert_eq!(ready.status().as_u16(), 503);
+    let ready = ready.text().await.unwrap();
+    assert!(ready.contains("\"status\":\"full\""), "{ready}");
+    // What makes room works.
+    let deleted = kept.running.client.delete(kept.running.url("/v1/sessions/old")).send().await.unwrap();
+    assert_eq!(deleted.status().as_u16(), 204);
     let metrics = kept.running.get("/metrics").await.text().await.unwrap();
     let is_counted = metrics.contains("epitome_compactions_total{status=\"compacted\"}");
     assert_eq!(is_counted, status == 200, "what is not stored is not counted: {metrics}");

@@ -6,6 +6,8 @@ mod memories;
 mod migrations;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(feature = "sqlite")]
+mod reserve;
 mod service_keys;
 mod sessions;
 mod settings;
@@ -128,6 +130,8 @@ enum Attempted {
 enum Access {
     Read,
     Write,
+    /// Writes to make room.
+    Delete,
 }
 
 /// Why statements changed nothing.
@@ -242,6 +246,12 @@ impl Store {
         Ok(outcomes.into_iter().map(|outcome| outcome.changed).collect())
     }
 
+    /// Deletes, also where the store is full.
+    async fn delete(&self, statements: Vec<Statement>) -> Result<Vec<u64>, StoreError> {
+        let outcomes = self.run(Access::Delete, statements).await.map_err(Failure::into_error)?;
+        Ok(outcomes.into_iter().map(|outcome| outcome.changed).collect())
+    }
+
     async fn write_one(&self, statement: Statement) -> Result<u64, StoreError> {
         Ok(self.write(vec![statement]).await?.pop().unwrap_or_default())
     }
@@ -282,6 +292,19 @@ impl Store {
     pub async fn is_marked(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
         self.check_process()?;
         unconstrained(self.database.is_locked(&mark_name(tenant, id))).await
+    }
+
+    /// Whether something can be stored: stores and deletes a row at once, which nobody sees. Errors where it cannot,
+    /// [`StoreError::Full`] where there is no room.
+    pub async fn check_writable(&self) -> Result<(), StoreError> {
+        // No tenant has such a name.
+        const NOBODY: &str = "\u{1}";
+        // A session of some hundred messages: where there is less, most of what comes would fail.
+        const ROOM: usize = 1 << 20;
+        let insert = "INSERT INTO channels (tenant, name, settings, updated_at) VALUES (?1, ?2, ?3, ?4)";
+        let insert = Statement::new(insert).with(NOBODY).with(NOBODY).with(format!("\"{}\"", " ".repeat(ROOM)));
+        let delete = Statement::new("DELETE FROM channels WHERE tenant = ?1").with(NOBODY);
+        self.write(vec![insert.with(now()), delete]).await.map(drop)
     }
 
     /// Asks the database something that it must answer at once. Errors where it does not.

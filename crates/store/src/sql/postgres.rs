@@ -193,7 +193,7 @@ impl Postgres {
         let transaction = match access {
             // All statements see the same state.
             Access::Read => transaction.isolation_level(IsolationLevel::RepeatableRead).read_only(true),
-            Access::Write => transaction.isolation_level(IsolationLevel::ReadCommitted),
+            Access::Write | Access::Delete => transaction.isolation_level(IsolationLevel::ReadCommitted),
         };
         let transaction = transaction.start().await?;
         let mut outcomes = Vec::with_capacity(statements.len());

@@ -327,7 +327,7 @@ impl Store {
             "DELETE FROM memories WHERE tenant = ?1 AND session = ?2",
         ];
         let deletes = delete.map(|sql| Statement::for_row(sql, tenant, id));
-        let deleted = self.write(deletes.into()).await?;
+        let deleted = self.delete(deletes.into()).await?;
         Ok(deleted.first().is_some_and(|sessions| *sessions > 0))
     }
 

@@ -13,6 +13,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
 
 use super::migrations::{SQLITE, VERSION_TABLE, check_current, missing};
+use super::reserve::Reserve;
 use super::statement::{Outcome, Row, Statement, Value};
 use super::{Access, Database, Failure, Store};
 use crate::error::StoreError;
@@ -23,7 +24,7 @@ use tokio::sync::oneshot;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqliteSettings {
     /// The file, which is made where it does not exist, readable by its owner alone; two others beside it hold changes
-    /// that are not yet in it.
+    /// that are not yet in it, and a third keeps 2 MiB for deletions on a full disk.
     pub path: PathBuf,
     /// The time to wait for another process that writes, in milliseconds: 10,000.
     pub busy_timeout_ms: u32,
@@ -70,7 +71,11 @@ type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// A database, until it is closed.
 #[derive(Debug)]
-struct Sqlite(Mutex<Option<Workers>>);
+struct Sqlite {
+    workers: Mutex<Option<Workers>>,
+    /// Room for deletions on a full disk; a database in memory has none.
+    reserve: Option<Arc<Reserve>>,
+}
 
 /// The threads that work on a database: SQLite blocks.
 #[derive(Debug)]
@@ -85,6 +90,7 @@ struct Workers {
 
 impl Sqlite {
     fn open(settings: &SqliteSettings) -> Result<Self, StoreError> {
+        epitome_shelf::check_plain(&settings.path).map_err(StoreError::io("opening", &settings.path))?;
         create_private(&settings.path);
         let mut writer = connect(settings)?;
         if let Some(pages) = settings.max_pages {
@@ -100,11 +106,13 @@ impl Sqlite {
         let (writer, mut threads) = spawn("epitome-sqlite-write", vec![writer])?;
         let (readers, others) = spawn("epitome-sqlite-read", readers)?;
         threads.extend(others);
-        Ok(Self::new(readers, writer, threads))
+        let reserve = Reserve::beside(&settings.path).map(Arc::new);
+        Ok(Self { reserve, ..Self::new(readers, writer, threads) })
     }
 
     fn new(readers: Sender<Job>, writer: Sender<Job>, threads: Vec<JoinHandle<()>>) -> Self {
-        Self(Mutex::new(Some(Workers { writer: Some(writer), readers, threads, process: process::id() })))
+        let workers = Workers { writer: Some(writer), readers, threads, process: process::id() };
+        Self { workers: Mutex::new(Some(workers)), reserve: None }
     }
 }
 
@@ -222,15 +230,24 @@ impl Database for Sqlite {
             let source = "its thread has ended".into();
             Failure::Error(StoreError::Database { doing: "asking the database", source })
         };
-        let worker = match (&*lock(&self.0), access) {
+        let worker = match (&*lock(&self.workers), access) {
             (None, _) => return Err(Failure::Error(StoreError::Closed)),
             (Some(workers), Access::Read) => Some(workers.readers.clone()),
-            (Some(workers), Access::Write) => workers.writer.clone(),
+            (Some(workers), Access::Write | Access::Delete) => workers.writer.clone(),
         };
+        let reserve = self.reserve.clone().filter(|_| access == Access::Delete);
         let (sender, receiver) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
+            let mut outcome = run(connection, access, &statements);
+            if let (Some(reserve), Err(Failure::Error(StoreError::Full { .. }))) = (&reserve, &outcome) {
+                reserve.release();
+                outcome = run(connection, access, &statements);
+                // What was written of it goes into the database, if there is room; then the room is for the next one.
+                connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).ok();
+                reserve.fill();
+            }
             // Nobody waits any more where this fails.
-            sender.send(run(connection, access, &statements)).ok();
+            sender.send(outcome).ok();
         });
         worker.and_then(|worker| worker.send(job).ok()).ok_or_else(ended)?;
         receiver.await.map_err(|_| ended())?
@@ -241,7 +258,7 @@ impl Database for Sqlite {
     }
 
     fn close(&self) {
-        let workers = lock(&self.0).take();
+        let workers = lock(&self.workers).take();
         drop(workers);
     }
 }
@@ -249,7 +266,7 @@ impl Database for Sqlite {
 fn run(connection: &mut Connection, access: Access, statements: &[Statement]) -> Result<Vec<Outcome>, Failure> {
     let behavior = match access {
         Access::Read => TransactionBehavior::Deferred,
-        Access::Write => TransactionBehavior::Immediate,
+        Access::Write | Access::Delete => TransactionBehavior::Immediate,
     };
     let transaction = connection.transaction_with_behavior(behavior).map_err(failure)?;
     let mut outcomes = Vec::with_capacity(statements.len());

@@ -87,7 +87,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
         // Links to folders are not followed: they may lead back.
         match entry.file_type().map_err(unreadable)? {
             kind if kind.is_dir() => collect(&entry.path(), files)?,
-            _ if entry.path().is_file() => files.push(entry.path()),
+            // What is no file is passed over with those that are no sessions, and not waited for.
+            _ if !entry.path().is_dir() => files.push(entry.path()),
             _ => {}
         }
     }
@@ -101,7 +102,7 @@ fn shares(
     format: Option<Format>,
     query: &Query,
 ) -> Result<Vec<(HitLocation, Share)>, Failure> {
-    let Ok(bytes) = fs::read(file) else { return Ok(Vec::new()) };
+    let Ok(bytes) = epitome_shelf::read_plain(file) else { return Ok(Vec::new()) };
     let path = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
     if format.is_none() && SessionFile::is_one(&bytes) {
         let Ok(opened) = SessionFile::parse(file, &bytes) else { return Ok(Vec::new()) };

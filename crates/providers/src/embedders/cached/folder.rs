@@ -40,7 +40,7 @@ impl VectorFolder {
         let files = self.files();
         let mut vectors = Vec::new();
         for file in &files {
-            match fs::read(file).ok().as_deref().and_then(decode) {
+            match epitome_shelf::read_plain(file).ok().as_deref().and_then(decode) {
                 Some(read) => vectors.extend(read),
                 // Nothing is lost but time: its vectors are computed again.
                 None => drop(fs::remove_file(file)),

@@ -69,7 +69,8 @@ impl ItemKeys {
     /// Keys that are in a file: one a line, the first one signs; a line that begins with `#` is a comment.
     pub fn from_file(path: &Path) -> Result<Self, ItemKeyError> {
         let shown = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| ItemKeyError::File { path: shown.clone(), error })?;
+        let text =
+            epitome_shelf::read_plain_text(path).map_err(|error| ItemKeyError::File { path: shown.clone(), error })?;
         Self::parse(&text, &shown)
     }
 
