@@ -70,6 +70,7 @@ impl Provider {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic)]
     use serde_json::json;
 
     use super::*;
