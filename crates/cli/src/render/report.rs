@@ -289,7 +289,11 @@ fn steps(out: &mut String, report: &Report, width: usize) {
     ];
     let mut table = Table::new(&setting, &["step", "before", "after", "saved", "edits", "refused", "time", ""]);
     for step in &report.steps {
-        let saved = step.tokens_before.saturating_sub(step.tokens_after);
+        // What the repair takes out could not have been sent.
+        let saved = match &*step.strategy {
+            "repair" => 0,
+            _ => step.tokens_before.saturating_sub(step.tokens_after),
+        };
         let some = |count: u32| if count == 0 { Cell::styled("–", FAINT) } else { number(count).into() };
         table.row([
             Cell::styled(step.strategy.to_string(), NAME),
