@@ -267,8 +267,10 @@ function insertedMessage(messages, entry, number) {
   return { info: { ...model.info, id, role: entry.role, summary: undefined }, parts: [part] };
 }
 
+/** opencode may load the plug-in more than once: they ask the same program. */
+const ask = createProgram();
+
 export const Epitome = async ({ client }) => {
-  const ask = createProgram();
   const limits = new Map();
   /** For each session the tokens of the list that was sent last, and those beside it. */
   const known = new Map();

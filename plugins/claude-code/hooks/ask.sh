@@ -12,6 +12,7 @@ folder=$(mktemp -d) || exit 1
 process=
 trap 'rm -rf "$folder"' EXIT
 trap 'kill -9 $process 2>/dev/null; exit 1' HUP INT TERM
+: >"$folder/said" || exit 1
 exec 3<&0
 "$program" hook claude-code "$1" <&3 3<&- >"$folder/answer" 2>"$folder/said" &
 process=$!
