@@ -1,7 +1,7 @@
 //! Input that cannot be fitted, and odd input that can.
 
 use epitome::formats::Profile;
-use epitome_fit::{Beside, FitOptions, FitRequest};
+use epitome_fit::{Beside, FitOptions, FitRequest, FitStatus};
 
 use crate::lists::fitter;
 
@@ -18,8 +18,8 @@ fn errors_say_what_is_wrong_and_where() {
     check(Profile::OpenaiChat, &["7"], "message 0 cannot be read: a message is an object, and this is a number");
     check(
         Profile::OpenaiChat,
-        &[good, good, r#"{"role":"tool","content":"x"}"#],
-        "message 2 cannot be read: `tool_call_id`: a text is expected, and it is missing",
+        &[good, good, r#"{"role":"tool","tool_call_id":7,"content":"x"}"#],
+        "message 2 cannot be read: `tool_call_id`: a text is expected, and this is a number",
     );
     check(Profile::Anthropic, &[r#"{"content":"x"}"#], "message 0 cannot be read: `role`: a text is expected");
     let fitter = fitter(Profile::Anthropic, FitOptions::within(1_000));
@@ -68,4 +68,34 @@ fn white_space_and_empty_messages_are_the_hosts() {
     let fitted = fitter(Profile::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
     assert!(fitted.is_unchanged());
     assert_eq!(fitted.to_messages(&messages).unwrap(), messages);
+}
+
+/// The newest result is cut and not left out, and has no id that the host did not give it.
+#[test]
+fn results_without_ids_are_fitted() {
+    let check = |profile: Profile, call: &str, result: &str, user: &str, no_id: &str| {
+        let long = (0..80).map(|line| format!("line {line} of the tide table")).collect::<Vec<_>>().join("\\n");
+        let step = [call.to_owned(), result.replace("TEXT", &long)];
+        let mut messages = vec![user.to_owned()];
+        messages.extend((0..6).flat_map(|_| step.clone()));
+        let fitted = fitter(profile, FitOptions::within(1_000)).fit(&FitRequest::new(messages.iter())).unwrap();
+        assert_eq!(fitted.status, FitStatus::Compacted, "{profile:?}");
+        let written = fitted.to_messages(&messages).unwrap();
+        let last = written.last().unwrap();
+        assert!(last.contains("of the tide table") && !last.contains(no_id), "{profile:?}: {last}");
+    };
+    check(
+        Profile::OpenaiChat,
+        r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#,
+        r#"{"role":"tool","content":"TEXT"}"#,
+        r#"{"role":"user","content":"go"}"#,
+        "tool_call_id",
+    );
+    check(
+        Profile::Gemini,
+        r#"{"role":"model","parts":[{"functionCall":{"id":"c1","name":"read","args":{}}}]}"#,
+        r#"{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"TEXT"}}}]}"#,
+        r#"{"role":"user","parts":[{"text":"go"}]}"#,
+        r#""id""#,
+    );
 }
