@@ -256,3 +256,32 @@ fn what_is_called_by_agents_refuses_what_is_no_call() {
     check("statusline", &binary, 2, "cannot read what the agent said on standard input");
     check("statusline", br#"{"transcript_path": "."}"#, 2, "it is a folder");
 }
+
+/// A pipe that nobody writes to, or reads, would be waited for without an end.
+#[cfg(unix)]
+#[test]
+fn pipes_in_place_of_files() {
+    let place = Place::with("session.json", r#"{"messages":[{"role":"user","content":"Never touch HLV-2209."}]}"#);
+    assert!(std::process::Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    for command in [
+        "check pipe",
+        "inspect pipe",
+        "context pipe",
+        "history pipe",
+        "search pipe HLV",
+        "watch --once pipe",
+        "brief pipe",
+        "convert pipe --to anthropic",
+        "mcp pipe",
+        "check session.json --config pipe",
+        "convert session.json --to anthropic -o pipe",
+        "compact pipe -b 500 -o pipe",
+        "serve --token-file pipe --listen 127.0.0.1:0",
+    ] {
+        let ran = place.run(command);
+        assert_eq!(ran.code, 2, "{command}: {}", ran.stderr);
+        assert!(ran.stderr.contains("no file"), "{command}: {}", ran.stderr);
+    }
+    let ran = place.run("search . HLV");
+    assert!(ran.code == 0 && ran.stderr.contains("1 file passed over"), "{}", ran.stderr);
+}

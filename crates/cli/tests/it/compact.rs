@@ -459,11 +459,14 @@ fn the_session_is_written_before_the_report() {
         })
         .collect();
     let place = Place::with("chat.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
-    let ran = place.run("compact chat.json -b 1500 -o out.json --report /dev/full");
-    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let ran =
+        place.command("compact chat.json -b 1500 -o out.json --report /dev/stdout").stdout(full()).output().unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{stderr}");
     let told =
-        "error: the session was written, and its report was not: cannot write /dev/full: No space left on device";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        "error: the session was written, and its report was not: cannot write /dev/stdout: No space left on device";
+    assert!(stderr.contains(told), "{stderr}");
     assert!(place.files().iter().any(|file| file == "out.json"), "{:?}", place.files());
     // What can be known beforehand stops the compaction.
     place.file("a.json", "{}");
@@ -471,8 +474,7 @@ fn the_session_is_written_before_the_report() {
     let ran = place.run("compact chat.json -b 1500 -o other.json --report b.json");
     assert_eq!((ran.code, place.path("other.json").exists()), (2, false), "{}", ran.stderr);
     // The session itself has no room.
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = place.command("compact chat.json -b 1500 -q").stdout(full).output().unwrap();
+    let output = place.command("compact chat.json -b 1500 -q").stdout(full()).output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     insta::assert_snapshot!(told, @"error: cannot write to standard output: No space left on device (os error 28)");
 }

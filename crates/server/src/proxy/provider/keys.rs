@@ -89,10 +89,10 @@ impl Evidence {
             let of_header = |known: &[(&str, Provider)]| {
                 known.iter().find(|(known, _)| *known == name.as_str()).map(|(_, provider)| *provider)
             };
-            match name {
+            match *name {
                 _ if value.trim().is_empty() => {}
-                &header::AUTHORIZATION => found.add_authorization(&value),
-                &header::SEC_WEBSOCKET_PROTOCOL => {
+                header::AUTHORIZATION => found.add_authorization(&value),
+                header::SEC_WEBSOCKET_PROTOCOL => {
                     let mut offered = value.split(',').map(str::trim);
                     if offered.any(|protocol| protocol.starts_with(OPENAIS_PROTOCOL)) {
                         found.add_owner(Provider::OpenAi, true);
