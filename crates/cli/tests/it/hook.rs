@@ -99,7 +99,8 @@ fn demands_are_as_they_were_said() {
             "user",
             json!([{"type": "tool_result", "tool_use_id": "t", "is_error": true, "content":
             "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\nuse the old name"}]),
-        ),
+        )
+        .replacen('{', r#"{"toolUseResult":"User rejected tool use","#, 1),
         line("d", "c".into(), "user", format!("Here is the plan:\n{pasted}").into()),
         line(
             "e",

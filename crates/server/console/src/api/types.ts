@@ -326,7 +326,7 @@ export interface components {
             report?: components["schemas"]["Report"];
         };
         /** @enum {string} */
-        ErrorCode: "already-undone" | "bad-budget" | "bad-command" | "bad-epoch" | "bad-limit" | "bad-name" | "bad-page" | "bad-path" | "bad-query" | "bad-request" | "bad-settings" | "bad-summary" | "bad-title" | "broken-body" | "busy" | "channel-not-allowed" | "compaction-running" | "conflict" | "covered" | "in-use" | "infeasible" | "internal" | "no-chain" | "no-overflow" | "no-provider-socket" | "no-route" | "no-store" | "no-summary" | "no-websocket" | "not-a-request" | "not-compacted" | "not-found" | "not-json" | "not-local" | "read-only" | "refused" | "rolled-back" | "secret" | "session-busy" | "several-requests" | "slow-body" | "stale-draft" | "still-too-long" | "store-full" | "store-unavailable" | "taken" | "timeout" | "too-large" | "too-many" | "too-many-listeners" | "too-many-parts" | "too-many-requests" | "too-many-sessions" | "unauthorized" | "unknown-agent" | "unknown-chain" | "unknown-channel" | "unknown-draft" | "unknown-epoch" | "unknown-format" | "unknown-handle" | "unknown-hash" | "unknown-memory" | "unknown-mode" | "unknown-model" | "unknown-session" | "unknown-summary" | "unknown-task" | "unreadable-request" | "unreadable-session" | "upstream-broke-off" | "upstream-timeout" | "upstream-unreachable" | "wrong-method";
+        ErrorCode: "already-undone" | "bad-budget" | "bad-command" | "bad-epoch" | "bad-limit" | "bad-name" | "bad-page" | "bad-path" | "bad-query" | "bad-request" | "bad-settings" | "bad-summary" | "bad-title" | "broken-body" | "busy" | "channel-not-allowed" | "compaction-running" | "conflict" | "covered" | "in-use" | "infeasible" | "internal" | "no-chain" | "no-overflow" | "no-provider-socket" | "no-route" | "no-store" | "no-summary" | "no-websocket" | "not-a-request" | "not-compacted" | "not-found" | "not-json" | "not-local" | "read-only" | "refused" | "rolled-back" | "secret" | "session-busy" | "several-requests" | "slow-body" | "stale-draft" | "still-too-long" | "store-full" | "store-unavailable" | "taken" | "timeout" | "too-large" | "too-many" | "too-many-listeners" | "too-many-parts" | "too-many-requests" | "too-many-sessions" | "unauthorized" | "unclear-provider" | "unknown-agent" | "unknown-chain" | "unknown-channel" | "unknown-draft" | "unknown-epoch" | "unknown-format" | "unknown-handle" | "unknown-hash" | "unknown-memory" | "unknown-mode" | "unknown-model" | "unknown-session" | "unknown-summary" | "unknown-task" | "unreadable-request" | "unreadable-session" | "upstream-broke-off" | "upstream-timeout" | "upstream-unreachable" | "wrong-method";
         ErrorPart: {
             code: components["schemas"]["ErrorCode"];
             help: string;
@@ -485,6 +485,7 @@ export interface components {
             name?: string;
             origin: components["schemas"]["Origin"];
             pinned?: boolean;
+            recorded_call_id?: string;
             records?: number[];
             role: components["schemas"]["Role"];
             text_calls?: components["schemas"]["TextCall"][];
@@ -495,6 +496,7 @@ export interface components {
         MessageBlock: {
             content: components["schemas"]["Content"];
             raw?: components["schemas"]["RawBlock"];
+            typed?: components["schemas"]["TextRange"][];
         };
         MessageId: string;
         Messages: {
@@ -541,7 +543,7 @@ export interface components {
             kind: string;
         };
         /** @enum {string} */
-        Origin: "instructions" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
+        Origin: "instructions" | "developer" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
         /** @enum {string} */
         Outcome: "kept" | "excerpted" | "trimmed" | "summarized" | "dropped" | "pinned";
         OverflowAsk: {
@@ -647,6 +649,16 @@ export interface components {
             trigger: components["schemas"]["Trigger"];
             words: string;
         };
+        Repairs: {
+            /** Format: int32 */
+            answered: number;
+            /** Format: int32 */
+            empty: number;
+            /** Format: int32 */
+            removed: number;
+            /** Format: int32 */
+            tokens: number;
+        };
         Report: {
             /** Format: int32 */
             budget: number;
@@ -670,6 +682,7 @@ export interface components {
             mode: components["schemas"]["Mode"];
             quality: components["schemas"]["Quality"] | null;
             recent?: components["schemas"]["RecentMessages"];
+            repaired?: components["schemas"]["Repairs"];
             /** Format: double */
             saved_ratio: number;
             status: components["schemas"]["Status"];
@@ -967,6 +980,12 @@ export interface components {
             /** Format: int32 */
             start: number;
         };
+        TextRange: {
+            /** Format: int32 */
+            end: number;
+            /** Format: int32 */
+            start: number;
+        };
         Thinking: {
             redacted?: boolean;
             signature?: string;
@@ -1134,6 +1153,7 @@ export type Receipt = components['schemas']['Receipt'];
 export type RecentMessages = components['schemas']['RecentMessages'];
 export type RemovedContent = components['schemas']['RemovedContent'];
 export type RemovedItem = components['schemas']['RemovedItem'];
+export type Repairs = components['schemas']['Repairs'];
 export type Report = components['schemas']['Report'];
 export type ReportedUsage = components['schemas']['ReportedUsage'];
 export type RequestOutcome = components['schemas']['RequestOutcome'];
@@ -1161,6 +1181,7 @@ export type SummarizerReport = components['schemas']['SummarizerReport'];
 export type SummaryCheck = components['schemas']['SummaryCheck'];
 export type TaskKind = components['schemas']['TaskKind'];
 export type TextCall = components['schemas']['TextCall'];
+export type TextRange = components['schemas']['TextRange'];
 export type Thinking = components['schemas']['Thinking'];
 export type Timings = components['schemas']['Timings'];
 export type ToolCall = components['schemas']['ToolCall'];
