@@ -42,17 +42,25 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
         Content::Text { text } => counter.count(text),
         Content::Thinking(thinking) => counter.count(&thinking.text),
         Content::ToolCall(call) => {
-            counter.count(&call.id) + counter.count(&call.name) + count_arguments(counter, &call.arguments)
+            count_call_id(counter, &call.id) + counter.count(&call.name) + count_arguments(counter, &call.arguments)
         }
         Content::ToolResult(result) => {
             let name = result.name.as_deref().map_or(0, |name| counter.count(name));
             let attachments = result.attachments.iter().map(count_media).fold(0, Tokens::saturating_add);
-            name + counter.count(&result.call_id) + counter.count(&result.text) + attachments
+            name + count_call_id(counter, &result.call_id) + counter.count(&result.text) + attachments
         }
         Content::Media(media) => count_media(media),
         Content::Opaque(opaque) => counter.count(&opaque.json),
         Content::Gone => 0,
     }
+}
+
+/// The tokens of an id that is written for a call that came without one: `call_123`.
+const MADE_ID_TOKENS: Tokens = 4;
+
+/// Returns the tokens of a call's id. One that is missing is made where the provider wants ids.
+fn count_call_id(counter: &dyn TokenCounter, id: &str) -> Tokens {
+    if id.is_empty() { MADE_ID_TOKENS } else { counter.count(id) }
 }
 
 /// Returns the tokens of media. Providers resize images and read documents by the page, so their bytes say little, and each

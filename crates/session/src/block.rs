@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
-use crate::speaker::TextRange;
+use crate::text_range::TextRange;
 
 /// The id that ties a tool call to its result, as the agent recorded it.
 ///

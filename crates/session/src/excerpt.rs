@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::speaker::TextRange;
+use crate::text_range::TextRange;
 
 /// Sorted, disjoint, non-empty byte ranges of a text that stay; their ends are on character boundaries.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -10,7 +10,7 @@ use crate::excerpt::Excerpt;
 use crate::fold::EntryKey;
 use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, SyntheticMessage};
 use crate::message::{Message, TextCall, Usage};
-use crate::speaker::TextRange;
+use crate::text_range::TextRange;
 
 /// A hash of a part of a session.
 pub(crate) type Hash = [u8; 32];

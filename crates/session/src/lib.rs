@@ -14,6 +14,7 @@ mod pairing;
 mod session;
 pub mod speaker;
 mod summarizer;
+mod text_range;
 mod unit;
 
 pub use block::{
@@ -27,6 +28,7 @@ pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Rea
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use pairing::{OpenCalls, pair};
 pub use session::{Session, UndoError};
-pub use speaker::{Level, TextRange};
+pub use speaker::Level;
 pub use summarizer::{SummarizerRecord, SummaryCheck};
+pub use text_range::TextRange;
 pub use unit::{Unit, UnitKind, units};

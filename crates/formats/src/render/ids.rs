@@ -67,9 +67,9 @@ impl Ids {
         id
     }
 
-    /// An id that is not in use, made of the call's own, or of its tool's name.
+    /// An id that is not in use, made of the call's own. One that is made of nothing is as short as the engine counts it.
     fn fresh(&mut self, call: &ToolCall) -> CallId {
-        let id = if call.id.is_empty() { &call.name } else { &call.id };
+        let id = &call.id;
         let valid = |char: char| if char.is_ascii_alphanumeric() || "_-".contains(char) { char } else { '_' };
         let mut base: String = id.chars().take(32).map(valid).collect();
         if base.is_empty() {

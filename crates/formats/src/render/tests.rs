@@ -145,7 +145,7 @@ fn repairs() {
         "S u(ask) function_call:1 function_call:2 function_call_output:2 function_call_output:1 a(say)",
     );
     responses("u c1 u", "u(ask) function_call:1 function_call_output:1 u(ask)");
-    responses("u c r a", "u(ask) function_call:run function_call_output:run a(say)");
+    responses("u c r a", "u(ask) function_call:call function_call_output:call a(say)");
     responses("s s u t", "S d(rules) u(ask) a(say)");
 
     let gemini = |line: &str, expect: &str| check_view(&session(line), Profile::Gemini, expect);
