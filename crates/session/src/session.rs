@@ -41,10 +41,15 @@ pub struct Session {
     stands_for: HashMap<EntryKey, SummaryCoverage>,
 }
 
-/// Returns the name of the tool that a result of the message `caller` is of; `None` where a server's name stands beside it.
+/// Returns the name of the tool that a result of the message `caller` is of. `None` where that is not certain: the result names
+/// another tool, or calls of several tools have the id and it names none of them.
 fn tool_of<'c>(caller: &'c Message, result: &ToolResult) -> Option<&'c str> {
-    let (block, call) = caller.calls().find(|(_, call)| call.id == result.call_id)?;
-    (!speaker::is_of_server(&call.name, &caller.blocks[block])).then_some(&*call.name)
+    let calls = || caller.calls().filter(|(_, call)| call.id == result.call_id).map(|(_, call)| &*call.name);
+    let first = calls().next()?;
+    match result.name.as_deref() {
+        Some(named) => calls().find(|name| *name == named),
+        None => calls().all(|name| name == first).then_some(first),
+    }
 }
 
 /// What a summary covers.
@@ -109,7 +114,11 @@ impl Session {
         let index = self.log.len() as u32;
         message.id = self.unique_id(message.id, index);
         let caller = call.map(|call| &*self.log[call]);
-        speaker::settle(&mut message, |result| tool_of(caller?, result));
+        // A result that came with another id than its call's has been given the call by its order.
+        let is_by_order = message.recorded_call_id.is_some();
+        speaker::settle(&mut message, |result| {
+            tool_of(caller?, result).filter(|_| !is_by_order || result.name.is_some())
+        });
         let position = self.place(&message, index, call.map(|call| call as u32));
         if message.role != Role::Tool {
             self.answering = message.calls().next().map(|_| index);

@@ -167,6 +167,7 @@ impl Source {
     fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: SourcePosition) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
         let told = arguments::tell(json.as_ref(), arguments, &mut self.folder);
+        let name = &one_line(name);
         let head: Arc<str> = if told.head.is_empty() {
             Arc::clone(name)
         } else {
@@ -383,6 +384,14 @@ impl Source {
         {
             passage.gap_behind = rows.has_gap_behind();
         }
+    }
+}
+
+/// A tool's name on one line: it stands at the beginning of one, where a mark would be read.
+fn one_line(name: &Arc<str>) -> Arc<str> {
+    match name.contains(char::is_control) {
+        true => Arc::from(name.replace(char::is_control, " ")),
+        false => Arc::clone(name),
     }
 }
 

@@ -2,13 +2,16 @@
 //!
 //! Source: the agent's own writer, versions 2.0 to 2.1.332. A refused call is a result that failed; beside the text stands
 //! `toolUseResult`, as "User rejected tool use" or as "Error: " with the text again, and in newer versions `toolDenialKind`. An
-//! answered question has what the tool gave there, an object with `answers`. What a server's tool fails with is written like a
-//! refusal, so its name decides there.
+//! answered question has what the tool gave there, an object with `answers`. What a server's tool fails with is written like the
+//! second of these, so its name decides there.
 
-use epitome_session::speaker::spoken_range;
+use epitome_session::speaker::{Refusal, spoken_range};
 use epitome_session::{Content, Message, Role, TextRange, ToolResult};
 
 use crate::json::{self, Object};
+
+/// What stands beside the text of a call that a person refused.
+const REJECTED: &str = "User rejected tool use";
 
 /// Settles what a person said through the tools whose results a record holds: nothing, unless the record says so beside the
 /// text. Where it says so, the tool's name and the text's form decide when the result enters the session.
@@ -20,13 +23,19 @@ pub(super) fn settle(read: &mut [Message], record: &Object<'_>) {
         let Content::ToolResult(result) = &block.content else { continue };
         block.typed = if !is_alone || !is_told(result, record) {
             Some(Vec::new())
-        } else if record.text("toolDenialKind").as_deref() == Some("user-rejected") {
+        } else if result.is_error && is_certain(record) {
             // The agent's own word: the tool does not matter.
-            Some(spoken_range("", &result.text, true).map(TextRange::from).into_iter().collect())
+            Some(Refusal::CLAUDE_CODE.words(&result.text).map(TextRange::from).into_iter().collect())
         } else {
             None
         };
     }
+}
+
+/// Whether the record has a field that says that a person refused the call.
+fn is_certain(record: &Object<'_>) -> bool {
+    record.text("toolDenialKind").as_deref() == Some("user-rejected")
+        || record.text("toolUseResult").as_deref() == Some(REJECTED)
 }
 
 /// Whether the record says beside a result's text that a person refused the call, or answered a question.
@@ -38,7 +47,7 @@ fn is_told(result: &ToolResult, record: &Object<'_>) -> bool {
             && Object::parse(beside).is_some_and(|given| given.get("answers").is_some());
     }
     let Some(failure) = json::string(beside) else { return false };
-    failure == "User rejected tool use" || failure.strip_prefix("Error: ").is_some_and(|text| text == &*result.text)
+    failure == REJECTED || failure.strip_prefix("Error: ").is_some_and(|text| text == &*result.text)
 }
 
 #[cfg(test)]
@@ -67,7 +76,7 @@ mod tests {
         };
         let told = r#"User has answered your questions: \"Port?\"=\"1\". You can now continue with"#;
         // `None`: tool and form decide.
-        check(&result(refused, true), r#""toolUseResult":"User rejected tool use","#, None);
+        check(&result(refused, true), r#""toolUseResult":"User rejected tool use","#, Some(&["no"]));
         check(&result(refused, true), &format!(r#""toolUseResult":"Error: {refused}","#), None);
         let kind = r#""toolUseResult":"x","toolDenialKind":"user-rejected","#;
         check(&result(refused, true), &format!(r#""toolUseResult":"Error: {refused}",{}"#, &kind[20..]), Some(&["no"]));

@@ -100,11 +100,11 @@ fn user(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
     let origin = if typed { Origin::Typed } else { Origin::Injected };
     let mut user = Message::new(id, Role::User, origin, blocks);
     // The event has what was typed beside what the model was shown.
-    let typed = data["content"].as_str().unwrap_or("").trim();
-    let place = |part: Range<usize>| Some(part.start + shown[part].find(typed)?);
-    let start = speaker::typed_parts(shown).into_iter().find_map(place).filter(|_| !typed.is_empty());
-    if let (Some(block), Some(start)) = (user.blocks.first_mut(), start) {
-        block.typed = Some(vec![(start..start + typed.len()).into()]);
+    let said = data["content"].as_str().unwrap_or("").trim();
+    let place = |part: Range<usize>| Some(part.start + shown[part].find(said)?);
+    let start = speaker::typed_parts(shown).into_iter().find_map(place).filter(|_| !said.is_empty());
+    if let (Some(block), Some(start), true) = (user.blocks.first_mut(), start, typed) {
+        block.typed = Some(vec![(start..start + said.len()).into()]);
     }
     user.timestamp = at;
     log.push(user);

@@ -149,7 +149,10 @@ fn own_tool(object: &Object<'_>, json: &str, name: &str) -> Block {
 }
 
 fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -> Block {
-    let name = Arc::from(&*object.text("name").unwrap_or_default());
+    // A server's tool has the server's name in front, wherever its call goes.
+    let (space, own) = (object.text("namespace").unwrap_or_default(), object.text("name").unwrap_or_default());
+    let between = if space.is_empty() || space.ends_with(['_', '.', '/']) { "" } else { "__" };
+    let name = Arc::from(format!("{space}{between}{own}"));
     // Bytes that no provider would take are not kept.
     let in_string = object.get("arguments").is_some_and(|json| json.starts_with('"'));
     let damaged = !known.is_empty() && (!in_string || matches!(arguments, Arguments::Text(_)));

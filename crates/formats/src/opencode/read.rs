@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use epitome_session::speaker::Refusal;
 use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
@@ -174,8 +175,13 @@ impl OpenCodeReader {
         };
         let mut message =
             self.log.answer(tool["id"].as_str().unwrap_or(""), answer, time::of_value(&state["time"]["end"]));
-        // What a person answered stands beside the text, as what the tool gave.
-        if !is_error && !state["metadata"]["answers"].is_array() {
+        // What a person answered stands beside the text, as what the tool gave; a call is refused before the tool runs.
+        let is_own = tool["tool"].as_str().is_some_and(|name| Refusal::OPENCODE.is_of(name));
+        if is_error {
+            let said = state["error"].as_str().filter(|_| is_own).and_then(|text| Refusal::OPENCODE.words(text));
+            let said = said.map(|range| vec![range.into()]).unwrap_or_default();
+            message.blocks.iter_mut().for_each(|block| block.typed = Some(said.clone()));
+        } else if !state["metadata"]["answers"].is_array() {
             message.blocks.iter_mut().for_each(|block| block.typed = Some(Vec::new()));
         }
         let key = self.log.push(message);

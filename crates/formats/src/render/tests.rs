@@ -164,7 +164,7 @@ fn repairs() {
     anthropic("u a s a", "S u(ask) a(say,say)");
     anthropic("u c1 s r1", "S u(ask) a(c1) u(r1)"); // the late result stands with its call
     anthropic("u c1 r1 c1 r1 c1 r1", "u(ask) a(c1) u(r1) a(c1_2) u(r1_2) a(c1_3) u(r1_3)");
-    anthropic("u c r a", "u(ask) a(crun) u(rrun) a(say)");
+    anthropic("u c r a", "u(ask) a(ccall) u(rcall) a(say)");
     anthropic("u ca|b+a_b ra_b ra|b", "u(ask) a(ca_b_2,ca_b) u(ra_b,ra_b_2)");
     anthropic("s", "S u([The)");
     anthropic("", "u([The)");

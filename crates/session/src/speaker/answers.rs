@@ -1,8 +1,8 @@
 //! What a person says through a tool: answers to an agent's questions, and the words with which a call was refused.
 //!
 //! A result is a tool's text, and anybody may have written that. What stands here is therefore narrow: the agents' own tools,
-//! by their exact names, in the exact form that the agent gives an answer; and refusals, only in results that failed, of tools
-//! that no server brought.
+//! by their exact names, in the exact form that the agent gives an answer; and refusals, only in results of these tools that
+//! failed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -50,7 +50,8 @@ const QUESTIONS: &[(&str, &[Form])] = &[
 ];
 
 /// A form in which an agent tells the model that a person refused a call, and why.
-struct Refusal {
+#[derive(Debug, Clone, Copy)]
+pub struct Refusal {
     /// How the result begins.
     opening: &'static str,
     /// What stands in front of the person's words.
@@ -59,43 +60,68 @@ struct Refusal {
     closing: &'static str,
     /// What stands in their place where the person gave none.
     without_words: &'static str,
-    /// Whether a tool of this name is a server's: what it fails with is its own text.
-    is_of_server: fn(&str) -> bool,
+    /// The agent's own tools, which fail in its words; a server's tool fails in its own.
+    tools: &'static str,
 }
 
-const REFUSALS: &[Refusal] = &[
-    // Claude Code: the results of refused calls in its sessions. Its tools of servers are `mcp__SERVER__TOOL`.
-    Refusal {
+impl Refusal {
+    /// Claude Code. Source: the results of refused calls in its sessions, and the list of tools in its documentation.
+    pub const CLAUDE_CODE: Self = Self {
         opening: "The user doesn't want to proceed with this tool use.",
         lead: "To tell you how to proceed, the user said:\n",
         closing: "\n\nNote: The user's next message may contain",
         without_words: "The user wants to clarify these questions.",
-        is_of_server: |tool| tool.starts_with("mcp__"),
-    },
-    // opencode: `CorrectedError` in `permission/index.ts`. Its tools of servers are `SERVER_TOOL`.
-    Refusal {
+        tools: "Agent AskUserQuestion Bash BashOutput Edit EnterPlanMode EnterWorktree ExitPlanMode ExitWorktree Glob Grep \
+                KillShell LS LSP Monitor MultiEdit NotebookEdit PowerShell Read Skill SlashCommand Task TaskCreate TaskOutput \
+                TaskStop TaskUpdate TodoWrite WebFetch WebSearch Write",
+    };
+
+    /// opencode. Source: `CorrectedError` in `permission/index.ts`, and the folder `tool/`.
+    pub const OPENCODE: Self = Self {
         opening: "The user rejected permission to use this specific tool call",
         lead: " with the following feedback: ",
         closing: "",
         without_words: "",
-        is_of_server: |tool| tool.contains('_'),
-    },
-];
+        tools: "apply_patch bash batch codesearch edit glob grep list lsp multiedit patch plan_enter plan_exit question read \
+                skill task todoread todowrite webfetch websearch write",
+    };
+
+    /// Whether a tool of this name is the agent's own.
+    pub fn is_of(&self, tool: &str) -> bool {
+        self.tools.split(' ').any(|own| own == tool)
+    }
+
+    /// Returns the byte range of a person's words in the result of a refused call, without white space around it; `None`
+    /// where a person gave none, or the text is another. Linear.
+    pub fn words(&self, text: &str) -> Option<Range<usize>> {
+        let start = text.starts_with(self.opening).then(|| text.find(self.lead))?? + self.lead.len();
+        let words = &text[start..];
+        if !self.without_words.is_empty() && words.starts_with(self.without_words) {
+            return None;
+        }
+        let end = if self.closing.is_empty() { None } else { words.rfind(self.closing) };
+        trimmed(text, start..start + end.unwrap_or(words.len()))
+    }
+}
 
 /// Returns the byte range of a result that repeats what a person said, without white space around it: the answer to an agent's
 /// question, with the question where the text has both, or the reason of a refusal. `None` where a person said nothing in it, or
 /// where that is not certain. Linear.
+///
+/// Of refusals only Claude Code's count, whose tools have names of their own: other agents' readers know from the record.
 pub fn spoken_range(tool: &str, text: &str, is_error: bool) -> Option<Range<usize>> {
-    let found = if is_error { refusal(tool, text)? } else { answer(tool, text)? };
-    let part = text.get(found.clone())?;
-    let start = found.start + (part.len() - part.trim_start().len());
-    let length = part.trim().len();
-    (length > 0).then_some(start..start + length)
+    if is_error {
+        return Refusal::CLAUDE_CODE.words(text).filter(|_| Refusal::CLAUDE_CODE.is_of(tool));
+    }
+    trimmed(text, answer(tool, text)?)
 }
 
-/// Whether an agent's own tool of this name asks a person.
-pub(super) fn is_question(tool: &str) -> bool {
-    QUESTIONS.iter().any(|(name, _)| *name == tool)
+/// Returns a range without the white space around its text; `None` where there is nothing else.
+fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let part = text.get(range.clone())?;
+    let start = range.start + (part.len() - part.trim_start().len());
+    let length = part.trim().len();
+    (length > 0).then_some(start..start + length)
 }
 
 fn answer(tool: &str, text: &str) -> Option<Range<usize>> {
@@ -118,15 +144,4 @@ fn answer(tool: &str, text: &str) -> Option<Range<usize>> {
             Some(start..start + value.len())
         }
     })
-}
-
-fn refusal(tool: &str, text: &str) -> Option<Range<usize>> {
-    let form = REFUSALS.iter().find(|form| text.starts_with(form.opening) && !(form.is_of_server)(tool))?;
-    let start = text.find(form.lead)? + form.lead.len();
-    let words = &text[start..];
-    if !form.without_words.is_empty() && words.starts_with(form.without_words) {
-        return None;
-    }
-    let end = if form.closing.is_empty() { None } else { words.rfind(form.closing) };
-    Some(start..start + end.unwrap_or(words.len()))
 }

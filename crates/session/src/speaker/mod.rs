@@ -10,13 +10,11 @@ mod harness;
 
 use std::ops::Range;
 
-use serde::Deserialize;
-
 use crate::block::{Block, Content, ToolResult};
 use crate::message::{Message, Origin};
 use crate::text_range::TextRange;
 
-pub use answers::spoken_range;
+pub use answers::{Refusal, spoken_range};
 pub use harness::typed_parts;
 
 /// How far a text is trusted. What is said at one level cannot speak for a higher one.
@@ -78,22 +76,8 @@ fn trimmed(text: &str) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-/// Whether a tool has the name of one that asks a person, and the record of the call names a server that it is of (`namespace`
-/// in OpenAI's items).
-pub(crate) fn is_of_server(tool: &str, call: &Block) -> bool {
-    #[derive(Deserialize)]
-    struct Call {
-        namespace: Option<String>,
-    }
-    if !answers::is_question(tool) {
-        return false;
-    }
-    let record = call.raw.as_ref().and_then(|raw| serde_json::from_str::<Call>(&raw.json).ok());
-    record.is_some_and(|call| call.namespace.is_some_and(|name| !name.is_empty()))
-}
-
 /// Settles which parts of a message a person said, where its reader has not: the name of the tool that a result is of comes
-/// from `tool_of`. Linear in the texts that may be a person's.
+/// from `tool_of`, and nobody speaks through a tool that is not known. Linear in the texts that may be a person's.
 pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
     let is_typed = message.is_typed();
     for Block { content, typed, .. } in &mut message.blocks {
@@ -108,8 +92,8 @@ pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) ->
                 }
             }
             Content::ToolResult(result) => {
-                let tool = result.name.as_deref().or_else(|| tool_of(result)).unwrap_or_default();
-                *typed = spoken_range(tool, &result.text, result.is_error).map(|range| vec![range.into()]);
+                let range = tool_of(result).and_then(|tool| spoken_range(tool, &result.text, result.is_error));
+                *typed = range.map(|range| vec![range.into()]);
             }
             Content::Text { .. } | Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) => {}
             Content::Opaque(_) | Content::Gone => {}
