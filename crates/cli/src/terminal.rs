@@ -31,6 +31,7 @@ pub(crate) fn print_over(lines: usize, text: &str) -> io::Result<()> {
 }
 
 /// Writes styled text to standard output, for another program that shows styles: without them only where nobody wants any.
+#[cfg(feature = "service")]
 pub(crate) fn print_for_host(text: &str) -> io::Result<()> {
     let wants_none = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     write_painted(io::stdout().lock(), text, !wants_none)
