@@ -130,10 +130,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if matches!(names[0].as_str(), "crate" | "super" | "self") && names.len() > 1 {
-            let mention = self.mention(&names);
-            self.outline.needs.push(mention);
-        }
+        // `child::function()` is a need without a word that says where it begins, and so is the bare name of a re-export.
+        let mention = self.mention(&names);
+        self.outline.needs.push(mention);
         visit::visit_path(self, path);
     }
 }
@@ -195,7 +194,9 @@ impl Crate {
         while let Some((first, rest)) = names.split_first() {
             let mut child = at.clone();
             child.push(first.clone());
-            if self.outlines.contains_key(&child) {
+            // A bare name in the code may be that of a variable: only a re-export makes it one of another file.
+            let may_be_variable = mention.names.len() == 1 && !mention.is_of_this_crate;
+            if self.outlines.contains_key(&child) && !may_be_variable {
                 (at, names) = (child, rest);
                 continue;
             }
@@ -219,17 +220,24 @@ impl Crate {
         self.outlines.get_key_value(&at).map(|(module, _)| module).into_iter().collect()
     }
 
+    /// The files that each file needs.
+    fn needs(&self) -> BTreeMap<&Module, BTreeSet<&Module>> {
+        let needs_of = |module, outline: &Outline| {
+            let targets = outline.needs.iter().flat_map(|mention| self.targets(mention, MOST_DOORS));
+            targets.filter(|target| *target != module).collect()
+        };
+        self.outlines.iter().map(|(module, outline)| (module, needs_of(module, outline))).collect()
+    }
+
     /// Sets of files of which each needs each other, over others or straight, the largest first.
     fn circles(&self) -> Vec<Vec<String>> {
         let mut graph = DiGraph::<&Module, ()>::new();
         let nodes: BTreeMap<&Module, _> = self.outlines.keys().map(|module| (module, graph.add_node(module))).collect();
-        for (module, outline) in &self.outlines {
-            let targets = outline.needs.iter().flat_map(|mention| self.targets(mention, MOST_DOORS));
-            for target in targets.filter(|target| *target != module) {
+        for (module, targets) in self.needs() {
+            for target in targets {
                 graph.add_edge(nodes[module], nodes[target], ());
             }
         }
-        let name = |module: &Module| if module.is_empty() { "lib".to_owned() } else { module.join("/") };
         let mut circles: Vec<Vec<String>> = tarjan_scc(&graph)
             .into_iter()
             .filter(|circle| circle.len() > 1)
@@ -239,6 +247,10 @@ impl Crate {
         circles.sort_by_key(|circle| std::cmp::Reverse(circle.len()));
         circles
     }
+}
+
+fn name(module: &Module) -> String {
+    if module.is_empty() { "lib".to_owned() } else { module.join("/") }
 }
 
 fn crates() -> Vec<PathBuf> {
@@ -259,10 +271,14 @@ fn no_circle_is_too_large_to_hold_in_mind() {
     assert!(crates.len() > 30, "{} crates", crates.len());
     let mut too_large = Vec::new();
     for folder in crates {
-        let circles = Crate::read(&folder.join("src")).circles();
-        for circle in circles.into_iter().filter(|circle| circle.len() > MOST_FILES) {
-            let name = folder.file_name().unwrap().to_string_lossy();
-            too_large.push(format!("{name}: {} files need each other: {}", circle.len(), circle.join(", ")));
+        let read = Crate::read(&folder.join("src"));
+        for circle in read.circles().into_iter().filter(|circle| circle.len() > MOST_FILES) {
+            let room = folder.file_name().unwrap().to_string_lossy();
+            too_large.push(format!("{room}: {} files need each other:", circle.len()));
+            for (module, targets) in read.needs().into_iter().filter(|(module, _)| circle.contains(&name(module))) {
+                let inside: Vec<String> = targets.into_iter().map(name).filter(|it| circle.contains(it)).collect();
+                too_large.push(format!("    {} → {}", name(module), inside.join(", ")));
+            }
         }
     }
     assert!(too_large.is_empty(), "at most {MOST_FILES} files of a circle:\n{}", too_large.join("\n"));
@@ -290,6 +306,9 @@ fn needs_are_what_is_named_and_not_who_shows_it() {
     check(&[lib, ("a.rs", "use std::fmt;"), ("b.rs", "use b::C;")], &[]);
     check(&[("lib.rs", "mod a;\nuse a::A;\nstruct L;"), ("a.rs", "use crate::L;")], &[&["a", "lib"]]);
     check(&[("lib.rs", "mod a;\nuse a::A;\nstruct L;"), ("a.rs", "#[cfg(test)]\nmod tests {\nuse crate::L;\n}")], &[]);
+    check(&[("lib.rs", "mod a;\nfn l() { a::f() }"), ("a.rs", "fn f() { crate::l() }")], &[&["a", "lib"]]);
+    check(&[("lib.rs", "mod a;\npub use a::A;\nfn l() -> A {}"), ("a.rs", "use crate::l;")], &[&["a", "lib"]]);
+    check(&[("lib.rs", "mod a;\nfn l() { let a = 1; a }"), ("a.rs", "use crate::l;")], &[]);
     let nested = [("lib.rs", "mod a;"), ("a/mod.rs", "mod b;\nuse b::B;\nstruct A;"), ("a/b.rs", "use super::A;")];
     check(&nested, &[&["a", "a/b"]]);
 }

@@ -9,11 +9,12 @@ use crate::draft::Draft;
 use crate::least::{floor_of, not_worthwhile, staying, stop_reason};
 use crate::quality::Attempt;
 use crate::receipts;
-use crate::report::{Mode, Repairs, Report, Status, Step, Timings};
+use crate::report::{Mode, Repairs, Report, Step, Timings};
 use crate::request::{Pins, Request};
 use crate::run::WrittenSummary;
 use crate::select::SelectedKind;
 use crate::stages::{EMPTY, MISSING, ORPHAN, REPAIR};
+use crate::status::Status;
 use crate::working::WorkingView;
 
 /// Turns the chosen attempt into a draft: the epoch, and the report with a receipt for every message.

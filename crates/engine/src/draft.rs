@@ -9,7 +9,8 @@ use thiserror::Error;
 
 use crate::guard::{self, Refusal};
 use crate::ledger::count_message;
-use crate::report::{Report, Status, Timings};
+use crate::report::{Report, Timings};
+use crate::status::Status;
 
 /// A compaction that is worked out and not yet made; committing makes exactly this one. A host may show it, store it,
 /// and let a person edit its summaries before the commit.

@@ -18,10 +18,11 @@ use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, OriginalMessages};
-use crate::report::{Mode, Report, Status, Timings};
+use crate::report::{Mode, Report, Timings};
 use crate::request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 use crate::run::Runner;
 use crate::select::{SelectSettings, SelectedKind, route_verdict};
+use crate::status::Status;
 use crate::tournament::{one_or_retries, tournament};
 use crate::working::WorkingView;
 

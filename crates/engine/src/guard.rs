@@ -11,7 +11,7 @@ use epitome_strategy::{
 use crate::block_on::{panic_message, without_panic};
 use crate::mutants::plan_without_guard;
 pub use crate::mutants::{Guard, Guards};
-use crate::report::Status;
+use crate::status::Status;
 
 /// Why an edit was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]

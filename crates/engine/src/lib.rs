@@ -37,6 +37,7 @@ mod select;
 mod shorten;
 mod slots;
 mod stages;
+mod status;
 mod summaries;
 mod tournament;
 mod triggers;
@@ -56,9 +57,10 @@ pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, ReasoningFilter, count_bl
 pub use observe::{Observer, Progress};
 pub use quality::{KeptShare, MinQuality, OnLoss, Quality, QualityPart, Shortfall, Try};
 pub use report::{
-    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Repairs, Report, Status, Step,
+    EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Repairs, Report, Step,
     SummarizerReport, Timings,
 };
 pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
 pub use select::SelectSettings;
+pub use status::Status;
 pub use triggers::{Triggers, Watch};

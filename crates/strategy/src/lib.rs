@@ -7,6 +7,7 @@
 
 pub mod adapter;
 pub mod archive;
+mod block;
 mod cancellation;
 mod clock;
 pub mod commands;
@@ -42,6 +43,7 @@ pub use epitome_session::{
 #[doc(hidden)]
 pub use serde_json::Value;
 
+pub use block::{BlockRef, EntryTokens};
 pub use cancellation::Cancellation;
 pub use clock::Clock;
 pub use facts::{
@@ -68,4 +70,4 @@ pub use summaries::{
     window_start,
 };
 pub use task::{TaskDetector, TaskKind, Verdict};
-pub use view::{BlockRef, EntryTokens, Protection, Vectors, View};
+pub use view::{Protection, Vectors, View};

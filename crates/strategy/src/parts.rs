@@ -3,13 +3,14 @@
 
 use epitome_session::{Reason, UnitKind};
 
+use crate::block::BlockRef;
 use crate::cut::{Focus, telling_lines};
 use crate::goal::Goal;
 use crate::plan::Edit;
 use crate::services::Tokens;
 use crate::summaries::{SUMMARY_OVERHEAD, SummaryRoom, allot, neighbours, summarize};
 use crate::text;
-use crate::view::{BlockRef, View};
+use crate::view::View;
 
 /// A part of a session: units that belong together and may shrink together.
 #[derive(Debug, Clone, PartialEq, Default)]

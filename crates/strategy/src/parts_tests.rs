@@ -5,11 +5,12 @@ use std::sync::Arc;
 use epitome_session::{Entry, EntryKey, Language, Message, Origin, Position, Role, units};
 
 use super::*;
+use crate::block::EntryTokens;
 use crate::host::HostChanges;
 use crate::plan::SummaryText;
 use crate::services::TokenCounter;
 use crate::task::TaskKind;
-use crate::view::{EntryTokens, Protection};
+use crate::view::Protection;
 
 /// One token a byte.
 #[derive(Debug)]

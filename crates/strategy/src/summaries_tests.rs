@@ -18,10 +18,11 @@ mod runs {
     use epitome_session::{Entry, EntryKey, Language, Message, Origin, Position, Role, units};
 
     use super::super::*;
+    use crate::block::EntryTokens;
     use crate::host::HostChanges;
     use crate::services::TokenCounter;
     use crate::task::TaskKind;
-    use crate::view::{EntryTokens, Protection};
+    use crate::view::Protection;
 
     #[derive(Debug)]
     struct Bytes;

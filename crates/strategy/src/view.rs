@@ -6,19 +6,11 @@ use std::sync::{Arc, OnceLock};
 use epitome_session::{Block, Content, Entry, EntryKey, Language, Message, Origin, Session, Unit, UnitKind};
 use serde::{Deserialize, Serialize};
 
+use crate::block::{BlockRef, EntryTokens};
 use crate::cancellation::Cancellation;
 use crate::facts::Facts;
 use crate::lexicon::Lexicon;
 use crate::services::{Embeddings, TokenCounter, Tokens};
-
-/// The tokens of one entry of a view.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct EntryTokens {
-    /// Of the whole message: its blocks and the constant per message.
-    pub total: Tokens,
-    /// Of each block.
-    pub blocks: Vec<Tokens>,
-}
 
 /// What the engine refuses to do to a unit, and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,15 +63,6 @@ pub struct Vectors {
     pub units: Embeddings,
     /// The vector of [`Goal::focus`](crate::Goal::focus), where there is one.
     pub focus: Option<Vec<f32>>,
-}
-
-/// A block of a view, by position.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct BlockRef {
-    /// Position of the message in the view.
-    pub message: u32,
-    /// Position of the block in the message.
-    pub block: u32,
 }
 
 /// What the model would see now, with everything that planning needs: messages, units, token counts, protections,

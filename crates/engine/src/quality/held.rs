@@ -9,7 +9,7 @@ use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, V
 
 use super::find::Finder;
 use super::said::{OriginalMessages, Texts, TypedMessages, conclusions, people, summary_lines};
-use super::{KeptShare, MinQuality, PARTS, Quality, QualityPart};
+use super::{HOLLOW_FROM, KeptShare, MinQuality, PARTS, Quality, QualityPart};
 use crate::context::Context;
 
 /// The most examples of losses in a report.
@@ -18,8 +18,6 @@ const EXAMPLES: usize = 5;
 const EXAMPLE_CHARS: usize = 200;
 /// The fewest characters of a typed message that says what a session is about: a shorter one says yes or go.
 const TELLING_CHARS: usize = 10;
-/// The fewest things that a view held of which the loss of all makes it hollow: with fewer the figure says little.
-pub(super) const HOLLOW_FROM: u32 = 5;
 /// The share of the whole below which a view is hollow although something is left. One sentence of dozens, left by chance
 /// in the newest message, says no more of a session than none. Source: the recorded sessions that were measured keep a
 /// sixth and more at a two-hundredth of their tokens.

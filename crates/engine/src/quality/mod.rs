@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use said::OriginalMessages;
 pub(crate) use tries::{Attempt, Judge};
 
+/// The fewest things that a view held of which the loss of all makes it hollow: with fewer the figure says little.
+const HOLLOW_FROM: u32 = 5;
+
 /// What a compaction lost: how much of what the session held the view after still holds, outside the system prompt. The
 /// session is its log, so losses of earlier compactions count as missing here too. The figures are cheap and need no
 /// model. Those of a draft are of the summaries as they were written, before any edit by a person.
@@ -256,7 +259,7 @@ impl Quality {
     pub fn lost_parts(&self) -> Vec<QualityPart> {
         let is_lost = |part: &QualityPart| {
             let kept = self.part(*part);
-            kept.held >= held::HOLLOW_FROM && kept.kept == 0 && kept.lost_now > 0
+            kept.held >= HOLLOW_FROM && kept.kept == 0 && kept.lost_now > 0
         };
         QualityPart::ALL.into_iter().filter(is_lost).collect()
     }

@@ -10,9 +10,9 @@ use super::{MinQuality, OnLoss, OriginalMessages, Quality, Try};
 use crate::archive::MemoryArchive;
 use crate::context::Context;
 use crate::guard::{self, Guard, Refusal};
-use crate::report::Status;
 use crate::request::Chain;
 use crate::run::Run;
+use crate::status::Status;
 use crate::working::{Layout, WorkingView};
 
 /// One run of a chain: its result and its quality.

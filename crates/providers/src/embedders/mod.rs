@@ -6,6 +6,7 @@
 
 mod cached;
 mod choice;
+mod error;
 #[cfg(feature = "fastembed")]
 mod fastembed;
 #[cfg(feature = "http")]
@@ -13,7 +14,8 @@ mod openai;
 mod settings;
 
 pub use cached::{CacheSettings, CachedEmbedder};
-pub use choice::{EmbedderChoice, EmbedderError};
+pub use choice::EmbedderChoice;
+pub use error::EmbedderError;
 #[cfg(feature = "fastembed")]
 pub use fastembed::FastembedEmbedder;
 #[cfg(feature = "http")]

@@ -5,13 +5,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
 
-use super::Progress;
 use super::answer::Body;
 use super::cache::{Cache, key};
 use super::check::{AnswerRequirements, Problem, look};
 use super::fence::fenced;
 use super::gate::Gate;
-use super::progress::{ModelProgress, ModelStep};
+use super::progress::{ModelProgress, ModelStep, Progress};
 use super::prompts::Texts;
 use super::service::Service;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};

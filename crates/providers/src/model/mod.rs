@@ -30,7 +30,6 @@ mod transcript;
 mod wording;
 mod write;
 
-use std::fmt;
 use std::sync::Arc;
 
 use epitome_strategy::{Refusals, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
@@ -44,6 +43,7 @@ use crate::chat::{ChatModel, Compaction};
 use cache::Cache;
 use compacted::CompactionConversation;
 use gate::Gate;
+use progress::Progress;
 use prompts::Prompts;
 use service::Service;
 
@@ -88,16 +88,6 @@ pub struct ModelSummarizer {
     compaction: Option<Arc<dyn Compaction>>,
     /// The summarizer's kind in reports.
     kind: &'static str,
-}
-
-/// The listener for progress.
-#[derive(Clone)]
-struct Progress(Arc<dyn Fn(ModelProgress) + Send + Sync>);
-
-impl fmt::Debug for Progress {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Progress")
-    }
 }
 
 impl ModelSummarizer {

@@ -1,5 +1,8 @@
 //! The progress of a summary.
 
+use std::fmt;
+use std::sync::Arc;
+
 /// A step while a summary is written, and the cost so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelProgress {
@@ -45,4 +48,14 @@ pub enum ModelStep {
         /// Tokens of the session that a part holds at most from now on.
         part_tokens: u32,
     },
+}
+
+/// The listener for progress.
+#[derive(Clone)]
+pub(super) struct Progress(pub(super) Arc<dyn Fn(ModelProgress) + Send + Sync>);
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Progress")
+    }
 }

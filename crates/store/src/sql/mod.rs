@@ -1,5 +1,6 @@
 //! A store in an SQL database: one text of SQL for all databases, each of which only runs it.
 
+mod database;
 #[cfg(feature = "postgres")]
 mod exchange;
 mod memories;
@@ -22,14 +23,14 @@ use std::process;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use epitome_strategy::async_trait;
 use tokio::task::unconstrained;
 
 use crate::data::Health;
 use crate::error::StoreError;
-use crate::lock::{CompactionMark, ExternalLock, SessionLock, Turns};
+use crate::lock::{CompactionMark, SessionLock, Turns};
 use crate::tenant::{Tenant, check_name};
 
+use database::{Access, Attempted, Database, Failure};
 #[cfg(feature = "postgres")]
 pub use exchange::{EventFeed, EventPage, Exchange, FeedEvent, Grant, OutgoingEvent};
 #[cfg(feature = "postgres")]
@@ -85,76 +86,6 @@ pub struct Store {
     turns: Turns,
     /// The process that opened it.
     process: u32,
-}
-
-/// Runs the statements.
-#[async_trait]
-trait Database: Send + Sync + Debug {
-    /// The kind of database.
-    fn backend(&self) -> &'static str;
-    /// Runs statements in their order, all or none, all of them on the same state of the data.
-    async fn run(&self, access: Access, statements: Vec<Statement>) -> Result<Vec<Outcome>, Failure>;
-    /// Waits for a lock that all processes on this database see; `None` where the database has no such locks.
-    async fn lock(&self, name: &str) -> Result<Option<Box<dyn ExternalLock>>, StoreError>;
-    /// Takes such a lock where no other process has it.
-    async fn try_lock(&self, _name: &str) -> Result<Attempted, StoreError> {
-        Ok(Attempted::Unknown)
-    }
-    /// Whether any process has such a lock.
-    async fn is_locked(&self, _name: &str) -> Result<bool, StoreError> {
-        Ok(false)
-    }
-    /// Ends the work on the database.
-    fn close(&self);
-    /// A connection that hears of events; `None` where processes on this database do not tell each other of any.
-    #[cfg(feature = "postgres")]
-    async fn wakeups(&self) -> Result<Option<Wakeups>, StoreError> {
-        Ok(None)
-    }
-}
-
-/// The result of an attempt at a lock.
-#[derive(Debug)]
-#[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "other databases have no such locks"))]
-enum Attempted {
-    /// The database has no locks that other processes see.
-    Unknown,
-    /// Another process has it.
-    Refused,
-    /// It is held.
-    Held(Box<dyn ExternalLock>),
-}
-
-/// Whether statements read or write.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
-    Read,
-    Write,
-    /// Writes to make room.
-    Delete,
-}
-
-/// Why statements changed nothing.
-#[derive(Debug)]
-enum Failure {
-    /// The statement of this number did not change as many rows as it expects.
-    Unmet(usize),
-    /// Something of that name is there already.
-    Taken,
-    /// The database failed.
-    Error(StoreError),
-}
-
-impl Failure {
-    /// The error where the statements expect nothing.
-    fn into_error(self) -> StoreError {
-        match self {
-            Self::Error(error) => error,
-            Self::Unmet(_) | Self::Taken => {
-                StoreError::Database { doing: "changing the database", source: "it refused the change".into() }
-            }
-        }
-    }
 }
 
 impl Store {

@@ -1,5 +1,6 @@
 //! PostgreSQL, which several instances may share.
 
+mod connect;
 mod locks;
 mod wakeups;
 
@@ -7,26 +8,23 @@ use std::collections::HashMap;
 use std::fmt::{self, Debug};
 use std::future::poll_fn;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use deadpool_postgres::Pool;
 use epitome_strategy::async_trait;
-use rustls::ClientConfig;
-use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::task::unconstrained;
-use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Config, IsolationLevel, NoTls, Transaction};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::{Config, IsolationLevel, Transaction};
 
+use super::Store;
+use super::database::{Access, Attempted, Database, Failure};
 use super::migrations::{POSTGRES, VERSION_TABLE, check_current, missing};
 use super::statement::{Outcome, Row, Statement, Value};
-use super::{Access, Attempted, Database, Failure, Store};
 use crate::error::StoreError;
 use crate::lock::ExternalLock;
+use connect::{connection, failed, pool};
 use locks::{Keys, Locks};
 pub use wakeups::Wakeups;
 
@@ -247,49 +245,6 @@ impl From<StoreError> for Attempt {
     fn from(error: StoreError) -> Self {
         Self::Failed(Failure::Error(error))
     }
-}
-
-fn failed(doing: &'static str) -> impl Fn(tokio_postgres::Error) -> StoreError {
-    move |error| match error.code() {
-        Some(&SqlState::DISK_FULL) => StoreError::Full { source: error.into() },
-        _ => StoreError::Database { doing, source: error.into() },
-    }
-}
-
-fn pool(config: &Config, connections: u32) -> Result<Pool, StoreError> {
-    let managed = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = match tls(config)? {
-        Some(tls) => Manager::from_config(config.clone(), tls, managed),
-        None => Manager::from_config(config.clone(), NoTls, managed),
-    };
-    let pool = Pool::builder(manager).max_size(connections.max(1) as usize).runtime(Runtime::Tokio1);
-    let pool = pool.wait_timeout(Some(Duration::from_secs(60))).build();
-    pool.map_err(|error| StoreError::Database { doing: "connecting to the database", source: error.into() })
-}
-
-/// The way to encrypt connections; `None` where they are not to be encrypted, or where the system has no certificates
-/// to check a server's with and checking is not required.
-fn tls(config: &Config) -> Result<Option<MakeRustlsConnect>, StoreError> {
-    if config.get_ssl_mode() == SslMode::Disable {
-        return Ok(None);
-    }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let made = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier);
-    match made {
-        Ok(tls) => Ok(Some(MakeRustlsConnect::new(tls.with_no_client_auth()))),
-        Err(_) if config.get_ssl_mode() == SslMode::Prefer => Ok(None),
-        Err(error) => Err(StoreError::Database { doing: "preparing encrypted connections", source: error.into() }),
-    }
-}
-
-async fn connection(pool: &Pool) -> Result<Object, StoreError> {
-    let connected = pool.get().await;
-    connected.map_err(|error| match error {
-        PoolError::Closed => StoreError::Closed,
-        error => StoreError::Database { doing: "connecting to the database", source: error.into() },
-    })
 }
 
 async fn run_one(

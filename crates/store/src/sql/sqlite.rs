@@ -12,10 +12,11 @@ use epitome_strategy::{async_trait, lock};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, Transaction, TransactionBehavior, ffi, params_from_iter};
 
+use super::Store;
+use super::database::{Access, Database, Failure};
 use super::migrations::{SQLITE, VERSION_TABLE, check_current, missing};
 use super::reserve::Reserve;
 use super::statement::{Outcome, Row, Statement, Value};
-use super::{Access, Database, Failure, Store};
 use crate::error::StoreError;
 use crate::lock::ExternalLock;
 use tokio::sync::oneshot;

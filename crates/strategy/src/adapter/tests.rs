@@ -9,12 +9,13 @@ use epitome_session::{
 use super::arguments::{self, Change};
 use super::from_messages;
 use super::shortened::shortened;
+use crate::block::EntryTokens;
 use crate::goal::Goal;
 use crate::host::HostChanges;
 use crate::plan::{Edit, SummaryText};
 use crate::services::{TokenCounter, Tokens};
 use crate::strategy::{Lossiness, Meta, RequiredServices};
-use crate::view::{EntryTokens, Protection, View};
+use crate::view::{Protection, View};
 
 const META: Meta = Meta {
     id: "closure",

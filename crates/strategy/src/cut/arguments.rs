@@ -3,8 +3,9 @@
 use epitome_session::Arguments;
 use serde_json::Value;
 
+use crate::block::BlockRef;
 use crate::services::Tokens;
-use crate::view::{BlockRef, View};
+use crate::view::View;
 
 /// Shortening must remove at least this many characters to be worth an edit.
 const LEAST_CUT: usize = 100;

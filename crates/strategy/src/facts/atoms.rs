@@ -6,7 +6,7 @@ use std::ops::Range;
 use epitome_session::{Arguments, Content, Entry, Origin, Role};
 
 use super::scan::scan;
-use crate::view::BlockRef;
+use crate::block::BlockRef;
 
 /// The kind of an exact string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

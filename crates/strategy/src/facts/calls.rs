@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 
 use epitome_session::{Arguments, Content, Entry, OpenCalls, Origin, Role, Unit};
 
-use super::{Call, Facts, ToolOutput};
+use super::Facts;
+use super::call::{Call, ToolOutput};
+use crate::block::{BlockRef, EntryTokens};
 use crate::tools;
-use crate::view::{BlockRef, EntryTokens};
 
 /// The calls of a unit that have no result yet, as positions in [`Facts::calls`], oldest first.
 #[derive(Default)]

@@ -2,8 +2,37 @@
 
 use serde_json::Value;
 
-use super::{Call, FileAccess, scripts};
+use super::call::Call;
+use super::scripts;
 use crate::tools::{self, ToolKind};
+
+/// The action of a call on a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FileAccess {
+    /// It read the whole file.
+    ReadWhole,
+    /// It read a part of the file.
+    ReadPart,
+    /// It changed a part of the file.
+    Edit,
+    /// It wrote the whole file.
+    Write,
+}
+
+/// A call that names one file.
+#[derive(Debug, Clone)]
+pub struct FileEvent {
+    /// The path as the call spells it.
+    pub path: String,
+    /// The action on the file.
+    pub access: FileAccess,
+    /// The part that was read, as the call spells it; empty for a whole file.
+    pub part: String,
+    /// The call, as a position in [`Facts::calls`].
+    pub call: u32,
+    /// Whether the tool reported an error.
+    pub failed: bool,
+}
 
 /// Returns the files that a call names, with the action on each and the part of it that is read (empty for all of it).
 /// `open` is the file that an editor in plain text shows; it is `None` at the start and carried from call to call.

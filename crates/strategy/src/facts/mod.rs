@@ -1,6 +1,7 @@
 //! Facts: properties of a view that several strategies need, computed once.
 
 mod atoms;
+mod call;
 mod calls;
 mod files;
 mod references;
@@ -12,93 +13,15 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use epitome_session::{Content, Entry, Unit};
-use serde_json::Value;
 
 pub use atoms::{Atom, AtomKind, AtomPlace, Atoms, Occurrence};
+pub use call::{Call, ToolOutput};
+pub use files::{FileAccess, FileEvent};
 pub use references::References;
 
+use crate::block::EntryTokens;
 use crate::lexicon::{CueCounts, Lexicon};
-use crate::services::Tokens;
-use crate::tools::ToolKind;
-use crate::view::{BlockRef, EntryTokens};
 pub use files::files_of;
-
-/// A tool call of a view.
-#[derive(Debug, Clone)]
-pub struct Call<'a> {
-    /// The block that contains it.
-    pub at: BlockRef,
-    /// The position of its unit.
-    pub unit: u32,
-    /// The tool's name.
-    pub name: &'a str,
-    /// The kind of the tool.
-    pub kind: ToolKind,
-    /// The arguments as text.
-    pub arguments: &'a str,
-    /// Whether the arguments are recorded as JSON.
-    pub is_json: bool,
-    /// Its result, or for a call in plain text the output that followed.
-    pub output: Option<BlockRef>,
-}
-
-impl Call<'_> {
-    /// Returns the arguments as JSON, where they are. Linear in the arguments, parsed anew each time.
-    pub fn json(&self) -> Option<Value> {
-        self.is_json.then(|| serde_json::from_str(self.arguments).ok()).flatten()
-    }
-}
-
-/// A tool's output: a tool result, or a user-role message that carries one.
-#[derive(Debug, Clone)]
-pub struct ToolOutput<'a> {
-    /// The block that contains it.
-    pub at: BlockRef,
-    /// The position of its unit.
-    pub unit: u32,
-    /// The call that it answers, as a position in [`Facts::calls`].
-    pub call: Option<u32>,
-    /// The tool's name; empty when unknown.
-    pub tool: &'a str,
-    /// The text as the model sees it.
-    pub text: &'a str,
-    /// Its tokens.
-    pub tokens: Tokens,
-    /// Whether the tool reported an error.
-    pub is_error: bool,
-    /// Whether an earlier edit has excerpted it already.
-    pub is_excerpted: bool,
-    /// How many units with tool output come after its own: 0 for the newest.
-    pub newer_tool_units: u32,
-}
-
-/// The action of a call on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum FileAccess {
-    /// It read the whole file.
-    ReadWhole,
-    /// It read a part of the file.
-    ReadPart,
-    /// It changed a part of the file.
-    Edit,
-    /// It wrote the whole file.
-    Write,
-}
-
-/// A call that names one file.
-#[derive(Debug, Clone)]
-pub struct FileEvent {
-    /// The path as the call spells it.
-    pub path: String,
-    /// The action on the file.
-    pub access: FileAccess,
-    /// The part that was read, as the call spells it; empty for a whole file.
-    pub part: String,
-    /// The call, as a position in [`Facts::calls`].
-    pub call: u32,
-    /// Whether the tool reported an error.
-    pub failed: bool,
-}
 
 /// Properties of a view that several strategies need. Each is computed on first use, in time linear in the view.
 #[derive(Debug)]

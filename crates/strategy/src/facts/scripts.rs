@@ -1,7 +1,7 @@
 //! The files that calls in plain text read and change: shell scripts, and commands such as
 //! `str_replace_editor create a.py`.
 
-use super::FileAccess;
+use super::files::FileAccess;
 
 /// Commands of agents' shells, with their action on the file that follows them.
 const COMMANDS: &[(&str, FileAccess)] = &[

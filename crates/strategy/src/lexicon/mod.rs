@@ -1,161 +1,18 @@
 //! Cue words: words that indicate the subject of a text. The words are data, in `words.txt`.
 
+mod cue;
 mod parse;
 mod phrases;
 mod search;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
 
 use regex::Regex;
-use thiserror::Error;
 
-use crate::text::ends_sentence;
-
+pub use cue::{Cue, CueCounts, CueMatch, Cues, LexiconError};
 pub use search::CueSearch;
-
-/// What a word or a phrase indicates about its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cue {
-    /// Something is called important.
-    Important,
-    /// Something is to be remembered.
-    Remember,
-    /// A standing instruction: must, never, always.
-    Instruction,
-    /// A person's preference or wish.
-    Preference,
-    /// Something was decided or concluded.
-    Decision,
-    /// A task starts.
-    TaskStart,
-    /// A task, or a part of it, is done.
-    Completion,
-    /// Something failed.
-    Error,
-    /// Something was repaired.
-    Fix,
-    /// A question that needs an answer.
-    Question,
-    /// The subject changes.
-    TopicShift,
-    /// People who write code talk.
-    Code,
-    /// People who investigate something talk.
-    Analysis,
-    /// Small talk and courtesy.
-    Conversation,
-}
-
-crate::named! {
-    Cue {
-        Important = "important",
-        Remember = "remember",
-        Instruction = "instruction",
-        Preference = "preference",
-        Decision = "decision",
-        TaskStart = "task-start",
-        Completion = "completion",
-        Error = "error",
-        Fix = "fix",
-        Question = "question",
-        TopicShift = "topic-shift",
-        Code = "code",
-        Analysis = "analysis",
-        Conversation = "conversation",
-    }
-}
-
-/// How often each cue occurs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CueCounts([u32; Cue::ALL.len()]);
-
-impl CueCounts {
-    /// Returns how often a cue occurs.
-    pub fn count(&self, cue: Cue) -> u32 {
-        self.0[cue as usize]
-    }
-
-    /// Whether a cue occurs at all.
-    pub fn has(&self, cue: Cue) -> bool {
-        self.count(cue) > 0
-    }
-
-    /// Adds the counts of another text.
-    pub fn add(&mut self, other: &Self) {
-        for (count, more) in self.0.iter_mut().zip(other.0) {
-            *count = count.saturating_add(more);
-        }
-    }
-}
-
-/// A cue in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CueMatch {
-    /// The cue.
-    pub cue: Cue,
-    /// The bytes of the word or phrase.
-    pub range: Range<usize>,
-}
-
-/// Why words could not be added.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("`{word}`: {problem}")]
-pub struct LexiconError {
-    /// The word or the pattern, as it was given.
-    pub word: String,
-    /// What is wrong with it.
-    pub problem: String,
-}
-
-/// The first bit of the cues that a word has only at the start of a sentence.
-const OPENING: u32 = 16;
-
-/// A set of cues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Cues(u32);
-
-impl Cues {
-    /// Returns every cue.
-    pub const ALL: Self = Self((1 << Cue::ALL.len()) - 1);
-
-    /// Returns the given cues.
-    pub const fn new<const COUNT: usize>(cues: [Cue; COUNT]) -> Self {
-        let (mut bits, mut at) = (0, 0);
-        while at < COUNT {
-            bits |= 1 << cues[at] as u32;
-            at += 1;
-        }
-        Self(bits)
-    }
-
-    /// Whether a cue is in the set.
-    pub const fn has(self, cue: Cue) -> bool {
-        self.0 & (1 << cue as u32) != 0
-    }
-
-    /// Returns the bits of cues that a word has only at the start of a sentence: the same bits, further up.
-    const fn opening(cue: Cue) -> Self {
-        Self(1 << (cue as u32 + OPENING))
-    }
-
-    /// Returns those of a word's cues that are among `wanted`.
-    const fn and(self, wanted: Self) -> Self {
-        Self(self.0 & (wanted.0 | wanted.0 << OPENING))
-    }
-
-    /// Returns a word's cues in its place; `opens` says whether a sentence starts with it.
-    fn in_place(self, opens: impl FnOnce() -> bool) -> Self {
-        let (anywhere, opening) = (self.0 & Self::ALL.0, self.0 >> OPENING);
-        Self(if opening & !anywhere != 0 && opens() { anywhere | opening } else { anywhere })
-    }
-
-    const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-}
 
 /// Cue words and patterns. [`CueSearch`] finds them; a search that is never asked for is never built.
 pub struct Lexicon {
@@ -300,19 +157,6 @@ impl Lexicon {
         let of = move |cues: Cues| cues.and(Cues::new([cue])) != Cues(0);
         self.words.iter().filter(move |(_, cues)| of(*cues)).map(|(word, _)| word.as_str())
     }
-}
-
-/// Whether a sentence starts at `at`: at the start of the text, of a line (behind bullets and numbers), or behind the
-/// end of another sentence. Constant time but for white space and bullets.
-fn opens_sentence(text: &str, at: usize) -> bool {
-    let is_mark = |char: char| matches!(char, ' ' | '\t' | '-' | '*' | '#' | '>' | '•' | '"' | '“' | '「' | '(' | '（');
-    let before = text[..at].trim_end_matches(is_mark);
-    let Some(last) = before.chars().next_back() else { return true };
-    if last == '\n' || !last.is_ascii() && ends_sentence(last) {
-        return true;
-    }
-    // A mark with a space behind it ends a sentence, and so does a list's number.
-    matches!(last, '.' | '!' | '?' | ')') && before.len() < at
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reads `words.txt`.
 
-use super::{Cue, LexiconError};
+use super::cue::{Cue, LexiconError};
 use crate::named::UnknownName;
 
 /// Returns the entries of a file of words, each with the cue of its section. They are not checked by [`check_word`]: a

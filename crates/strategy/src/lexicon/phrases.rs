@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Cues;
+use super::cue::Cues;
 
 /// Words and phrases in lower case, each with its cues; without cues where it only hides shorter ones.
 #[derive(Debug, Default)]

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use regex::Regex;
 
+use super::Lexicon;
+use super::cue::{Cue, CueCounts, CueMatch, Cues, LexiconError};
 use super::phrases::Phrases;
-use super::{Cue, CueCounts, CueMatch, Cues, Lexicon, LexiconError, opens_sentence};
+use crate::text::ends_sentence;
 
 /// Words with their cues.
 type Words = Vec<(String, Cues)>;
@@ -77,4 +79,17 @@ impl CueSearch {
             regex.find_iter(text).for_each(|it| found(*cue, it.range()));
         }
     }
+}
+
+/// Whether a sentence starts at `at`: at the start of the text, of a line (behind bullets and numbers), or behind the
+/// end of another sentence. Constant time but for white space and bullets.
+fn opens_sentence(text: &str, at: usize) -> bool {
+    let is_mark = |char: char| matches!(char, ' ' | '\t' | '-' | '*' | '#' | '>' | '•' | '"' | '“' | '「' | '(' | '（');
+    let before = text[..at].trim_end_matches(is_mark);
+    let Some(last) = before.chars().next_back() else { return true };
+    if last == '\n' || !last.is_ascii() && ends_sentence(last) {
+        return true;
+    }
+    // A mark with a space behind it ends a sentence, and so does a list's number.
+    matches!(last, '.' | '!' | '?' | ')') && before.len() < at
 }

@@ -8,8 +8,7 @@ use ::fastembed::{
     EmbeddingModel, InitOptionsUserDefined, Pooling, TextEmbedding, TokenizerFiles, UserDefinedEmbeddingModel,
 };
 
-use super::super::FastembedPooling;
-use super::EmbedderError;
+use super::super::{EmbedderError, FastembedPooling};
 
 /// The file names of the network, the likeliest first.
 const MODEL_NAMES: &[&str] =

@@ -7,7 +7,7 @@ use epitome_strategy::lock;
 
 use ort::environment::Environment;
 
-use super::EmbedderError;
+use super::super::EmbedderError;
 
 /// The library's file: the one that `chosen` names, else `ORT_DYLIB_PATH`, else the user's data folder.
 pub(super) fn find(chosen: Option<&Path>) -> Result<PathBuf, EmbedderError> {

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{connection, failed};
+use super::connect::{connection, failed};
 use crate::error::StoreError;
 use crate::lock::ExternalLock;
 

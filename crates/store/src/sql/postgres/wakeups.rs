@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel, error::TrySendError};
 use tokio::time::timeout;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 
-use super::{failed, tls};
+use super::connect::{failed, tls};
 use crate::error::StoreError;
 
 /// The channel of a schema's events, as a query. The name of a channel has at most 63 bytes.
