@@ -130,7 +130,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let is_for_tests = ["tests", "tests.rs", "target", "node_modules"].contains(&name) || name.ends_with("_tests.rs");
+        let is_for_tests =
+            ["tests", "tests.rs", "target", "node_modules"].contains(&name) || name.ends_with("_tests.rs");
         match path.is_dir() {
             _ if is_for_tests => {}
             true => files(&path, found),

@@ -26,6 +26,10 @@ pub struct SummaryCheck {
     /// Demands and files for which neither the model nor the rules had room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+    /// Lines, as the model wrote them, whose state of a file, a command or a task the log contradicts. The summary has the
+    /// log's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub corrected: Vec<String>,
     /// What was wrong with the model's first answer, where the model was asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]

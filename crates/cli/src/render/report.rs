@@ -223,7 +223,8 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
 
 /// The findings of checking a model's summary against the session.
 fn checked(check: &SummaryCheck) -> String {
-    let SummaryCheck { strings, unknown, demands, added_demands, files, added_files, left_out, asked_again } = check;
+    let SummaryCheck { strings, unknown, demands, added_demands, files, added_files, left_out, corrected, asked_again } =
+        check;
     let known = strings.saturating_sub(unknown.len() as u32);
     let mut text = format!("{} of {} strings stand in the session", number(known), number(*strings));
     let mut tell = |what: &str, items: &[String]| {
@@ -238,6 +239,7 @@ fn checked(check: &SummaryCheck) -> String {
     tell(&format!("of {} demands added by rules", number(*demands)), added_demands);
     tell(&format!("of {} changed files added by rules", number(*files)), added_files);
     tell("no room for", left_out);
+    tell("states corrected by the log", corrected);
     if let Some(reason) = asked_again {
         let _ = write!(text, "; asked again because {reason}");
     }

@@ -59,8 +59,6 @@ pub(super) enum Problem {
     Lost(Vec<String>),
     /// Strings that the session does not hold.
     Unknown(Vec<String>),
-    /// The statements that contradict the newest state of a file or of the task list.
-    Contradicts(Vec<String>),
 }
 
 /// The summary in an answer, and everything that is wrong with it. Linear in the answer, and in the session where it is held
@@ -102,8 +100,6 @@ pub(super) fn look(answer: &ChatAnswer, expected: &AnswerRequirements, task: &Su
     if let Some(evidence) = &expected.evidence {
         let (unknown, _) = evidence.unknown(start);
         problems.extend((!unknown.is_empty()).then_some(Problem::Unknown(unknown)));
-        let against = evidence.contradictions(&body, task);
-        problems.extend((!against.is_empty()).then_some(Problem::Contradicts(against)));
     }
     (body, problems)
 }
@@ -228,7 +224,6 @@ impl Problem {
                         list(strings)
                     )
                 }
-                Self::Contradicts(points) => points.join("; "),
             },
             Language::Chinese => match self {
                 Self::Empty => "内容为空".to_owned(),
@@ -242,7 +237,6 @@ impl Problem {
                 Self::Language => "它没有用中文写".to_owned(),
                 Self::Lost(strings) => format!("没有包含 {}", list(strings)),
                 Self::Unknown(strings) => format!("会话中没有 {}：请照会话原文写，或删去", list(strings)),
-                Self::Contradicts(points) => points.join("；"),
             },
         }
     }

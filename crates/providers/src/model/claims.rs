@@ -201,16 +201,6 @@ fn without_atoms(line: &str, mut found: impl FnMut(&str, AtomKind)) -> String {
     rest
 }
 
-/// The exact strings and the numbers of a line, each once.
-pub(super) fn exact_strings(line: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    let rest = without_atoms(line, |text, _| found.push(text.to_owned()));
-    found.extend(numbers(&rest));
-    found.sort();
-    found.dedup();
-    found
-}
-
 /// The numbers of a line with at least [`LEAST_DIGITS`] digits that are words of their own: `41`, `0.85`, `75,366`.
 fn numbers(line: &str) -> Vec<String> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | ',' | '_' | '-' | '/' | ':');

@@ -11,17 +11,13 @@ use epitome_strategy::{Arguments, Content, Lexicon, Message, Origin, SummaryTask
 
 use super::answer::{AnswerSection, Body};
 use super::changed::{ChangedFile, changed_files};
-use super::claims::{claims, exact_strings, fold_for_lookup};
-use super::gone::deletes;
-use super::revoked::is_taken_back;
-use super::runs::{FailedRun, failed_runs};
+use super::claims::{claims, fold_for_lookup};
+use super::runs::failed_runs;
 use super::shorten::one_line;
 use super::source;
 use super::state::{Task, task_list};
-use super::wording::{
-    SectionTopic, deletion_problem, failed_run_problem, open_task_problem, proposes, says_back, says_done,
-    says_untouched, untouched_problem, unverified_marks,
-};
+use super::state_lines::LogState;
+use super::wording::{proposes, unverified_marks};
 
 /// Between two texts of the corpus: in no text, so that no string is found across them.
 const PARTED: char = '\u{1}';
@@ -35,8 +31,8 @@ const TOLD: f64 = 0.6;
 pub(super) struct Evidence {
     /// All texts, folded.
     corpus: String,
-    /// The user's demands in the summarised messages, the oldest first, each once, word for word.
-    demands: Vec<String>,
+    /// The user's demands in the summarised messages, the oldest first, each once.
+    demands: Vec<TypedDemand>,
     /// The files that calls changed in it, the newest last.
     files: Vec<ChangedFile>,
     /// The files that calls changed anywhere in the session.
@@ -44,7 +40,17 @@ pub(super) struct Evidence {
     /// The newest task list.
     tasks: Vec<Task>,
     /// Commands whose newest run failed.
-    failed: Vec<FailedRun>,
+    failed: Vec<String>,
+}
+
+/// A demand of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TypedDemand {
+    /// Word for word.
+    pub text: String,
+    /// The newest later sentence of the user about the same ([`related_sentence`]): it may take the demand back, or narrow
+    /// it, which is for the reader to see.
+    pub later: Option<String>,
 }
 
 impl Evidence {
@@ -96,67 +102,13 @@ impl Evidence {
         (unknown.collect(), count)
     }
 
-    /// The statements of a summary that contradict the newest state of a file or of the task list, for the model and
-    /// for people.
-    pub(super) fn contradictions(&self, body: &Body, task: &SummaryTask<'_>) -> Vec<String> {
-        // Text far beyond the budget is cut off before it is read.
-        let mut left = 64 * task.request.max_tokens.max(64) as usize;
-        let mut lines: Vec<(&str, SectionTopic)> = Vec::new();
-        for section in &body.sections {
-            let tells = SectionTopic::of_heading(section.heading.as_deref());
-            for line in &section.lines {
-                if let Some(rest) = left.checked_sub(line.len()) {
-                    left = rest;
-                    lines.push((line, tells));
-                }
-            }
-        }
-        let mut found = Vec::new();
-        for (line, tells) in lines.iter().filter(|(_, tells)| *tells != SectionTopic::Plan) {
-            for clause in clauses(line) {
-                for file in &self.newest {
-                    found.extend(self.file_problem(file, clause, line, *tells, task));
-                }
-                let is_newest = matches!(tells, SectionTopic::State | SectionTopic::Done);
-                let denied = self.failed.iter().filter(|run| is_newest && run.is_denied_by(clause));
-                found.extend(denied.map(|run| failed_run_problem(task.language, &run.command)));
-            }
-        }
-        for open in self.tasks.iter().filter(|item| !item.is_done) {
-            let item = fold_for_lookup(&open.text);
-            if item.chars().count() >= 6 && lines.iter().any(|(line, tells)| is_called_done(line, *tells, &item)) {
-                found.push(open_task_problem(task.language, &open.text));
-            }
-        }
-        found.sort();
-        found.dedup();
-        found
-    }
-
-    /// The contradiction between a clause of a line and the newest state of a file.
-    fn file_problem(
-        &self,
-        file: &ChangedFile,
-        clause: &str,
-        line: &str,
-        tells: SectionTopic,
-        task: &SummaryTask<'_>,
-    ) -> Option<String> {
-        let name = file.path.rsplit('/').next().unwrap_or_default();
-        if !names(clause, &file.path, name, &self.newest) {
-            return None;
-        }
-        // The deletion of a file that is back may be reported as an event, but not as the present state.
-        let is_told_so = !file.was_deleted || tells == SectionTopic::State && file.is_back && !says_back(line);
-        if file.is_there && is_told_so && deletes(clause, &file.path, name) {
-            return Some(deletion_problem(task.language, &file.path));
-        }
-        let is_denied = !file.may_be_reverted && says_untouched(clause);
-        is_denied.then(|| untouched_problem(task.language, &file.path))
+    /// What the log says of files, commands and tasks.
+    pub(super) fn log_state(&self) -> LogState<'_> {
+        LogState { files: &self.newest, failed: &self.failed, tasks: &self.tasks }
     }
 
     /// The number of demands, and those that a text does not state.
-    pub(super) fn untold_demands(&self, text: &str) -> (usize, Vec<String>) {
+    pub(super) fn untold_demands(&self, text: &str) -> (usize, Vec<&TypedDemand>) {
         let whole = fold_for_lookup(text);
         let lines: Vec<HashSet<String>> = text.lines().map(words).collect();
         // A demand of several sentences may be stated in several places.
@@ -165,9 +117,10 @@ impl Evidence {
             let held = |line: &HashSet<String>| own.intersection(line).count() as f64 >= own.len() as f64 * TOLD;
             own.is_empty() || whole.contains(&fold_for_lookup(sentence)) || lines.iter().any(held)
         };
-        let is_told =
-            |demand: &&String| sentences(demand).into_iter().all(|sentence| is_sentence_told(&demand[sentence]));
-        (self.demands.len(), self.demands.iter().filter(|demand| !is_told(demand)).cloned().collect())
+        let is_told = |demand: &&TypedDemand| {
+            sentences(&demand.text).into_iter().all(|sentence| is_sentence_told(&demand.text[sentence]))
+        };
+        (self.demands.len(), self.demands.iter().filter(|demand| !is_told(demand)).collect())
     }
 
     /// The files that calls changed in the summarised messages, the newest first; whether a text names each.
@@ -175,21 +128,6 @@ impl Evidence {
         let text = fold_for_lookup(text);
         self.files.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
-}
-
-/// Whether a line says that the task `item`, folded, is done: in the clause that names it, or as the whole of a line
-/// about finished work.
-fn is_called_done(line: &str, tells: SectionTopic, item: &str) -> bool {
-    let whole = fold_for_lookup(line);
-    let bare = whole.trim_start_matches(['-', '*', ' ']).trim_end_matches(['.', '。']);
-    if tells == SectionTopic::Done && bare == item {
-        return true;
-    }
-    let said: Vec<String> =
-        clauses(line).into_iter().map(fold_for_lookup).filter(|clause| clause.contains(item)).collect();
-    // A task that has several clauses is in none of them.
-    let said = if said.is_empty() && whole.contains(item) { vec![whole] } else { said };
-    said.iter().any(|clause| says_done(&clause.replace(item, " … ")))
 }
 
 /// Whether a folded text names a file: by its path, or by the end of it.
@@ -208,35 +146,9 @@ fn is_named(text: &str, path: &str) -> bool {
     }
 }
 
-/// Whether a clause is about that file: it has the path, or a name that no other changed file has.
-fn names(clause: &str, path: &str, name: &str, all: &[ChangedFile]) -> bool {
-    if clause.contains(path) {
-        return true;
-    }
-    let same = all.iter().filter(|other| other.path.rsplit('/').next() == Some(name)).count();
-    name.contains('.') && same == 1 && clause.contains(name)
-}
-
-/// The parts of a line that say one thing each. A stop ends one only where white space follows: paths hold stops.
-fn clauses(line: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, char) in line.char_indices() {
-        let end = at + char.len_utf8();
-        let is_end = matches!(char, ';' | '；' | '。' | '，')
-            || matches!(char, '.' | ',') && line[end..].starts_with(char::is_whitespace);
-        if is_end {
-            parts.push(&line[start..at]);
-            start = end;
-        }
-    }
-    parts.push(&line[start..]);
-    parts
-}
-
 /// The words of a text that say something, each by its beginning, so that forms of a word are one; of Chinese each pair of
 /// signs.
-pub(super) fn words(text: &str) -> HashSet<String> {
+fn words(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
     for word in text.to_lowercase().split(|char: char| !(char.is_alphanumeric() || char == '_')) {
         let cjk: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();
@@ -335,8 +247,8 @@ const LONGEST_TYPED: usize = 2_000;
 /// The least probability that a sentence binds, of those that a model's text has to hold: it may leave out what only may.
 const SURE: f32 = 0.8;
 
-/// The demands of a person, word for word, each once; without those that were taken back later, anywhere in the log.
-fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String> {
+/// The demands of a person, each once.
+fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<TypedDemand> {
     let lexicon = Lexicon::standard();
     let mut seen = HashSet::new();
     let mut found = Vec::new();
@@ -347,25 +259,35 @@ fn typed_demands(messages: &[&Arc<Message>], log: &[Arc<Message>]) -> Vec<String
         .collect();
     for message in messages {
         let place = typed.iter().position(|(typed, _)| *typed == Arc::as_ptr(message));
-        let later: Vec<&str> =
-            place.map_or(&[][..], |place| &typed[place + 1..]).iter().map(|(_, text)| text.as_str()).collect();
+        let later = place.map_or(&[][..], |place| &typed[place + 1..]);
         for (_, text, ranges) in typed_texts(message) {
             for typed in ranges.into_iter().map(|range| &text[range]).filter(|typed| typed.len() <= LONGEST_TYPED) {
                 for demand in demands(&lexicon, typed).into_iter().filter(|demand| demand.binding >= SURE) {
-                    let demand = one_line(&typed[demand.range], LONGEST_DEMAND);
-                    let strings = exact_strings(&demand);
-                    let strings: Vec<&str> = strings.iter().map(String::as_str).collect();
-                    if !demand.is_empty()
-                        && !is_taken_back(&demand, &strings, &later)
-                        && seen.insert(fold_for_lookup(&demand))
-                    {
-                        found.push(demand);
+                    let text = one_line(&typed[demand.range], LONGEST_DEMAND);
+                    if !text.is_empty() && seen.insert(fold_for_lookup(&text)) {
+                        let later = later.iter().rev().find_map(|(_, said)| related_sentence(&text, said));
+                        found.push(TypedDemand { text, later });
                     }
                 }
             }
         }
     }
     found
+}
+
+/// The last sentence of a later text that shares at least half of a demand's words, and two of them, or one word with a
+/// digit, which is a name; not one that says the same.
+fn related_sentence(demand: &str, later: &str) -> Option<String> {
+    let own = words(demand);
+    let is_related = |sentence: &&str| {
+        let said = words(sentence);
+        let shared: Vec<&String> = own.intersection(&said).collect();
+        let is_of_its_name = shared.iter().any(|word| word.contains(|char: char| char.is_ascii_digit()));
+        let is_of_its_words = shared.len() >= 2 && shared.len() * 2 >= own.len();
+        (is_of_its_name || is_of_its_words) && fold_for_lookup(sentence) != fold_for_lookup(demand)
+    };
+    let said: Vec<&str> = sentences(later).into_iter().map(|range| &later[range]).collect();
+    said.into_iter().rev().find(is_related).map(|sentence| one_line(sentence, LONGEST_DEMAND))
 }
 
 /// Marks every one of `unknown` in a body as unverified, where it is not marked yet and its place states a fact. Linear

@@ -4,6 +4,7 @@ use epitome_strategy::{Language, SummaryRequest};
 use epitome_testkit::{FakeCounter, session};
 
 use super::*;
+use crate::model::state_lines;
 
 const SESSION: &str = r#"
 user: Make the lexer of /repo accept nested brackets. Never touch the public API. You must keep port 48213.
@@ -57,37 +58,7 @@ fn strings_that_nobody_said() {
 }
 
 #[test]
-fn what_contradicts_the_newest_state() {
-    let session = session(SESSION);
-    let evidence = with_task(&session, Evidence::read);
-    let check = |text: &str, expect: &[&str]| {
-        let headings = ["State", "Open", "Constraints"].map(str::to_owned);
-        let body = Body::read(text, &headings);
-        let found = with_task(&session, |task| evidence.contradictions(&body, task));
-        assert_eq!(found, expect, "{text}");
-    };
-    let lexer = "it says that `/repo/src/lexer.rs` was deleted; the newest call wrote or edited it";
-    check("## State\n- src/lexer.rs was edited; `notes.md` was deleted.", &[]);
-    check("## State\n- lexer.rs was deleted.", &[lexer]);
-    check("## State\n- /repo/src/lexer.rs: already deleted, the tests pass", &[lexer]);
-    check("## State\n- lexer.rs was not deleted", &[]);
-    check("## State\n- src/lexer.rs: the field depth was removed.", &[]);
-    check("## State\n- In src/lexer.rs one benchmark was removed.", &[]);
-    check("## State\n- three lines were deleted from lexer.rs", &[]);
-    check("## Open\n- lexer.rs is to be deleted", &[]);
-    let untouched = "it says that `/repo/src/lexer.rs` was not changed; calls changed it";
-    check("## State\n- src/lexer.rs is unchanged", &[untouched]);
-    check("## Constraints\n- src/lexer.rs must stay unchanged", &[]);
-    let open = "it says that “measure the time” is done; the newest task list has it open";
-    check("## State\n- [x] measure the time", &[open]);
-    check("## State\n- fix the lexer: done, measure the time: not done", &[]);
-    check("## State\n- [x] fix the lexer", &[]);
-    check("## State\n- the agent is running the function that is needed to measure the time (done)", &[open]);
-    check("## State\n- fix the lexer (done), measure the time (open)", &[]);
-}
-
-#[test]
-fn what_contradicts_the_newest_run_or_list() {
+fn states_that_the_log_corrects() {
     let more = r#"call Bash c6 {"command":"cd /repo && cargo test --test deep_nesting"}
 result c6: test result: FAILED. 2 passed; 1 failed
 call Bash c7 {"command":"rm /repo/old.md"}
@@ -97,49 +68,58 @@ result c8: ok
 "#;
     let session = session(&format!("{SESSION}{more}"));
     let evidence = with_task(&session, Evidence::read);
-    let check = |text: &str, expect: &[&str]| {
-        let headings = ["State", "Done", "Findings", "Open"].map(str::to_owned);
-        let body = Body::read(text, &headings);
-        let found = with_task(&session, |task| evidence.contradictions(&body, task));
-        assert_eq!(found, expect, "{text}");
+    let check = |section: &str, line: &str, expect: &str| {
+        let mut body = Body::read(&format!("## {section}\n{line}"), &["State", "Open", "现状"].map(str::to_owned));
+        let corrected = state_lines::correct(&mut body, evidence.log_state(), Language::English);
+        assert_eq!(body.sections[0].lines, [expect], "{line}");
+        assert_eq!(corrected.len(), usize::from(line != expect), "{line}");
     };
-    let failed = "it says that `cargo test --test deep_nesting` passes; its newest run failed";
-    check("## State\n- `cargo test --test deep_nesting` passes.", &[failed]);
-    check("## State\n- the lexer was edited; all tests pass", &[failed]);
-    check("## Done\n- All tests pass now.", &[failed]);
-    check("## State\n- `cargo test --test deep_nesting` fails: 1 failed", &[]);
-    check("## Findings\n- all tests pass", &[]);
-    check("## Open\n- all tests pass", &[]);
-    let open = "it says that “measure the time” is done; the newest task list has it open";
-    check("## Done\n- Measure the time.", &[open]);
-    check("## Done\n- fix the lexer", &[]);
-    let back = "it says that `/repo/old.md` was deleted; the newest call wrote or edited it";
-    check("## State\n- old.md was deleted", &[back]);
-    check("## State\n- old.md was deleted and written again", &[]);
-    check("## Findings\n- old.md was deleted", &[]);
-    check("## State\n- notes.md was deleted", &[]);
+    let keep = |section: &str, line: &str| check(section, line, line);
+    check("State", "- `src/lexer.rs`: deleted", "- `src/lexer.rs`: changed");
+    check("State", "- /repo/src/lexer.rs: deleted (the field too)", "- /repo/src/lexer.rs: changed (the field too)");
+    check("State", "- `notes.md`: changed", "- `notes.md`: deleted");
+    check("State", "* `old.md`：已删除", "* `old.md`：changed");
+    check("State", "- `cargo test --test deep_nesting`: passed", "- `cargo test --test deep_nesting`: failed");
+    check("State", "- [x] measure the time", "- [ ] measure the time");
+    keep("State", "- `src/lexer.rs`: changed");
+    keep("State", "- `notes.md`: deleted");
+    keep("State", "- `cargo test --test deep_nesting`: failed");
+    keep("State", "- `cargo test`: passed");
+    keep("State", "- `src/other.rs`: deleted");
+    keep("State", "- `lexer.rs`: deletedness");
+    keep("State", "- [x] fix the lexer");
+    // Prose is the model's own, and a plan is no state.
+    keep("State", "- lexer.rs was deleted; all tests pass");
+    keep("Open", "- `src/lexer.rs`: deleted");
 }
 
 #[test]
-fn demands_that_were_taken_back_are_none() {
+fn demands_stand_with_later_words_about_the_same() {
     let untold = |later: &str| {
         let session = session(&format!("{SESSION}assistant: ok\nuser: {later}\n"));
-        with_task(&session, Evidence::read).untold_demands("## Goal\n- nested brackets").1
+        let evidence = with_task(&session, Evidence::read);
+        let untold = evidence.untold_demands("## Goal\n- nested brackets").1;
+        untold.into_iter().map(|demand| (demand.text.clone(), demand.later.clone())).collect::<Vec<_>>()
     };
     let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in ms."];
-    assert_eq!(untold("Go on."), [api, port, times]);
+    let alone = |demand: &str| (demand.to_owned(), None);
+    let with = |demand: &str, later: &str| (demand.to_owned(), Some(later.to_owned()));
+    assert_eq!(untold("Go on."), [alone(api), alone(port), alone(times)]);
     let allowed = "You may touch the public API now.";
-    assert_eq!(untold(allowed), [port, times, allowed]);
+    assert!(untold(allowed).contains(&with(api, allowed)), "{:?}", untold(allowed));
     let newer = "Use port 49090 instead of 48213.";
-    assert!(!untold(newer).contains(&port.to_owned()), "{:?}", untold(newer));
-    assert!(!untold("No longer write times in ms.").contains(&times.to_owned()));
+    assert!(untold(newer).contains(&with(port, newer)), "{:?}", untold(newer));
+    // What says the same is no news, and one word in common is another subject.
+    assert!(untold(times).contains(&alone(times)) && untold("The API is small.").contains(&alone(api)));
 }
 
 #[test]
 fn demands_and_files() {
     let session = session(SESSION);
     let evidence = with_task(&session, Evidence::read);
-    let untold = |text: &str| evidence.untold_demands(text).1;
+    let untold = |text: &str| -> Vec<&str> {
+        evidence.untold_demands(text).1.into_iter().map(|demand| demand.text.as_str()).collect()
+    };
     let all = ["Never touch the public API.", "You must keep port 48213.", "Always write times in ms."];
     assert_eq!(untold("## Goal\n- nested brackets"), all);
     assert_eq!(

@@ -6,10 +6,11 @@ use epitome_strategy::text::sentence_end;
 use epitome_strategy::{Language, SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
 use super::answer::{AnswerSection, Body};
-use super::evidence::{self, Evidence};
+use super::evidence::{self, Evidence, TypedDemand};
 use super::exact::{self, ExactLine};
 use super::source::{self, EarlierSummary};
 use super::state::{self, Task};
+use super::state_lines;
 use super::wording::{RuleSection, SAID, mark_of, pick, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
@@ -130,6 +131,7 @@ impl RuleFindings {
         limit: Tokens,
     ) -> (String, SummaryCheck) {
         let mut body = body;
+        let corrected = state_lines::correct(&mut body, evidence.log_state(), task.language);
         // Text that does not fit anyway makes no claims.
         let written = cut(&mut body, limit, task.counter);
         let (unknown, strings) = evidence.unknown(&written);
@@ -145,8 +147,9 @@ impl RuleFindings {
             strings,
             unknown,
             demands: demands as u32,
-            added_demands: untold.into_iter().filter(|demand| !left_out.contains(demand)).collect(),
-            left_out,
+            added_demands: texts(untold.into_iter().filter(|demand| !left_out.contains(demand)).collect()),
+            left_out: texts(left_out),
+            corrected,
             ..SummaryCheck::default()
         };
         let before = evidence.files(&written).map(|(_, is_told)| is_told);
@@ -276,12 +279,16 @@ impl RuleFindings {
 
 /// Adds demands in a section of their own behind the model's, word for word, as many as `most` tokens hold, in the order in
 /// which they were said: a later one may take an earlier one back.
-fn add_demands(body: &mut Body, demands: &[String], task: &SummaryTask<'_>, most: Tokens) {
+fn add_demands(body: &mut Body, demands: &[&TypedDemand], task: &SummaryTask<'_>, most: Tokens) {
     let mut left = most;
     let mut lines = Vec::new();
     // The newest demands are in force: where there is no room for all, they come first.
     for demand in demands.iter().rev() {
-        let line = format!("- “{demand}”");
+        let later = demand.later.as_ref().map_or(String::new(), |later| {
+            let after = pick(task.language, " Later: “", " 之后：“");
+            format!("{after}{later}”")
+        });
+        let line = format!("- “{}”{later}", demand.text);
         let tokens = task.counter.count(&line) + 1;
         if tokens <= left {
             left -= tokens;
@@ -326,6 +333,10 @@ fn file_lines(evidence: &Evidence, text: &str, task: &SummaryTask<'_>, most: Tok
         lines.push(more(files.len() - lines.len()));
     }
     lines
+}
+
+fn texts(demands: Vec<&TypedDemand>) -> Vec<String> {
+    demands.into_iter().map(|demand| demand.text.clone()).collect()
 }
 
 fn one_line(text: &str) -> String {

@@ -14,18 +14,17 @@ mod fallback;
 mod fence;
 mod finish;
 mod gate;
-mod gone;
 mod language;
 mod parts;
 mod progress;
 mod prompts;
-mod revoked;
 mod runs;
 mod service;
 mod settings;
 mod shorten;
 mod source;
 mod state;
+mod state_lines;
 mod transcript;
 mod wording;
 mod write;
@@ -58,9 +57,9 @@ const BY_PROVIDER: &str = "provider";
 /// messages is brought up to date instead of being summarised again.
 ///
 /// What it answers is checked: its form, its length, its language, whether strings that the user named are in it; and
-/// it is checked against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)): strings that the session
-/// does not hold and states that the newest calls contradict. An answer that cannot be used is asked for once more,
-/// with the reason, and then is an error; strings that are not in the session are marked instead. The rules, never the
+/// it is checked against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)). An answer that cannot be used
+/// is asked for once more, with the reason, and then is an error; strings that are not in the session are marked
+/// instead, and lines that state a file, a command or a task otherwise than the newest calls are corrected. The rules, never the
 /// model, add: demands of the user that the model left out; the changed files, the task list, git's count of the
 /// changes, the memories of the task, and an index of exact strings that were asked for and that the text does not
 /// hold. The result never exceeds the request's tokens by the task's counter.

@@ -68,21 +68,19 @@ fn demands_that_were_left_out_stand_in_the_order_in_which_they_were_said() {
     let model = Scripted::new(100_000, |_, _| said(GOOD, Stop::End));
     let summarizer = ModelSummarizer::new(model as Arc<dyn ChatModel>, ModelSettings::default()).unwrap();
     let summary = block_on(summarizer.summarize(&SummaryTask { session: None, ..case.task() })).unwrap();
-    let added = "## Said by the user, in order: later words win\n- “You must always use tabs.”\n\
-        - “You must never use tabs, always use blanks.”";
+    let added = "## Said by the user, in order: later words win\n- “You must always use tabs.” \
+        Later: “You must never use tabs, always use blanks.”\n- “You must never use tabs, always use blanks.”";
     assert!(summary.text.contains(added), "{}", summary.text);
 }
 
 #[test]
-fn what_the_log_contradicts_is_refused() {
-    let wrong = GOOD.replace("The agent changed next_token in src/lexer.rs;", "src/lexer.rs was deleted;");
-    let then = wrong.clone();
-    let (summary, asked) =
-        held_against_its_messages(move |number| if number == 1 { then.clone() } else { GOOD.to_owned() });
-    assert!(asked == 2 && summary.unwrap().text.starts_with(GOOD));
-    let (summary, asked) = held_against_its_messages(move |_| wrong.clone());
-    let message = summary.unwrap_err().message;
-    assert!(asked == 2 && message.contains("it says that `src/lexer.rs` was deleted"), "{message}");
+fn a_state_that_the_log_contradicts_is_corrected() {
+    let stated = GOOD.replace("## State\n", "## State\n- `src/lexer.rs`: deleted\n");
+    assert_ne!(stated, GOOD);
+    let (summary, asked) = held_against_its_messages(move |_| stated.clone());
+    let summary = summary.unwrap();
+    assert!(asked == 1 && summary.text.contains("- `src/lexer.rs`: changed\n"), "{}", summary.text);
+    assert_eq!(summary.check.unwrap().corrected, ["- `src/lexer.rs`: deleted"]);
 }
 
 #[test]
