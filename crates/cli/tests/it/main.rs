@@ -17,6 +17,7 @@ mod install;
 mod mcp;
 mod model;
 mod options;
+mod pages;
 mod place;
 mod probes;
 mod provider;

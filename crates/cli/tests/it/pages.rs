@@ -1,0 +1,265 @@
+//! What README and the documents show of the program's output, against the program: `UPDATE_DOCS=1 cargo test -p epitome-cli
+//! --test it pages` writes it anew.
+//!
+//! A comment stands in front of the block that it speaks of. `<!-- output: COMMAND -->`: the lines of the block are lines of
+//! what the command prints, in their order; `…` stands for lines between them. `<!-- text: COMMAND -->`: the block stands in
+//! the messages of `out.json`, which the command writes. `<!-- numbers: COMMAND -->`: the command prints every number of the
+//! block. `<!-- figures: TABLE -->`: the table is made of `docs/figures.json`, which `tools/figures/run` measures.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::place::{Place, Ran};
+
+/// The example that the documents compact.
+const EXAMPLE: &str = "examples/session.jsonl";
+/// Columns of a terminal in the documents.
+const WIDTH: &str = "110";
+const PAGES: [&str; 3] = ["README.md", "docs/command-line.md", "docs/evaluation.md"];
+
+/// Methods of the tables, with their names in the pages.
+const METHODS: [(&str, &str); 5] = [
+    ("default", "the default"),
+    ("structured-extraction", "exact lines by worth (`structured-extraction`)"),
+    ("baseline:identifiers", "old tool results replaced by the identifiers in them"),
+    ("baseline:newest", "newest messages only"),
+    ("hand-off", "a strong model's hand-off summary"),
+];
+const BUDGETS: [&str; 3] = ["0.3", "0.15", "0.08"];
+const KINDS: [&str; 5] = ["exact", "state", "why", "user", "content"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the command prints, and the messages that it wrote.
+fn run(command: &str) -> (String, String) {
+    let place = Place::new();
+    fs::create_dir(place.path("examples")).unwrap();
+    for name in [EXAMPLE, "session.jsonl"] {
+        fs::copy(root().join(EXAMPLE), place.path(name)).unwrap();
+    }
+    let arguments = command.strip_prefix("epitome ").unwrap_or_else(|| panic!("`{command}` is not a command of ours"));
+    let ran = Ran::read(place.command(arguments).env("COLUMNS", WIDTH).stdin(Stdio::null()).output().unwrap());
+    let written = fs::read_to_string(place.path("out.json")).unwrap_or_default();
+    (format!("{}{}", ran.text(), ran.stderr), written)
+}
+
+/// A line without the time that a run takes.
+fn timeless(line: &str) -> String {
+    let mut words: Vec<&str> = line.split(' ').collect();
+    for at in 1..words.len() {
+        if words[at] == "ms" {
+            words[at - 1] = "…";
+        }
+    }
+    words.join(" ").trim_end().to_owned()
+}
+
+/// What stays of a line when its figures change: its words.
+fn shape(line: &str) -> String {
+    let is_handle = |word: &str| word.len() == 12 && word.chars().all(|char| char.is_ascii_hexdigit());
+    let words = line.split_whitespace().map(|word| if is_handle(word) { "HANDLE" } else { word });
+    let bare = |word: &str| word.replace(|char: char| !char.is_alphabetic(), "");
+    words.map(bare).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The block as the output has it: each line by the next line of the same shape.
+fn printed(block: &[&str], output: &str) -> Result<Vec<String>, String> {
+    let lines: Vec<String> = output.lines().map(timeless).collect();
+    let mut at = 0;
+    let mut found = Vec::new();
+    for line in block {
+        if line.trim() == "…" {
+            found.push((*line).to_owned());
+            continue;
+        }
+        let of_shape = |other: &String| shape(other) == shape(line);
+        let Some(next) = lines[at..].iter().position(of_shape) else {
+            return Err(format!("nothing like this line is printed behind line {at}: {line}"));
+        };
+        at += next + 1;
+        found.push(lines[at - 1].clone());
+    }
+    Ok(found)
+}
+
+fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The texts of a list of messages.
+fn texts_of(messages: &str) -> String {
+    fn add(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| add(item, texts)),
+            Value::Object(fields) => fields.values().for_each(|item| add(item, texts)),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    add(&serde_json::from_str(messages).unwrap(), &mut texts);
+    folded(&texts.join("\n"))
+}
+
+/// Numbers of two digits or more.
+fn numbers(text: &str) -> Vec<&str> {
+    let words = text.split(|char: char| !(char.is_ascii_digit() || char == ','));
+    words.map(|word| word.trim_matches(',')).filter(|word| word.len() > 1).collect()
+}
+
+/// A share as pages show it: `.856`.
+fn share(value: &Value) -> String {
+    value.as_f64().map_or(String::new(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
+}
+
+/// A table of the figures, with a line for each of its rows.
+fn table(name: &str, figures: &Value) -> Vec<String> {
+    let groups = ["tuned", "held_out"].map(|group| &figures["probes"][group]);
+    let mut lines = Vec::new();
+    let mut add = |name: &str, cells: Vec<String>| {
+        let mut line = format!("| {name} |");
+        cells.iter().for_each(|cell| write!(line, " {cell} |").unwrap());
+        lines.push(line);
+    };
+    match name {
+        "shown" => {
+            let heads = groups.iter().zip(["tuned on", "never tuned on"]).flat_map(|(group, name)| {
+                let first = format!("{} sessions, {name}: 30 % of the tokens", group["sessions"]);
+                [first, "15 %".to_owned(), "8 %".to_owned()]
+            });
+            add("facts shown", heads.collect());
+            add("---", vec!["---:".to_owned(); 6]);
+            for (method, label) in METHODS {
+                let shown = |group: &&Value, budget| share(&group["shown"][budget][method]["all"]);
+                add(label, groups.iter().flat_map(|group| BUDGETS.map(|budget| shown(group, budget))).collect());
+            }
+        }
+        "kinds" => {
+            add("the default at", KINDS.map(str::to_owned).to_vec());
+            add("---", vec!["---:".to_owned(); KINDS.len()]);
+            for (group, name) in groups.iter().zip(["tuned on", "never tuned on"]) {
+                for budget in BUDGETS {
+                    let shown = &group["shown"][budget]["default"];
+                    add(&format!("{budget}, {name}"), KINDS.map(|kind| share(&shown[kind])).to_vec());
+                }
+            }
+        }
+        "strings" => {
+            let figures_of = ["bound", "strings", "quotes", "files", "rules"];
+            add("budget", ["sessions"].into_iter().chain(figures_of).map(str::to_owned).collect());
+            add("---", vec!["---:".to_owned(); 6]);
+            for budget in ["0.4", "0.2", "0.1"] {
+                for (method, label) in &METHODS[..2] {
+                    let of = &figures["strings"][budget][method];
+                    let cells = figures_of.map(|figure| share(&of[figure]));
+                    add(&format!("{budget}, {label}"), [of["sessions"].to_string()].into_iter().chain(cells).collect());
+                }
+            }
+        }
+        other => panic!("`{other}` is no table of the figures"),
+    }
+    lines
+}
+
+/// The block as it should be.
+fn checked(kind: &str, command: &str, block: &[&str]) -> Result<Vec<String>, String> {
+    let (output, written) = run(command);
+    let as_it_is = || block.iter().map(|line| (*line).to_owned()).collect();
+    match kind {
+        "output" => printed(block, &output),
+        "numbers" => {
+            let known = numbers(&output);
+            let text = block.join("\n");
+            let missing: Vec<&str> = numbers(&text).into_iter().filter(|number| !known.contains(number)).collect();
+            if missing.is_empty() { Ok(as_it_is()) } else { Err(format!("it does not print {missing:?}")) }
+        }
+        "text" => {
+            let texts = texts_of(&written);
+            let parts = block.iter().filter(|line| !line.starts_with("=== ")).map(|line| line.replace('…', "\n"));
+            let missing = parts.flat_map(|line| line.lines().map(folded).collect::<Vec<_>>());
+            let missing: Vec<String> = missing.filter(|part| !texts.contains(part.as_str())).collect();
+            if missing.is_empty() { Ok(as_it_is()) } else { Err(format!("the messages do not hold {missing:?}")) }
+        }
+        other => Err(format!("`{other}` is no kind of block")),
+    }
+}
+
+/// A page with its blocks as they should be, how many it has, and what no rule can mend.
+fn rewritten(page: &str) -> (String, usize, Vec<String>) {
+    let lines: Vec<&str> = page.lines().collect();
+    let (mut out, mut blocks, mut problems): (Vec<String>, usize, Vec<String>) = (Vec::new(), 0, Vec::new());
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at];
+        out.push(line.to_owned());
+        at += 1;
+        let comment = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+        let Some((kind, command)) = comment.and_then(|it| it.split_once(": ")) else { continue };
+        if kind == "figures" {
+            let figures = fs::read_to_string(root().join("docs/figures.json")).unwrap();
+            out.extend(table(command, &serde_json::from_str(&figures).unwrap()));
+            at += lines[at..].iter().take_while(|line| line.starts_with('|')).count();
+            blocks += 1;
+            continue;
+        }
+        if !["output", "text", "numbers"].contains(&kind) {
+            continue;
+        }
+        let is_fence = |line: &&str| line.starts_with("```");
+        let Some(open) = lines[at..].iter().position(|line| is_fence(&line)).map(|open| at + open + 1) else {
+            continue;
+        };
+        let Some(close) = lines[open..].iter().position(|line| is_fence(&line)).map(|close| open + close) else {
+            continue;
+        };
+        out.extend(lines[at..open].iter().map(|line| (*line).to_owned()));
+        blocks += 1;
+        match checked(kind, command, &lines[open..close]) {
+            Ok(right) => out.extend(right),
+            Err(problem) => {
+                problems.push(format!("{command}: {problem}"));
+                out.extend(lines[open..close].iter().map(|line| (*line).to_owned()));
+            }
+        }
+        at = close;
+    }
+    (out.join("\n") + "\n", blocks, problems)
+}
+
+#[test]
+fn pages_show_what_the_program_prints() {
+    for name in PAGES {
+        let path = root().join(name);
+        let page = fs::read_to_string(&path).unwrap();
+        let (right, blocks, problems) = rewritten(&page);
+        assert!(blocks > 0 && problems.is_empty(), "{name}, {blocks} blocks: {problems:#?}");
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            fs::write(&path, &right).unwrap();
+        }
+        let differs = right.lines().zip(page.lines()).find(|(right, line)| right != line);
+        assert!(
+            differs.is_none() || std::env::var_os("UPDATE_DOCS").is_some(),
+            "{name}: {differs:?}: UPDATE_DOCS=1 cargo test -p epitome-cli --test it pages"
+        );
+    }
+}
+
+#[test]
+fn a_block_that_is_not_what_is_printed_is_seen() {
+    let block = |kind: &str, command: &str, lines: &str| format!("<!-- {kind}: {command} -->\n```text\n{lines}\n```\n");
+    let compact = "epitome compact examples/session.jsonl --budget 12000 --to openai-chat -o out.json";
+    let (right, blocks, problems) = rewritten(&block("output", compact, "  budget   █▋··  11,999"));
+    assert_eq!((blocks, problems.len()), (1, 0));
+    assert!(right.contains("  12,000\n") && !right.contains("11,999"), "{right}");
+    let fails = |page: String| assert_eq!(rewritten(&page).2.len(), 1, "{page}");
+    fails(block("output", compact, "  something that no report says"));
+    fails(block("numbers", compact, "75,366 tokens and 4,711 others"));
+    fails(block("text", compact, "» Nobody said this."));
+    fails(block("text", compact, "» Nobody said this either. …"));
+}
