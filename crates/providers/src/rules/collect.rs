@@ -12,7 +12,7 @@ use super::collector::Collector;
 use super::earlier;
 use super::languages;
 use super::lines::{Line, Lines, SummarySection, clip, columns, exact_words};
-use super::speech::{conversational, exactness, is_boilerplate, is_finding, is_imperative, is_standing, sentences};
+use super::speech::{conversational, exactness, is_finding, is_introduction, is_standing, sentences, typed_sentences};
 use super::{tasks, work};
 
 /// The most columns of a quoted sentence.
@@ -83,17 +83,16 @@ impl Collector {
 
     /// Collects from a person's typed message: requests, and rules that hold from then on.
     fn collect_typed(&mut self, message: &Message, at: u32, is_first: bool, has_answer: bool) {
-        let text = message.plain_text();
         // `yes`, `go on`: an answer to a removed question says nothing; a text that ends in a colon introduces.
         let says_nothing =
             |sentence: &&str| (columns(sentence) < 12 && exactness(sentence) == 0.0) || sentence.ends_with([':', '：']);
         let sentences: Vec<&str> =
-            sentences(&text).into_iter().filter(|sentence| !says_nothing(sentence)).take(MOST_TYPED).collect();
+            typed_sentences(message).into_iter().filter(|it| !says_nothing(it)).take(MOST_TYPED).collect();
         let last = sentences.len().saturating_sub(1);
         for (index, sentence) in sentences.iter().enumerate() {
             let Some(quote) = clip(sentence, QUOTE) else { continue };
             let quote = named(message, quote);
-            if is_standing(sentence) && (!self.is_conversation || is_imperative(sentence)) {
+            if is_standing(sentence) {
                 self.lines.add(SummarySection::Instructions, quote, 7.5 + self.recency(at), at);
                 continue;
             }
@@ -143,7 +142,7 @@ impl Collector {
             let hits = self.lines.hits(sentence);
             let asks = closes && index == last && sentence.ends_with(['?', '？']);
             // A question of the model that is not the last word was answered, or did not matter.
-            let says_nothing = is_boilerplate(sentence) || sentence.ends_with(['?', '？']);
+            let says_nothing = is_introduction(sentence) || sentence.ends_with(['?', '？']);
             if says_nothing && hits == 0 && !(asks && is_last) {
                 continue;
             }

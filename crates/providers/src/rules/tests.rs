@@ -97,7 +97,7 @@ fn small_budgets_keep_what_matters_most() {
         30,
         "Make the lexer accept nested brackets.
          Never touch the public API.
-         Should I write README.md next?",
+         write the time to README.md",
     );
     check(FIXING, 12, "Never touch the public API.");
 }

@@ -50,8 +50,11 @@ fn in_line(text: &str, line: Range<usize>) -> impl Iterator<Item = Range<usize>>
         while let Some((at, char)) = chars.next() {
             let is_free = !char.is_ascii() || chars.peek().is_none_or(|(_, next)| next.is_whitespace());
             let is_label = || is_label(text[start..start + at].trim_start_matches(BULLETS));
+            // `[… 811 tokens elided]` is one mark.
+            let is_elision = char == '…' && text[start..start + at].ends_with('[');
             if ends_sentence(char)
                 && is_free
+                && !is_elision
                 && !(char == '.' && (is_label() || is_abbreviated(&text[start..start + at])))
             {
                 end = start + at + char.len_utf8();
@@ -108,6 +111,7 @@ mod tests {
         check("1. one\n2. two", &["1. one", "2. two"]);
         check("A. is fine. Log it.", &["A. is fine.", "Log it."]);
         check("- **Files:** two\n* *one*", &["**Files:** two", "*one*"]);
+        check("Kept. [… 811 tokens elided] of it.", &["Kept.", "[… 811 tokens elided] of it."]);
         check("…\n--\n", &[]);
         check("", &[]);
     }
