@@ -13,13 +13,15 @@ const CANDIDATES: usize = 8;
 const MOST_CANDIDATES: usize = 200;
 
 /// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: those of
-/// `session` itself, standing instructions, and those that share a distinctive word with the talk. A memory that a
-/// newer one repeats or contradicts is left out. Two queries of the store.
+/// `session` itself, standing instructions, and those that share a distinctive word with the talk. `unstored` are newer
+/// than those of the store, the newest first. A memory that a newer one repeats or contradicts is left out. Two queries of
+/// the store, where there is one.
 pub async fn bearing_on(
-    store: &dyn MemoryStore,
+    store: Option<&dyn MemoryStore>,
     scope: &Scope,
     session: Option<&str>,
     talk: &str,
+    unstored: Vec<Memory>,
     most: usize,
 ) -> Result<Vec<Memory>, StoreError> {
     if most == 0 {
@@ -29,8 +31,11 @@ pub async fn bearing_on(
     let telling = telling(talk);
     let mut words: Vec<&str> = telling.iter().map(String::as_str).collect();
     words.sort_unstable();
-    let mut found = store.recent(scope, candidates).await?;
-    found.extend(store.search(scope, &words.join(" "), candidates).await?);
+    let mut found = unstored;
+    if let Some(store) = store {
+        found.extend(store.recent(scope, candidates).await?);
+        found.extend(store.search(scope, &words.join(" "), candidates).await?);
+    }
     Ok(rank_memories(found, session, &telling, most))
 }
 

@@ -80,6 +80,18 @@ impl Memory {
         }
     }
 
+    /// Whether a person typed the text; otherwise a command showed it.
+    pub fn is_typed(&self) -> bool {
+        match self.kind {
+            MemoryKind::Decision
+            | MemoryKind::Preference
+            | MemoryKind::Instruction
+            | MemoryKind::Identifier
+            | MemoryKind::Fact => true,
+            MemoryKind::Command | MemoryKind::Commit => false,
+        }
+    }
+
     /// The id that memories had before sessions counted, which stores may still hold.
     pub(crate) fn id_of_text(&self) -> String {
         blake3::hash(normalise(&self.text).as_bytes()).to_hex()[..16].to_owned()

@@ -2,7 +2,7 @@
 
 use epitome_strategy::speech::{binding, refers_back, sentences};
 use epitome_strategy::text::{clip, is_cjk};
-use epitome_strategy::{Cue, Cues, Lexicon};
+use epitome_strategy::{Cue, CueMatch, Cues, Lexicon};
 
 use super::LONGEST_MEMORY;
 use super::identifier::named_string;
@@ -63,11 +63,14 @@ const ASKING: &[&str] =
 const MOMENTARY: &[&str] =
     &["now", "today", "currently", "this time", "at the moment", "yet", "again", "今天", "现在", "这次", "刚才"];
 
+/// What says that a sentence may be wrong.
+const GUESSING: &[&str] = &["i think", "i guess", "i believe", "maybe", "perhaps", "probably", "might", "也许", "可能"];
+
 /// Marks at the end of a question, and of a sentence that goes on.
 const OPEN: [char; 9] = ['?', '？', '吗', '呢', ':', '：', '…', ',', '，'];
 
-/// Who says so: the first word of a sentence in the first person.
-const SPEAKERS: &[&str] = &["i", "i'm", "i've", "my", "we", "we've", "our", "team"];
+/// Subjects in the first person.
+const SPEAKERS: &[&str] = &["i", "i'm", "i've", "my", "we", "we've", "our", "team", "我", "我们", "团队"];
 
 /// Returns the statements of a typed text that hold beyond the task at hand, each a whole sentence. Linear.
 pub(super) fn statements(text: &str, lexicon: &Lexicon) -> Vec<(MemoryKind, String)> {
@@ -75,7 +78,7 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> Vec<(MemoryKind, Stri
     let said = all.filter(|range| !is_quoted(text, range.start)).map(|range| &text[range]);
     said.filter_map(|sentence| {
         let sentence = sentence.replace("**", "");
-        let kind = kind(&sentence, lexicon)?;
+        let kind = Statement::new(&sentence, lexicon).kind()?;
         let whole = clip(&sentence, LONGEST_MEMORY).filter(|text| !text.ends_with('…'))?;
         Some((kind, whole))
     })
@@ -88,74 +91,118 @@ fn is_quoted(text: &str, at: usize) -> bool {
     text[start..].trim_start().starts_with(['>', '|'])
 }
 
-/// Returns the kind of a statement; `None` where the sentence says nothing that lasts, or not by itself.
-fn kind(sentence: &str, lexicon: &Lexicon) -> Option<MemoryKind> {
-    let lower = sentence.to_lowercase().replace('’', "'");
-    let is_long_enough = sentence.split_whitespace().count() >= SHORTEST
-        || !sentence.is_ascii() && sentence.chars().count() >= SHORTEST_CHINESE;
-    if !is_long_enough || sentence.ends_with(OPEN) {
-        return None;
+/// A sentence that may state something.
+struct Statement<'s> {
+    text: &'s str,
+    /// The text in lower case.
+    lower: String,
+    lexicon: &'s Lexicon,
+    /// Whether it binds what comes later, by the words in it.
+    binds: bool,
+}
+
+impl<'s> Statement<'s> {
+    fn new(text: &'s str, lexicon: &'s Lexicon) -> Self {
+        Self { text, lower: text.to_lowercase().replace('’', "'"), lexicon, binds: binding(text) >= BINDS }
     }
-    if named_string(sentence).is_some() && !is_guess(&lower) {
-        return Some(MemoryKind::Identifier);
+
+    /// Returns the kind; `None` where the sentence says nothing that lasts, or not by itself.
+    fn kind(&self) -> Option<MemoryKind> {
+        let is_long_enough = self.text.split_whitespace().count() >= SHORTEST
+            || !self.text.is_ascii() && self.text.chars().count() >= SHORTEST_CHINESE;
+        if !is_long_enough || self.text.ends_with(OPEN) || self.has_any(GUESSING) {
+            return None;
+        }
+        if named_string(self.text).is_some() {
+            return Some(MemoryKind::Identifier);
+        }
+        let said = self.asked().and_then(|said| said.strip_prefix("that ")).unwrap_or(&self.lower);
+        let is_momentary = self.has_any(MOMENTARY) && !self.lower.contains("from now on");
+        if refers_back(said) || is_momentary {
+            return None;
+        }
+        let kinds = [
+            (MemoryKind::Instruction, self.is_rule()),
+            (MemoryKind::Decision, self.is_decision()),
+            (MemoryKind::Preference, self.is_preference()),
+            (MemoryKind::Fact, self.is_fact()),
+        ];
+        kinds.into_iter().find_map(|(kind, holds)| holds.then_some(kind))
     }
-    let asked = ASKING.iter().find_map(|asking| Some(lower.split_once(asking)?.1.trim_start()));
-    let said = asked.and_then(|said| said.strip_prefix("that ")).unwrap_or(&lower);
-    if refers_back(said) {
-        return None;
+
+    fn is_rule(&self) -> bool {
+        self.has_own(Cue::Instruction)
+            || self.binds && self.cues(Cue::Instruction).iter().any(|(before, cue)| is_standing(before, cue))
     }
-    let own = |cue| lexicon.added().is_some_and(|own| own.has(sentence, Cues::new([cue])));
-    let is_momentary = MOMENTARY.iter().any(|word| has_word(&lower, word)) && !lower.contains("from now on");
-    if is_momentary || is_guess(&lower) {
-        return None;
+
+    fn is_decision(&self) -> bool {
+        let is_ours =
+            |before: &str| before.is_empty() || SPEAKERS.contains(&last_word(before)) || before.ends_with('我');
+        self.cues(Cue::Decision).iter().any(|(before, cue)| is_one_of(cue, TAKEN) && is_ours(before))
     }
-    let binds = binding(sentence) >= BINDS;
-    let words = |cue| {
-        let found = lexicon.search(Cues::new([cue])).find(&lower);
-        found.into_iter().map(|found| (found.range.start, lower.get(found.range).unwrap_or_default().to_owned()))
-    };
-    let before = |at: usize| lower.get(..at).unwrap_or_default().trim_end();
-    let speaks_first = |at: usize| {
-        let words = before(at);
-        let last = words.split_whitespace().next_back().unwrap_or_default();
-        words.is_empty() || SPEAKERS.contains(&last) || ["我", "我们", "团队"].iter().any(|who| words.ends_with(who))
-    };
-    let is_one_of = |word: &str, list: &[&str]| list.iter().any(|part| word.contains(part));
-    if own(Cue::Instruction) || binds && words(Cue::Instruction).any(|(at, word)| is_standing(before(at), &word)) {
-        return Some(MemoryKind::Instruction);
+
+    fn is_preference(&self) -> bool {
+        let says = |(before, cue): &(&str, &str)| {
+            let is_plain = is_one_of(cue, &["prefer", "偏好", "喜欢"]);
+            (is_plain || self.binds) && !is_one_of(cue, WISHING) && is_lead(before)
+        };
+        self.has_own(Cue::Preference) || self.cues(Cue::Preference).iter().any(says)
     }
-    if words(Cue::Decision).any(|(at, word)| is_one_of(&word, TAKEN) && speaks_first(at)) {
-        return Some(MemoryKind::Decision);
+
+    fn is_fact(&self) -> bool {
+        let first = self.lower.split_whitespace().next().unwrap_or_default();
+        let says = |(before, cue): &(&str, &str)| {
+            let opens = is_lead(before) || SPEAKERS.contains(before);
+            let is_theirs = SPEAKERS.contains(&first) || cue.chars().count() >= 3 && cue.starts_with('我');
+            let asks = is_one_of(cue, ASKING) && is_lead(before) && self.asked().is_some_and(is_clause);
+            self.binds && opens && is_theirs || asks
+        };
+        self.has_own(Cue::Remember)
+            || self.binds && states_what_is_theirs(&self.lower)
+            || self.cues(Cue::Remember).iter().any(says)
     }
-    if own(Cue::Preference)
-        || words(Cue::Preference).any(|(at, word)| {
-            let is_plain = word.contains("prefer") || word.contains("偏好") || word.contains("喜欢");
-            (is_plain || binds) && !is_one_of(&word, WISHING) && is_lead(before(at))
+
+    /// Returns the words of a cue in the sentence, each with the text in front of it.
+    fn cues(&self, cue: Cue) -> Vec<(&str, &str)> {
+        let found = self.lexicon.search(Cues::new([cue])).find(&self.lower);
+        let split = |found: CueMatch| Some((self.lower[..found.range.start].trim_end(), self.lower.get(found.range)?));
+        found.into_iter().filter_map(split).collect()
+    }
+
+    /// Whether the sentence has a word for a cue that the configuration added.
+    fn has_own(&self, cue: Cue) -> bool {
+        self.lexicon.added().is_some_and(|own| own.has(self.text, Cues::new([cue])))
+    }
+
+    /// Returns what the sentence asks to remember.
+    fn asked(&self) -> Option<&str> {
+        ASKING.iter().find_map(|asking| Some(self.lower.split_once(asking)?.1.trim_start()))
+    }
+
+    /// Whether one of these stands in the sentence as a word or phrase of its own, or as Chinese characters.
+    fn has_any(&self, words: &[&str]) -> bool {
+        let is_letter = |char: char| char.is_ascii_alphanumeric();
+        words.iter().any(|word| {
+            self.lower.match_indices(word).any(|(at, _)| {
+                let (before, behind) = (&self.lower[..at], &self.lower[at + word.len()..]);
+                !word.is_ascii() || !before.ends_with(is_letter) && !behind.starts_with(is_letter)
+            })
         })
-    {
-        return Some(MemoryKind::Preference);
     }
-    let is_theirs = |at: usize, word: &str| {
-        let opens = is_lead(before(at)) || SPEAKERS.contains(&before(at));
-        opens
-            && (SPEAKERS.contains(&lower.split_whitespace().next().unwrap_or_default())
-                || word.chars().count() >= 3 && word.starts_with('我'))
-    };
-    let is_fact = own(Cue::Remember)
-        || binds && states_what_is_theirs(&lower)
-        || words(Cue::Remember).any(|(at, word)| {
-            let asks = is_one_of(&word, ASKING) && is_lead(before(at)) && asked.is_some_and(is_clause);
-            binds && is_theirs(at, &word) || asks
-        });
-    is_fact.then_some(MemoryKind::Fact)
+}
+
+fn is_one_of(cue: &str, parts: &[&str]) -> bool {
+    parts.iter().any(|part| cue.contains(part))
+}
+
+fn last_word(text: &str) -> &str {
+    text.split_whitespace().next_back().unwrap_or_default()
 }
 
 /// Whether a cue of an instruction, with these words before it, demands something that holds beyond the task at hand.
 fn is_standing(before: &str, cue: &str) -> bool {
-    let last = before.split_whitespace().next_back().unwrap_or_default();
-    let demands = is_lead(before) || matches!(last, "must" | "should" | "shall" | "we" | "please" | "to");
-    let tells =
-        before.starts_with(['i', 'I']) && SPEAKERS.contains(&before.split_whitespace().next().unwrap_or_default());
+    let demands = is_lead(before) || matches!(last_word(before), "must" | "should" | "shall" | "we" | "please" | "to");
+    let tells = matches!(before.split_whitespace().next(), Some("i" | "i'm" | "i've"));
     STANDING.contains(&cue) && (demands || !matches!(cue, "never" | "always") && !tells)
 }
 
@@ -179,19 +226,4 @@ fn is_clause(asked: &str) -> bool {
 fn is_lead(before: &str) -> bool {
     let clause = before.rsplit([',', ';', ':', '，']).next().unwrap_or_default();
     clause.split_whitespace().all(|word| matches!(word, "and" | "but" | "also" | "please" | "yes" | "no" | "ok" | "so"))
-}
-
-/// Whether a sentence says that it may be wrong.
-fn is_guess(lower: &str) -> bool {
-    ["i think", "i guess", "i believe", "maybe", "perhaps", "probably", "might", "也许", "可能"]
-        .iter()
-        .any(|word| has_word(lower, word))
-}
-
-/// Whether a text has a word or phrase of its own, or these Chinese characters.
-fn has_word(lower: &str, word: &str) -> bool {
-    let is_letter = |char: char| char.is_ascii_alphanumeric();
-    lower.match_indices(word).any(|(at, _)| {
-        !word.is_ascii() || !lower[..at].ends_with(is_letter) && !lower[at + word.len()..].starts_with(is_letter)
-    })
 }
