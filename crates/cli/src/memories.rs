@@ -1,24 +1,21 @@
-//! Memories of `epitome compact`: those of `[live] memory_file` appear in summaries again, and where `[live]
+//! Memories of `epitome compact`: those of `[live] memory_file` appear in the texts of compactions again, and where `[live]
 //! memory_flush` is set, facts are stored there before a session is written.
 
 use std::path::Path;
 
-use epitome::engine::block_on;
-use epitome::store::{FileMemories, MemoryStore, Scope, extract};
+use epitome::engine::{MemoryNote, block_on};
+use epitome::live::{memories_for, memories_of};
+use epitome::store::{FileMemories, Memory, MemoryStore, Scope};
 use epitome::{Runtime, Session};
 
 use crate::failure::Failure;
 use crate::terminal;
-
-/// The most facts that one compaction puts into the file: more are noise. As for live sessions.
-const MOST_FACTS: usize = 50;
 
 /// The file of memories, as far as the configuration names one.
 #[derive(Debug)]
 pub(crate) struct Memories {
     file: Option<FileMemories>,
     is_flushed: bool,
-    recent: usize,
 }
 
 impl Memories {
@@ -34,24 +31,37 @@ impl Memories {
         }
         let open = |path: &Path| FileMemories::open(path).map_err(Failure::other);
         let file = path.map(open).transpose()?;
-        Ok(Self { file, is_flushed: live.memory_flush && !is_preview, recent: live.recent_memories as usize })
+        Ok(Self { file, is_flushed: live.memory_flush && !is_preview })
     }
 
-    /// The newest of them, for summaries.
-    pub(crate) fn recent(&self) -> Result<Vec<String>, Failure> {
-        let Some(file) = &self.file else { return Ok(Vec::new()) };
-        let recent = block_on(file.recent(&Scope::All, self.recent)).map_err(Failure::other)?;
-        Ok(recent.into_iter().map(|memory| memory.text).collect())
+    /// Those that bear on a session, for the texts of its compaction; what the compaction is about to store is among them.
+    pub(crate) fn of(
+        &self,
+        session: &Session,
+        runtime: &Runtime,
+        focus: Option<&str>,
+    ) -> Result<Vec<MemoryNote>, Failure> {
+        let live = &runtime.live;
+        if live.memory_file.is_none() {
+            return Ok(Vec::new());
+        }
+        let unstored = if live.memory_flush { newest(session, runtime, 0) } else { Vec::new() };
+        let store = self.file.as_ref().map(|file| file as &dyn MemoryStore);
+        let found = memories_for(store, &Scope::All, session, focus, unstored, live.recent_memories as usize);
+        block_on(found).map_err(Failure::other)
     }
 
     /// Stores the facts of a session since its newest compaction, which is about to be written; returns the number of
     /// new ones.
     pub(crate) fn flush(&self, session: &Session, runtime: &Runtime) -> Result<u32, Failure> {
         let Some(file) = self.file.as_ref().filter(|_| self.is_flushed) else { return Ok(0) };
-        let mut earlier = session.journal().iter().rev().filter(|epoch| epoch.is_compaction()).skip(1);
-        let first = earlier.next().map_or(0, |epoch| epoch.log_length as usize);
-        let messages = session.log().get(first..).unwrap_or_default();
-        let facts = extract(messages, session.id.as_ref(), &runtime.lexicon, MOST_FACTS);
-        block_on(file.remember(&facts)).map(|new| new as u32).map_err(Failure::other)
+        block_on(file.remember(&newest(session, runtime, 1))).map(|new| new as u32).map_err(Failure::other)
     }
+}
+
+/// The memories of the messages since a session's newest compaction, but for the `pending` ones that are not written yet.
+fn newest(session: &Session, runtime: &Runtime, pending: usize) -> Vec<Memory> {
+    let mut earlier = session.journal().iter().rev().filter(|epoch| epoch.is_compaction()).skip(pending);
+    let first = earlier.next().map_or(0, |epoch| epoch.log_length as usize);
+    memories_of(session, session.log().get(first..).unwrap_or_default(), &runtime.lexicon)
 }

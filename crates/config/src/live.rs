@@ -38,11 +38,11 @@ settings! {
         /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
         /// while; 0 switches it off.
         clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens", is common;
-        /// Whether decisions, preferences and identifiers are kept as memories before a compaction.
+        /// Whether what people say in so many words, commands that passed and commits are kept as memories before a compaction.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
         memory_file: String = String::new();
-        /// How many memories go into a summary at most: those that bear on the current subject.
+        /// How many memories a compaction names at most: those that bear on the current subject.
         recent_memories: u32 = 5, in 0..=1_000, unit "memories";
     }
 }
@@ -63,7 +63,7 @@ pub struct LiveSettings {
     pub memory_flush: bool,
     /// The file that they are kept in; `None` for the host's own store.
     pub memory_file: Option<PathBuf>,
-    /// How many memories go into a summary at most.
+    /// How many memories a compaction names at most.
     pub recent_memories: u32,
 }
 

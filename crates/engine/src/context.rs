@@ -5,7 +5,7 @@ use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, Token
 
 use crate::guard::{Guards, Refusal};
 use crate::observe::{Observer, Progress};
-use crate::request::{Pins, SummaryRole, WithoutSummary};
+use crate::request::{MemoryNote, Pins, SummaryRole, WithoutSummary};
 
 /// Everything that is constant during one compaction.
 #[derive(Clone, Copy)]
@@ -24,8 +24,8 @@ pub(crate) struct Context<'a> {
     pub summarizer: Option<&'a dyn Summarizer>,
     pub without_summary: WithoutSummary,
     pub embedder: Option<&'a dyn Embedder>,
-    /// What the summaries should remember.
-    pub memories: &'a [String],
+    /// Facts from elsewhere that the texts of the compaction name.
+    pub memories: &'a [MemoryNote],
     pub observer: Option<&'a dyn Observer>,
     /// How many messages at the end of the view were never sent.
     pub unsent_messages: u32,

@@ -24,6 +24,7 @@ pub mod guard;
 mod language;
 mod least;
 mod ledger;
+mod memories;
 mod mutants;
 mod observe;
 mod prefix;
@@ -60,7 +61,7 @@ pub use report::{
     EditReport, Floor, FloorPart, Mode, Outcome, ReasonReport, Receipt, RecentMessages, Repairs, Report, Step,
     SummarizerReport, Timings,
 };
-pub use request::{Chain, Chains, Pins, Request, SummaryRole, WithoutSummary};
+pub use request::{Chain, Chains, MemoryNote, Pins, Request, SummaryRole, WithoutSummary};
 pub use select::SelectSettings;
 pub use status::Status;
 pub use triggers::{Triggers, Watch};

@@ -114,6 +114,15 @@ impl SummaryRole {
     }
 }
 
+/// A fact from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryNote {
+    /// The text; only its first 400 columns are shown, on one line.
+    pub text: String,
+    /// Whether a person typed it; otherwise a command showed it.
+    pub is_typed: bool,
+}
+
 /// One compaction.
 #[derive(Debug, Clone)]
 pub struct Request {
@@ -136,8 +145,9 @@ pub struct Request {
     pub chain: Option<Chain>,
     /// The focus; the newest genuine user message without it.
     pub focus: Option<String>,
-    /// Facts from elsewhere that belong into summaries, the most important first.
-    pub memories: Vec<String>,
+    /// Facts from elsewhere that the texts of the compaction name, the most important first. Those that the view shows
+    /// already are left out.
+    pub memories: Vec<MemoryNote>,
     /// Receives the events of the compaction.
     pub observer: Option<Arc<dyn Observer>>,
     /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.

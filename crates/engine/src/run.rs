@@ -10,13 +10,15 @@ use epitome_strategy::{
 
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, Replacement};
-use crate::floor::FLOOR;
+use crate::floor::{FLOOR, MARK};
 use crate::gaps::NOTICES;
 use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::least::easily_reached;
+use crate::memories::MEMORIES;
 use crate::observe::Progress;
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
+use crate::shorten::beginnings;
 use crate::stages::{REPAIR, THINKING};
 use crate::summaries::{wanted_summaries, write_summaries};
 use crate::wording;
@@ -75,6 +77,9 @@ impl<'r> Runner<'r> {
         let editor = &mut self.editor;
         editor.working.keep_recent(editor.context.pins, goal.target);
         self.stage(THINKING, Editor::entail)?;
+        // The strategies leave room for the memories.
+        let (before, target) = (self.editor.working.total, goal.target);
+        goal.target -= self.editor.memory_tokens(target);
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());
         }
@@ -99,7 +104,23 @@ impl<'r> Runner<'r> {
         if self.editor.context.guards.on(Guard::Notices) {
             self.stage(NOTICES, |editor| editor.mark_gaps(most))?;
         }
+        self.name_memories(most.max(target.min(goal.limit)).min(before.saturating_sub(1)))?;
         Ok(self.into_run())
+    }
+
+    /// Has the texts of the compaction name the memories, as far as the view takes no more than `most` tokens.
+    fn name_memories(&mut self, most: Tokens) -> Result<(), Refusal> {
+        if self.editor.context.memories.is_empty() {
+            return Ok(());
+        }
+        self.stage(MEMORIES, |editor| editor.name_memories(most))?;
+        for written in &mut self.summaries {
+            let text = self.editor.working.synthetics.get(written.number as usize).map(|own| own.message.plain_text());
+            if let Some((_, body)) = text.as_deref().and_then(|text| text.split_once('\n')) {
+                written.text = body.to_owned();
+            }
+        }
+        Ok(())
     }
 
     /// Sets a target that can be reached. Returns whether the limit can be: if not, no strategy is asked.
@@ -268,7 +289,10 @@ impl<'r> Runner<'r> {
                 let positions = editor.leaving(layout, &units)?;
                 let (text, by_strategy) = match summary {
                     SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
-                    SummaryText::Request(_) => (written.unwrap_or(Err(Refusal::Overlaps))?, None),
+                    SummaryText::Request(request) => {
+                        let text = written.unwrap_or(Err(Refusal::Overlaps))?;
+                        (bounded(editor.context, text, request.max_tokens), None)
+                    }
                 };
                 if text.trim().is_empty() {
                     return Err(Refusal::Summary("the text is empty".to_owned()));
@@ -306,7 +330,8 @@ impl<'r> Runner<'r> {
         let working = &self.editor.working;
         step.edits = (working.edits.len() - first_edit) as u32;
         step.duration_us = clock.microseconds_since(started);
-        if step.edits > 0 || working.synthetics.len() > synthetics || name == FLOOR {
+        let is_rewritten = name == MEMORIES && working.total != step.tokens_before;
+        if step.edits > 0 || working.synthetics.len() > synthetics || name == FLOOR || is_rewritten {
             self.push_step(step, first_edit);
         }
         Ok(())
@@ -343,6 +368,29 @@ impl<'r> Runner<'r> {
             self.steps.push(step);
         }
     }
+}
+
+/// Returns a summary, cut to the beginnings of its sections where a summarizer wrote more tokens than it was to.
+fn bounded(context: &Context<'_>, text: String, most: Tokens) -> String {
+    let tokens = context.counter.count(&text);
+    let mut keep = most;
+    while tokens > most && keep > 0 {
+        let mut shorter = String::new();
+        let mut end = 0;
+        for range in beginnings(&text, keep, tokens, MARK).into_iter().chain([text.len() as u32..text.len() as u32]) {
+            if range.start > end {
+                let left_out = context.counter.count(&text[end as usize..range.start as usize]);
+                shorter += &wording::gap_mark(context.language, &text, end..range.start, left_out, None);
+            }
+            shorter += &text[range.start as usize..range.end as usize];
+            end = range.end;
+        }
+        if context.counter.count(&shorter) <= most {
+            return shorter;
+        }
+        keep = keep * 3 / 4;
+    }
+    text
 }
 
 fn new_step(name: &str, tokens_before: Tokens) -> Step {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use epitome_session::Message;
+use epitome_session::{Message, Origin, heading};
 use epitome_strategy::{Edit, Plan, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText};
 use futures_util::future::join_all;
 
@@ -62,10 +62,25 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
                 Some(_) if request.is_handoff() => working.recorded_messages(&layout.positions(&request.about)),
                 Some(_) => working.recorded_messages(&positions),
             };
+            let messages = messages.into_iter().map(without_memories).collect();
             wanted.push(RequestedSummary { edit, request, replaced: positions.len(), messages });
         }
     }
     wanted
+}
+
+/// Returns a message for a summarizer: the memories behind an earlier text are no part of the session, and the new text gets
+/// its own.
+fn without_memories(message: Arc<Message>) -> Arc<Message> {
+    if !matches!(message.origin, Origin::Summary | Origin::Notice) {
+        return message;
+    }
+    let whole = message.plain_text();
+    let text = heading::without_memories(&whole);
+    if text.len() == whole.len() {
+        return message;
+    }
+    Arc::new(Message::text(message.id.as_str(), message.role, message.origin, text))
 }
 
 /// Has the summaries written, all at once, and adds their cost to the `bill`.
@@ -91,7 +106,6 @@ pub(crate) async fn write_summaries(
             messages: &wanted.messages,
             session: Some(context.session),
             request: wanted.request,
-            memories: context.memories,
             language: context.language,
             counter: context.counter,
         })

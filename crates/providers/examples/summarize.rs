@@ -28,14 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let is_chinese = characters().filter(|char| is_cjk(*char)).count() * 4 > characters().count();
         let language = if is_chinese { Language::Chinese } else { Language::English };
         let request = SummaryRequest::new(max_tokens, focus.clone());
-        let task = SummaryTask {
-            messages: &messages,
-            session: None,
-            request: &request,
-            memories: &[],
-            language,
-            counter: &*counter,
-        };
+        let task = SummaryTask { messages: &messages, session: None, request: &request, language, counter: &*counter };
         let started = std::time::Instant::now();
         let summary = RuleSummarizer.write(&task)?;
         println!("{}", summary.text);

@@ -38,14 +38,8 @@ fn summaries_of_recorded_sessions_fit() {
             for max_tokens in [30, 200, 1000] {
                 let request = SummaryRequest::new(max_tokens, None);
                 let language = Language::English;
-                let task = SummaryTask {
-                    messages: &messages,
-                    session: None,
-                    request: &request,
-                    memories: &[],
-                    language,
-                    counter: &*counter,
-                };
+                let task =
+                    SummaryTask { messages: &messages, session: None, request: &request, language, counter: &*counter };
                 let started = Instant::now();
                 let Ok(summary) = RuleSummarizer.write(&task) else {
                     eprintln!("{}: nothing to say in {max_tokens} tokens", file.display());
@@ -60,14 +54,8 @@ fn summaries_of_recorded_sessions_fit() {
                     Message::text("s", epitome_strategy::Role::User, epitome_strategy::Origin::Summary, summary.text);
                 let again: Vec<Arc<Message>> =
                     std::iter::once(Arc::new(earlier)).chain(messages.iter().take(20).map(Arc::clone)).collect();
-                let task = SummaryTask {
-                    messages: &again,
-                    session: None,
-                    request: &request,
-                    memories: &[],
-                    language,
-                    counter: &*counter,
-                };
+                let task =
+                    SummaryTask { messages: &again, session: None, request: &request, language, counter: &*counter };
                 assert!(RuleSummarizer.write(&task).is_ok_and(|again| counter.count(&again.text) <= max_tokens));
             }
         }

@@ -39,38 +39,6 @@ pub(crate) struct MemoryQuery {
     limit: Option<u32>,
 }
 
-/// The kind of a memory.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-#[schema(as = MemoryKind)]
-enum Kind {
-    /// Something was decided or found out.
-    Decision,
-    /// Something that a person likes or wants.
-    Preference,
-    /// The way to do things from now on.
-    Instruction,
-    /// An exact string and the words that say what it is.
-    Identifier,
-    /// Something that went wrong, and why.
-    Failure,
-    /// Something about a person, a place or a program, or something that a person asked to remember.
-    Fact,
-}
-
-impl From<MemoryKind> for Kind {
-    fn from(kind: MemoryKind) -> Self {
-        match kind {
-            MemoryKind::Decision => Self::Decision,
-            MemoryKind::Preference => Self::Preference,
-            MemoryKind::Instruction => Self::Instruction,
-            MemoryKind::Identifier => Self::Identifier,
-            MemoryKind::Failure => Self::Failure,
-            MemoryKind::Fact => Self::Fact,
-        }
-    }
-}
-
 /// Something worth knowing beyond the messages in which it was said.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Memory)]
@@ -78,11 +46,10 @@ pub(crate) struct MemoryItem {
     /// The memory's id, which deletes it. In one session texts that differ only in upper and lower case and white space
     /// have the same id; the same text in two sessions is two memories.
     id: String,
-    /// The memory's text; in front of it the speaker's name where several people speak, behind it the day where it
-    /// names one.
+    /// The memory's text: a sentence that a person typed, or what a command showed.
     text: String,
     /// The kind.
-    kind: Kind,
+    kind: MemoryKind,
     /// The session in which it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<Arc<str>>,
@@ -97,7 +64,7 @@ impl From<Memory> for MemoryItem {
     fn from(memory: Memory) -> Self {
         Self {
             id: memory.id(),
-            kind: memory.kind.into(),
+            kind: memory.kind,
             session: memory.session,
             message: memory.message.to_string(),
             time: memory.time,

@@ -10,7 +10,7 @@ use crate::message::Language;
 pub enum HeadingKind {
     /// A summary: its text follows in the lines below.
     Summary,
-    /// A notice: the line is the whole message.
+    /// A notice: the line is the whole message, but for memories below it.
     Notice,
 }
 
@@ -114,9 +114,10 @@ impl<'t> Heading<'t> {
         })
     }
 
-    /// Returns a text without its heading and without blank lines at its ends; all of it where there is no heading.
+    /// Returns a text without its heading, without the memories behind it and without blank lines at its ends; the rest
+    /// where there is no heading.
     pub fn body_of(text: &str) -> &str {
-        let text = text.trim();
+        let text = without_memories(text).trim();
         match Heading::read(text) {
             Some(_) => text.split_once('\n').map_or("", |(_, body)| body.trim()),
             None => text,
@@ -135,6 +136,36 @@ impl fmt::Display for Heading<'_> {
         }
         formatter.write_str("]")
     }
+}
+
+/// Returns the line above the memories that a compaction puts behind its text. Each memory stands in a line of its own: in
+/// quotation marks where a person typed it.
+pub fn memory_heading(language: Language) -> &'static str {
+    match language {
+        Language::English => {
+            "[Remembered: in quotation marks what the user typed earlier, the rest as commands showed it]"
+        }
+        Language::Chinese => "[已记住：引号内为用户此前输入的内容，其余为命令显示的结果]",
+    }
+}
+
+/// Returns a text of a compaction without the memories behind it: the next compaction has its own. Linear.
+pub fn without_memories(text: &str) -> &str {
+    let is_heading =
+        |line: &str| [Language::English, Language::Chinese].iter().any(|it| memory_heading(*it) == line.trim_end());
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if is_heading(line) {
+            return text[..at].trim_end();
+        }
+        at += line.len();
+    }
+    text
+}
+
+/// Whether a text consists of memories alone.
+pub fn is_memories(text: &str) -> bool {
+    !text.trim().is_empty() && without_memories(text.trim()).is_empty()
 }
 
 /// Returns a text of a compaction without the handles that `is_known` knows, and without the words around them: the
@@ -312,6 +343,12 @@ mod tests {
         check("[此前 12 条消息的摘要]\n## 目标", "## 目标");
         check("[Summary]\nof another tool", "[Summary]\nof another tool");
         check("[Summary of 2 earlier messages · recall 0a]", "");
+        for language in [Language::English, Language::Chinese] {
+            let memories = format!("{}\n- “Use tabs.”", memory_heading(language));
+            check(&format!("[Summary of 2 earlier messages]\n## Goal\n- x\n\n{memories}"), "## Goal\n- x");
+            check(&format!("[2 earlier messages left the context]\n\n{memories}"), "");
+            assert!(is_memories(&memories) && !is_memories(&format!("x\n{memories}")) && !is_memories(""));
+        }
     }
 
     #[test]

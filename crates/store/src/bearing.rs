@@ -2,119 +2,26 @@
 
 use std::collections::HashSet;
 
+use epitome_strategy::cut::is_stop_word;
+
 use crate::error::StoreError;
-use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, normalise, share_a_subject, terms};
+use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, are_of_one_subject, normalise, terms};
 
 /// The number of candidates for each memory that is wanted.
 const CANDIDATES: usize = 8;
 /// The most of them.
 const MOST_CANDIDATES: usize = 200;
 
-/// Words of every talk: sharing them says nothing.
-const COMMON: &[&str] = &[
-    "about",
-    "after",
-    "again",
-    "also",
-    "always",
-    "another",
-    "because",
-    "been",
-    "before",
-    "being",
-    "called",
-    "could",
-    "does",
-    "don",
-    "each",
-    "every",
-    "first",
-    "from",
-    "going",
-    "have",
-    "here",
-    "into",
-    "just",
-    "know",
-    "last",
-    "like",
-    "make",
-    "more",
-    "most",
-    "much",
-    "must",
-    "need",
-    "never",
-    "next",
-    "only",
-    "other",
-    "over",
-    "please",
-    "really",
-    "remember",
-    "said",
-    "same",
-    "should",
-    "some",
-    "something",
-    "such",
-    "take",
-    "than",
-    "that",
-    "their",
-    "them",
-    "then",
-    "there",
-    "these",
-    "they",
-    "thing",
-    "things",
-    "think",
-    "this",
-    "those",
-    "time",
-    "today",
-    "very",
-    "want",
-    "well",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "while",
-    "will",
-    "with",
-    "would",
-    "your",
-    "我们",
-    "你们",
-    "这个",
-    "一个",
-    "什么",
-    "怎么",
-    "可以",
-    "现在",
-    "最近",
-    "今天",
-    "喜欢",
-    "觉得",
-    "知道",
-    "没有",
-    "不是",
-    "是不",
-    "就是",
-    "还是",
-];
-
 /// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: those of
-/// `session` itself, standing instructions, and those that share a distinctive word with the talk. A memory that a
-/// newer one repeats or contradicts is left out. Two queries of the store.
+/// `session` itself, standing instructions, and those that share a distinctive word with the talk. `unstored` are newer
+/// than those of the store, the newest first. A memory that a newer one repeats or contradicts is left out. Two queries of
+/// the store, where there is one.
 pub async fn bearing_on(
-    store: &dyn MemoryStore,
+    store: Option<&dyn MemoryStore>,
     scope: &Scope,
     session: Option<&str>,
     talk: &str,
+    unstored: Vec<Memory>,
     most: usize,
 ) -> Result<Vec<Memory>, StoreError> {
     if most == 0 {
@@ -124,15 +31,21 @@ pub async fn bearing_on(
     let telling = telling(talk);
     let mut words: Vec<&str> = telling.iter().map(String::as_str).collect();
     words.sort_unstable();
-    let mut found = store.recent(scope, candidates).await?;
-    found.extend(store.search(scope, &words.join(" "), candidates).await?);
+    let mut found = unstored;
+    if let Some(store) = store {
+        found.extend(store.recent(scope, candidates).await?);
+        found.extend(store.search(scope, &words.join(" "), candidates).await?);
+    }
     Ok(rank_memories(found, session, &telling, most))
 }
 
 /// The candidates that bear on words, the best first; `found` has the newest before the older ones.
 fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, most: usize) -> Vec<Memory> {
     let bears = |memory: &Memory| {
-        let shared = terms(&memory.text).iter().filter(|term| telling.contains(*term)).count();
+        let (latin, chinese): (Vec<_>, Vec<_>) =
+            terms(&memory.text).into_iter().filter(|term| telling.contains(term)).partition(|term| term.is_ascii());
+        // One pair of Chinese characters is shared by chance.
+        let shared = latin.len() + chinese.len() / 2;
         let is_own = memory.session.as_deref() == session;
         (shared > 0 || is_own || memory.kind == MemoryKind::Instruction).then_some(shared)
     };
@@ -141,8 +54,7 @@ fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<St
     for memory in found {
         let Some(shared) = bears(&memory) else { continue };
         // Of two sessions that say something of one subject the newer counts; both were stored for their sessions.
-        let is_said =
-            |(_, newer): &(usize, Memory)| newer.kind == memory.kind && share_a_subject(&newer.text, &memory.text);
+        let is_said = |(_, newer): &(usize, Memory)| are_of_one_subject(newer, &memory);
         if known.insert(normalise(&memory.text)) && !kept.iter().any(is_said) {
             kept.push((shared, memory));
         }
@@ -157,7 +69,7 @@ fn telling(talk: &str) -> HashSet<String> {
         let length = term.chars().count();
         let is_latin = term.is_ascii();
         (length >= 4 || (!is_latin && length >= 2) || term.contains(|char: char| char.is_ascii_digit()))
-            && !COMMON.contains(&term.as_str())
+            && !is_stop_word(term)
     };
     terms(talk).into_iter().filter(tells).collect()
 }

@@ -9,12 +9,14 @@ use epitome_strategy::text::is_cjk;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
+use crate::extract::{command_key, commit_key, named_string};
 
 /// The kind of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryKind {
-    /// Something was decided or found out.
+    /// Something was decided.
     Decision,
     /// Something that a person likes or wants.
     Preference,
@@ -22,17 +24,18 @@ pub enum MemoryKind {
     Instruction,
     /// An exact string and the words that say what it is.
     Identifier,
-    /// Something that went wrong, and why.
-    Failure,
-    /// Something about a person, a place or a program, or something that a person asked to remember.
+    /// Something about a person or the project, or something that a person asked to remember.
     Fact,
+    /// A command that builds, tests or checks the project, and passed.
+    Command,
+    /// A commit with its subject.
+    Commit,
 }
 
 /// Something worth knowing beyond the session in which it was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// The text: a whole sentence, or two that belong together; in front of it the speaker's name where several people
-    /// speak, and behind it the day on which it was said where the text names a day only relative to it.
+    /// The text: a whole sentence that a person typed, or what a command showed.
     pub text: String,
     /// The kind.
     pub kind: MemoryKind,
@@ -54,8 +57,9 @@ impl MemoryKind {
             Self::Preference => "preference",
             Self::Instruction => "instruction",
             Self::Identifier => "identifier",
-            Self::Failure => "failure",
             Self::Fact => "fact",
+            Self::Command => "command",
+            Self::Commit => "commit",
         }
     }
 }
@@ -76,61 +80,71 @@ impl Memory {
         }
     }
 
+    /// Whether a person typed the text; otherwise a command showed it.
+    pub fn is_typed(&self) -> bool {
+        match self.kind {
+            MemoryKind::Decision
+            | MemoryKind::Preference
+            | MemoryKind::Instruction
+            | MemoryKind::Identifier
+            | MemoryKind::Fact => true,
+            MemoryKind::Command | MemoryKind::Commit => false,
+        }
+    }
+
     /// The id that memories had before sessions counted, which stores may still hold.
     pub(crate) fn id_of_text(&self) -> String {
         blake3::hash(normalise(&self.text).as_bytes()).to_hex()[..16].to_owned()
     }
 }
 
-/// How much of the words of two memories has to be the same for the newer to take the older one's place where both
-/// define something: three of five, as in "the port is 8080" and "the port is 8443".
-const SAME_BOUND: f64 = 0.6;
-/// The same where they say anything else: a person who has a dog may have a cat too.
-const SAME_TOLD: f64 = 0.7;
-
-/// Whether `newer` says the same as `older`, or something else of the same subject: "The port is 8080" of "The port is
-/// 8443". Both are of one session and one kind. Linear in the texts.
+/// Whether `newer` takes the place of `older`: both are of one session, and it says the same, or something else of the same
+/// subject: "The port is 8080" of "The port is 8443". Linear in the texts.
 pub fn supersedes(newer: &Memory, older: &Memory) -> bool {
-    newer.session == older.session && newer.kind == older.kind && share_a_subject(&newer.text, &older.text)
+    newer.session == older.session && are_of_one_subject(newer, older)
 }
 
-/// Whether two texts are near enough for one to take the other's place: most of their words are the same, the first one
-/// among them.
-pub(crate) fn share_a_subject(newer: &str, older: &str) -> bool {
-    Subject::parse(newer).is_that_of(&Subject::parse(older))
-}
-
-/// The words of a text that show its subject, read once for many comparisons.
-#[derive(Debug)]
-pub(crate) struct Subject {
-    first: String,
-    is_short: bool,
-    terms: Vec<String>,
-    binds: bool,
-}
-
-impl Subject {
-    /// Linear in the text.
-    pub(crate) fn parse(text: &str) -> Self {
-        let terms = terms(text);
-        Self {
-            first: text.split_whitespace().next().unwrap_or_default().to_lowercase(),
-            is_short: text.split_whitespace().nth(2).is_none(),
-            binds: terms.iter().any(|term| matches!(term.as_str(), "is" | "are" | "called")),
-            terms,
+/// Whether two memories are of one kind and one subject: an identifier's is the name of the thing, a command's its program
+/// and task, a commit's its subject. What people say has one subject where most of the words are the same.
+pub(crate) fn are_of_one_subject(newer: &Memory, older: &Memory) -> bool {
+    let keys = match newer.kind {
+        MemoryKind::Identifier => [newer, older].map(|it| named_string(&it.text).map(|(name, _)| name)),
+        MemoryKind::Command => [newer, older].map(|it| command_key(&it.text).map(|(command, place)| command + &place)),
+        MemoryKind::Commit => [newer, older].map(|it| commit_key(&it.text).map(str::to_owned)),
+        MemoryKind::Decision | MemoryKind::Preference | MemoryKind::Instruction | MemoryKind::Fact => [None, None],
+    };
+    newer.kind == older.kind
+        && match keys {
+            [Some(newer), Some(older)] => newer == older,
+            _ => share_a_subject(&newer.text, &older.text),
         }
-    }
+}
 
-    /// Whether this one, the newer, is near enough to take the place of `older`.
-    pub(crate) fn is_that_of(&self, older: &Self) -> bool {
-        if !self.is_short && self.first != older.first {
-            return false;
-        }
-        let least = if self.binds && older.binds { SAME_BOUND } else { SAME_TOLD };
-        let shared = self.terms.iter().filter(|term| older.terms.binary_search(term).is_ok()).count();
-        let all = self.terms.len() + older.terms.len() - shared;
-        all > 0 && shared as f64 >= least * all as f64
-    }
+/// The share of the words of two statements that has to be the same for the newer to take the older one's place: more
+/// where they do not say what something is, since a person who has a dog may have a cat too.
+const SAME: f64 = 0.7;
+const SAME_BOUND: f64 = 0.6;
+
+/// Words that turn a statement into its contrary, or say how long it holds: both are of one subject.
+const TURNING: &[&str] =
+    &["never", "always", "not", "no", "don", "t", "do", "please", "from", "now", "on", "must", "longer"];
+
+/// Whether two texts are of one subject: most of their words are the same, the first one among them, whatever turns them
+/// into their contrary.
+fn share_a_subject(newer: &str, older: &str) -> bool {
+    let words = |text: &str| -> (Option<String>, Vec<String>) {
+        let lower = text.to_lowercase();
+        let mut split = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
+        let first = split.find(|word| !TURNING.contains(word)).map(str::to_owned);
+        (first, terms(text).into_iter().filter(|term| !TURNING.contains(&term.as_str())).collect())
+    };
+    let ((first, new), (other, old)) = (words(newer), words(older));
+    let shared = new.iter().filter(|term| old.binary_search(term).is_ok()).count();
+    let all = new.len() + old.len() - shared;
+    let is_chinese = newer.contains(is_cjk);
+    let binds = |terms: &[String]| terms.iter().any(|term| matches!(term.as_str(), "is" | "are" | "called"));
+    let least = if binds(&new) && binds(&old) { SAME_BOUND } else { SAME };
+    all > 0 && (first == other || is_chinese) && shared as f64 >= least * all as f64
 }
 
 /// A text as memories are compared: in lower case, with single spaces, without the mark at its end.

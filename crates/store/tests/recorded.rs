@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, Request, SignalDetector, block_on};
 use epitome_formats::{ReadOptions, read};
-use epitome_store::{LONGEST_MEMORY, SessionArchive, SessionFile, extract};
+use epitome_store::{LONGEST_MEMORY, MemoryKind, SessionArchive, SessionFile, extract};
 use epitome_strategy::{Content, Lexicon, Message};
 use epitome_testkit::FakeCounter;
 
@@ -68,26 +68,22 @@ fn recorded_sessions_come_back() {
 
             let remembered = extract(session.log(), session.id.as_ref(), &Lexicon::standard(), 10);
             memories += remembered.len();
-            let mut log_letters: Option<String> = None;
+            // Marks of emphasis go; of what a command showed the session has the command, or the hash and the subject.
+            let letters = |text: &str| text.chars().filter(|char| char.is_alphanumeric()).collect::<String>();
+            let mut all: Option<String> = None;
             for memory in &remembered {
                 assert!(memory.text.chars().count() <= LONGEST_MEMORY, "{what}");
-                let said = session.log().iter().find(|message| message.id == memory.message).unwrap();
-                // A speaker's name may stand in front, and behind a relative day the date of the message; marks of emphasis go.
-                let letters = |text: &str| text.chars().filter(|char| char.is_alphanumeric()).collect::<String>();
-                let dated = memory.text.rsplit_once(['(', '（']).map_or(&*memory.text, |(words, _)| words);
-                let named = |text: &str| text.split_once(": ").map_or(String::new(), |(_, words)| letters(words));
-                let forms = [letters(&memory.text), letters(dated), named(&memory.text), named(dated)];
-                let all = letters(&said.plain_text());
-                let is_said = forms.iter().any(|form| !form.is_empty() && all.contains(form.as_str()));
-                if is_said {
-                    continue;
-                }
-                // What is put together quotes the session: code between backticks, and what was asked for.
-                let log = log_letters.get_or_insert_with(|| letters(&whole_text(session.log())));
-                let quoted = memory.text.split('`').skip(1).step_by(2);
-                let asked = memory.text.split('“').skip(1).filter_map(|rest| rest.split('”').next());
-                for quote in quoted.chain(asked).flat_map(|quote| quote.split(" …")) {
-                    assert!(log.contains(&letters(quote)), "{what}: `{quote}` of `{}`", memory.text);
+                let all = all.get_or_insert_with(|| letters(&whole_text(session.log())));
+                let parts = match memory.kind {
+                    MemoryKind::Command => vec![memory.text.split('`').nth(1).unwrap()],
+                    MemoryKind::Commit => {
+                        memory.text.splitn(2, ": ").flat_map(|part| part.split(" on branch ")).collect()
+                    }
+                    _ => vec![&*memory.text],
+                };
+                for part in parts {
+                    let part = letters(part.trim_start_matches("Commit ").trim_end_matches('…'));
+                    assert!(all.contains(&part), "{what}: {}", memory.text);
                 }
             }
             std::fs::remove_file(path).unwrap();

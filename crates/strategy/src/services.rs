@@ -40,8 +40,6 @@ pub struct SummaryTask<'a> {
     pub session: Option<&'a Session>,
     /// The strategy's request.
     pub request: &'a SummaryRequest,
-    /// Facts from elsewhere that bear on the session and belong into the summary, the most important first.
-    pub memories: &'a [String],
     /// The language of the summary.
     pub language: Language,
     /// The counter for the length of the result.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use epitome_session::{Content, Message};
 
 pub use binding::binding;
-pub use demands::{Demand, demands};
+pub use demands::{Demand, demands, refers_back};
 pub use epitome_session::speaker::typed_ranges;
 pub use questions::asks;
 pub use sentences::sentences;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
+use epitome_strategy::session::heading::without_memories;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{BlockRef, Content, Origin, View, text};
 
@@ -89,7 +90,7 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
                 Origin::Model => self.lines(text, from(Kind::Model, None)),
                 Origin::ToolOutput => self.lines(text, from(Kind::Output, answered())),
                 Origin::Injected => self.lines(text, from(Kind::Output, None)),
-                Origin::Summary => self.earlier(text, message),
+                Origin::Summary => self.earlier(without_memories(text), message),
                 Origin::Instructions | Origin::Developer | Origin::Tool | Origin::Notice | Origin::Answer => {}
             },
             Content::ToolCall(_) => {

@@ -166,9 +166,8 @@ fn job<'a>(args: &'a CompactArgs, registry: &Registry, quiet: bool) -> Result<Jo
     let mut config = configuration::read_for_agent(&args.configuration, registry)?;
     summaries::apply(&mut config, args)?;
     let runtime = configuration::build(&config, registry)?;
-    let mut request = request(args, &config, &runtime, &config.registry(registry))?;
+    let request = request(args, &config, &runtime, &config.registry(registry))?;
     let memories = Memories::open(&runtime, args.preview, quiet)?;
-    request.memories = memories.recent()?;
     Ok(Job { args, runtime, request, quiet, timings: Timings::default(), memories })
 }
 
@@ -310,7 +309,8 @@ impl Job<'_> {
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
         let count_us = Some(microseconds(counting));
-        let request = self.request(epitome::context::tool_definition_tokens(&engine, &session), ledger.total());
+        let mut request = self.request(epitome::context::tool_definition_tokens(&engine, &session), ledger.total());
+        request.memories = self.memories.of(&session, &self.runtime, request.focus.as_deref())?;
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
         drop(waiting);

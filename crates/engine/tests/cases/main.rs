@@ -7,6 +7,7 @@ mod edits;
 mod floor;
 mod gaps;
 mod hosts;
+mod memories;
 mod order;
 mod prefix;
 mod quality;

@@ -21,12 +21,11 @@ use super::support::{chain, compact, engine, expect, reason, request, shown};
 struct Together {
     expected: usize,
     asked: AtomicUsize,
-    memories: Mutex<Vec<String>>,
 }
 
 impl Together {
     fn new(expected: usize) -> Arc<Self> {
-        Arc::new(Self { expected, asked: AtomicUsize::new(0), memories: Mutex::new(Vec::new()) })
+        Arc::new(Self { expected, asked: AtomicUsize::new(0) })
     }
 }
 
@@ -38,8 +37,6 @@ impl Summarizer for Together {
 
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
-        self.memories.lock().unwrap().extend(task.memories.iter().cloned());
-
         std::future::poll_fn(|context| {
             context.waker().wake_by_ref();
             if self.asked.load(Ordering::SeqCst) < self.expected { Poll::Pending } else { Poll::Ready(()) }
@@ -89,15 +86,39 @@ fn the_summaries_of_a_plan_are_written_at_once() {
     let summarizer = Together::new(2);
     engine.summarizer = Some(summarizer.clone());
     let mut session = session(TALK);
-    let mut request = request(100, chain(vec![summary_of(&[1]), summary_of(&[2, 3])]));
-    request.memories = vec!["the user prefers short words".to_owned()];
+    let request = request(100, chain(vec![summary_of(&[1]), summary_of(&[2, 3])]));
     let draft = draft_with(&engine, &session, &request).unwrap();
     assert_eq!((draft.report.summarizer.input_tokens, draft.report.summarizer.output_tokens), (20, 4));
-    assert_eq!(*summarizer.memories.lock().unwrap(), ["the user prefers short words"; 2]);
     let mut ledger = engine.ledger(&session);
     engine.commit(&mut session, &mut ledger, draft).unwrap();
     let view = shown(&session);
     assert!(view.contains("⏎about one word") && view.contains("⏎about two word"), "{view}");
+}
+
+/// Writes a hundred lines, whatever it is asked for.
+#[derive(Debug)]
+struct Talkative;
+
+#[async_trait]
+impl Summarizer for Talkative {
+    fn kind(&self) -> &str {
+        "talkative"
+    }
+
+    async fn summarize(&self, _: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
+        let text = format!("## Goal\n- read it\n## Files\n{}", "- a file\n".repeat(100));
+        Ok(Summary { text, ..Summary::default() })
+    }
+}
+
+#[test]
+fn a_summary_is_no_longer_than_it_was_to_be() {
+    let mut engine = engine();
+    engine.summarizer = Some(Arc::new(Talkative));
+    let request = request(talk_tokens() - 30, chain(vec![summary_of(&[1, 2, 3])]));
+    let summary = draft_with(&engine, &session(TALK), &request).unwrap().report.summary.unwrap();
+    assert!(summary.starts_with("## Goal\n- read it\n") && summary.contains("[… "), "{summary}");
+    assert!(summary.len().div_ceil(4) <= 50, "{summary}");
 }
 
 #[test]

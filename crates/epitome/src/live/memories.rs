@@ -1,6 +1,11 @@
-//! Facts that outlive the context: taken before a compaction, brought back into its summary.
+//! Facts that outlive the context: taken before a compaction, brought back into its texts.
 
-use epitome_store::{bearing_on, extract};
+use std::sync::Arc;
+
+use epitome_engine::MemoryNote;
+use epitome_session::{Message, Session};
+use epitome_store::{Memory, MemoryStore, Scope, StoreError, bearing_on, extract};
+use epitome_strategy::Lexicon;
 
 use super::LiveSession;
 
@@ -13,14 +18,41 @@ const LAST_TYPED: usize = 3;
 /// Bytes of each of them that count: longer text is likely pasted.
 const MOST_OF_A_MESSAGE: usize = 2_000;
 
+/// Returns the memories of messages of a session that a compaction puts into the memory store.
+pub fn memories_of(session: &Session, messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<Memory> {
+    extract(messages, session.id.as_ref(), lexicon, MOST_MEMORIES)
+}
+
+/// Returns at most `most` memories that bear on the current subject of a session, for a compaction: on the focus, the task
+/// and the last typed messages. `unstored` are those that the compaction is about to store.
+pub async fn memories_for(
+    store: Option<&dyn MemoryStore>,
+    scope: &Scope,
+    session: &Session,
+    focus: Option<&str>,
+    unstored: Vec<Memory>,
+    most: usize,
+) -> Result<Vec<MemoryNote>, StoreError> {
+    let talk = subject(session.log(), focus);
+    let memories = bearing_on(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
+    Ok(memories.into_iter().map(|memory| MemoryNote { is_typed: memory.is_typed(), text: memory.text }).collect())
+}
+
 impl LiveSession {
+    /// The memories of the messages since the last flush; none where the settings keep none.
+    fn unstored_memories(&self) -> Vec<Memory> {
+        if !self.settings.memory_flush {
+            return Vec::new();
+        }
+        let messages = &self.session.log()[self.flushed.min(self.session.log().len())..];
+        memories_of(&self.session, messages, &self.engine.lexicon)
+    }
+
     /// Stores the facts of the messages since the last flush in the memory store, and returns the number of new ones. A
     /// failure of the store is recorded, and the compaction continues.
     pub(super) async fn flush_memories(&mut self) -> u32 {
         let Some((store, _)) = self.memories.clone().filter(|_| self.settings.memory_flush) else { return 0 };
-        let messages = &self.session.log()[self.flushed.min(self.session.log().len())..];
-        let facts = extract(messages, self.session.id.as_ref(), &self.engine.lexicon, MOST_MEMORIES);
-        match store.remember(&facts).await {
+        match store.remember(&self.unstored_memories()).await {
             Ok(new) => {
                 self.flushed = self.session.log().len();
                 new as u32
@@ -32,33 +64,30 @@ impl LiveSession {
         }
     }
 
-    /// The memories that bear on the current subject, for the summary: on the focus, the task and the last typed
-    /// messages.
-    pub(super) async fn memories_for(&self, focus: Option<&str>) -> Vec<String> {
+    /// The memories for the texts of a compaction. A failure of the store is recorded, and the compaction has none.
+    pub(super) async fn memories_for(&self, focus: Option<&str>) -> Vec<MemoryNote> {
         let Some((store, scope)) = &self.memories else { return Vec::new() };
         let most = self.settings.recent_memories as usize;
-        let talk = self.talk(focus);
-        match bearing_on(store.as_ref(), scope, self.session.id.as_deref(), &talk, most).await {
-            Ok(memories) => memories.into_iter().map(|memory| memory.text).collect(),
+        match memories_for(Some(store.as_ref()), scope, &self.session, focus, self.unstored_memories(), most).await {
+            Ok(memories) => memories,
             Err(error) => {
                 tracing::warn!(%error, "memories could not be read");
                 Vec::new()
             }
         }
     }
+}
 
-    /// The text that shows the current subject: the focus, the first and the last typed messages, each up to a bound.
-    fn talk(&self, focus: Option<&str>) -> String {
-        let log = self.session.log();
-        let first = log.iter().position(|message| message.is_typed());
-        let last = log.iter().enumerate().rev().filter(|(_, message)| message.is_typed()).take(LAST_TYPED);
-        let typed = last.map(|(index, _)| index).chain(first);
-        let mut talk = focus.unwrap_or_default().to_owned();
-        for index in typed {
-            let text = log[index].plain_text();
-            talk.push('\n');
-            talk.push_str(&text[..text.floor_char_boundary(MOST_OF_A_MESSAGE)]);
-        }
-        talk
+/// The text that shows the current subject: the focus, the first and the last typed messages, each up to a bound.
+fn subject(log: &[Arc<Message>], focus: Option<&str>) -> String {
+    let first = log.iter().position(|message| message.is_typed());
+    let last = log.iter().enumerate().rev().filter(|(_, message)| message.is_typed()).take(LAST_TYPED);
+    let typed = last.map(|(index, _)| index).chain(first);
+    let mut talk = focus.unwrap_or_default().to_owned();
+    for index in typed {
+        let text = log[index].plain_text();
+        talk.push('\n');
+        talk.push_str(&text[..text.floor_char_boundary(MOST_OF_A_MESSAGE)]);
     }
+    talk
 }

@@ -65,6 +65,7 @@ pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
 pub use history::{HistoryEntry, history};
 pub use hosted::{EpochViews, sides};
+pub use memories::{memories_for, memories_of};
 pub use outcome::MaintainOutcome;
 pub use overflow::Retry;
 pub use preparation::{BackgroundExecutor, Preparation, PreparationState};

@@ -84,7 +84,7 @@ fn it_is_prepared_at_the_soft_threshold_and_made_at_the_hard_one() {
     let arrived: Vec<String> = live.session().view()[prefix..].iter().map(|entry| entry.message.plain_text()).collect();
     assert_eq!(maintain(&mut live), "compacted");
     let view: Vec<String> = live.session().view().iter().map(|entry| entry.message.plain_text()).collect();
-    assert!(view.len() < prefix && view.iter().any(|text| text.contains("messages, remembering")), "{view:?}");
+    assert!(view.len() < prefix && view.iter().any(|text| text.contains("messages in short")), "{view:?}");
     assert_eq!(view[view.len() - arrived.len()..], arrived[..], "what arrived meanwhile stays as it came");
     assert!(live.tokens() <= 1_900);
     let epoch = &live.session().journal()[0];

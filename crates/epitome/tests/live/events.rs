@@ -67,7 +67,7 @@ fn a_compaction_is_told_from_start_to_end() {
     let done = serde_json::to_value(&events[4]).unwrap();
     assert_eq!((&done["success"], &done["status"]), (&true.into(), &"compacted".into()));
     assert_eq!(done["epoch"], 0);
-    assert!(done["summaryContent"].as_str().unwrap().contains("messages, remembering"), "{done}");
+    assert!(done["summaryContent"].as_str().unwrap().contains("messages in short"), "{done}");
     assert_eq!(
         done["compactedCount"].as_u64().unwrap() + done["keepRecentCount"].as_u64().unwrap(),
         serde_json::to_value(&events[0]).unwrap()["messageCount"].as_u64().unwrap()

@@ -1,9 +1,11 @@
 //! Shared by the cases: a runtime out of TOML, a talk that grows, a summarizer that records its inputs.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession};
+use epitome::session::heading::memory_heading;
 use epitome::session::{Message, Origin, Role};
 use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Runtime, Session};
@@ -56,8 +58,8 @@ pub(crate) fn compact(live: &mut LiveSession) -> Result<epitome::Report, LiveErr
 #[derive(Debug, Default)]
 pub(crate) struct Scripted {
     pub(crate) fails: Mutex<Option<SummarizeError>>,
-    /// Memories that it was given, task by task.
-    pub(crate) memories: Mutex<Vec<Vec<String>>>,
+    /// How many summaries were asked for.
+    pub(crate) asked: AtomicUsize,
 }
 
 #[async_trait]
@@ -67,8 +69,8 @@ impl Summarizer for Scripted {
     }
 
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
-        self.memories.lock().unwrap().push(task.memories.to_vec());
-        let text = format!("{} messages, remembering {}", task.messages.len(), task.memories.join("; "));
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let text = format!("{} messages in short", task.messages.len());
         match &*self.fails.lock().unwrap() {
             Some(error) => Err(error.clone()),
             None => Ok(Summary { text, input_tokens: 500, output_tokens: 20, ..Summary::default() }),
@@ -82,4 +84,13 @@ pub(crate) fn with_summarizer(toml: &str, summarizer: &Arc<Scripted>) -> LiveSes
     let mut engine = epitome::engine_of(&runtime);
     engine.summarizer = Some(Arc::clone(summarizer) as Arc<dyn Summarizer>);
     LiveSession::with_engine(engine, &runtime, Session::new())
+}
+
+/// The lines below the headings of memories in the view, and how many headings there are.
+pub(crate) fn remembered(session: &Session) -> (usize, String) {
+    let heading = memory_heading(epitome::session::Language::English);
+    let texts = session.view().iter().map(|entry| entry.message.plain_text());
+    let sections: Vec<String> =
+        texts.filter_map(|text| text.split_once(heading).map(|(_, lines)| lines.to_owned())).collect();
+    (sections.len(), sections.concat())
 }

@@ -13,7 +13,6 @@ fn read(answer: &ChatAnswer, expected: &AnswerRequirements) -> Result<Body, Vec<
         messages: &[],
         session: None,
         request: &request,
-        memories: &[],
         language: expected.language,
         counter: &FakeCounter,
     };

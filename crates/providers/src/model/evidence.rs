@@ -210,7 +210,6 @@ fn corpus(task: &SummaryTask<'_>, log: &[Arc<Message>]) -> String {
             }
         }
     }
-    task.memories.iter().for_each(|memory| add(memory));
     task.request.focus.iter().for_each(|focus| add(focus));
     task.session.and_then(|session| session.tools.as_deref()).into_iter().for_each(&mut add);
     corpus

@@ -31,7 +31,6 @@ fn with_task<R>(session: &Session, read: impl FnOnce(&SummaryTask<'_>) -> R) -> 
         messages: session.log(),
         session: Some(session),
         request: &request,
-        memories: &[],
         language: Language::English,
         counter: &FakeCounter,
     })

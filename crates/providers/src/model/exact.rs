@@ -302,7 +302,6 @@ mod tests {
                 messages: session.log(),
                 session: None,
                 request: &request,
-                memories: &[],
                 language: epitome_strategy::Language::English,
                 counter: &crate::model::counter::NoTokens,
             };

@@ -15,7 +15,7 @@ use super::wording::{RuleSection, SAID, mark_of, pick, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
 const EXACT_PART: Tokens = 5;
-/// The task list and the memories take one part in this many, each.
+/// The task list takes one part in this many.
 const STATE_PART: Tokens = 8;
 /// Demands that the model left out take one in so many, and so do the changed files.
 const DEMANDS_PART: Tokens = 4;
@@ -37,8 +37,6 @@ pub(super) struct RuleFindings {
     exact: Vec<ExactLine>,
     tasks: Vec<Task>,
     changes: Vec<String>,
-    /// Memories of the task, then those that earlier summaries hold and the task does not.
-    memories: Vec<String>,
     /// Strings that the summary must hold.
     pub strings: Vec<String>,
 }
@@ -52,7 +50,6 @@ impl RuleFindings {
             exact: exact::index(view),
             tasks: state::task_list(view, task.language),
             changes: state::changes(view),
-            memories: task.memories.iter().map(|memory| one_line(memory)).filter(|it| !it.is_empty()).collect(),
             strings: exact::must_keep(view, most),
             earlier: Vec::new(),
         });
@@ -68,35 +65,26 @@ impl RuleFindings {
         known
     }
 
-    /// Removes the lasting sections that rules write from an earlier summary: they are written anew. A task list and a
+    /// Removes the index of exact strings from an earlier summary: it is written anew. A task list and a
     /// count of changes stay for the model to read, because the messages show their later states. Exact strings are
     /// carried if the session still needs them, where that is known.
     fn carry(&mut self, earlier: EarlierSummary, needed: Option<&[String]>) {
         let mut body = Body::read(&earlier.text, &[]);
-        let carried = |section: &AnswerSection| {
-            let rule = section.heading.as_deref().and_then(RuleSection::with_heading);
-            rule.filter(|rule| matches!(rule, RuleSection::Exact | RuleSection::Remembered))
+        let is_exact = |section: &AnswerSection| {
+            section.heading.as_deref().and_then(RuleSection::with_heading) == Some(RuleSection::Exact)
         };
-        if !body.sections.iter().any(|section| carried(section).is_some()) {
+        if !body.sections.iter().any(is_exact) {
             self.earlier.push(earlier);
             return;
         }
-        for section in &body.sections {
-            let lines = || section.lines.iter().filter_map(|line| line.strip_prefix("- "));
-            if carried(section) == Some(RuleSection::Exact) {
-                // Of a line that binds a string the whole counts.
-                let line = |text: &str| ExactLine { string: text.to_owned(), text: text.to_owned() };
-                let is_needed = |text: &&str| {
-                    needed.is_none_or(|needed| needed.iter().any(|string| text.contains(string.as_str())))
-                };
-                self.exact.extend(lines().flat_map(|texts| texts.split(" · ")).filter(is_needed).map(line));
-            } else if carried(section) == Some(RuleSection::Remembered) {
-                let new: Vec<String> =
-                    lines().filter(|line| !self.memories.iter().any(|it| it == line)).map(str::to_owned).collect();
-                self.memories.extend(new);
-            }
+        // Of a line that binds a string the whole counts.
+        let line = |text: &str| ExactLine { string: text.to_owned(), text: text.to_owned() };
+        let is_needed =
+            |text: &&str| needed.is_none_or(|needed| needed.iter().any(|string| text.contains(string.as_str())));
+        for section in body.sections.extract_if(.., |section| is_exact(section)) {
+            let lines = section.lines.iter().filter_map(|line| line.strip_prefix("- "));
+            self.exact.extend(lines.flat_map(|texts| texts.split(" · ")).filter(is_needed).map(line));
         }
-        body.sections.retain(|section| carried(section).is_none());
         if !body.sections.is_empty() {
             self.earlier.push(EarlierSummary { text: body.write(), ..earlier });
         }
@@ -109,7 +97,6 @@ impl RuleFindings {
             RuleSection::Files => true,
             RuleSection::Tasks => !self.tasks.is_empty(),
             RuleSection::Changes => !self.changes.is_empty(),
-            RuleSection::Remembered => !self.memories.is_empty(),
             RuleSection::Exact => !self.exact.is_empty(),
         }
     }
@@ -214,8 +201,6 @@ impl RuleFindings {
             add(RuleSection::Files, file_lines(evidence, text, task, limit / FILES_PART), limit / FILES_PART);
             add(RuleSection::Tasks, self.task_lines(task, limit / STATE_PART, text), limit / STATE_PART);
             add(RuleSection::Changes, self.changes.clone(), limit / CHANGES_PART);
-            let memories = self.memories.iter().filter(|memory| !text.contains(memory.as_str()));
-            add(RuleSection::Remembered, memories.map(|it| format!("- {it}")).collect(), limit / STATE_PART);
         }
         let held: Vec<String> = sections.iter().map(AnswerSection::write).collect();
         let exact = self.exact_section(task, limit / EXACT_PART, &[text, &held.join("\n")]);
@@ -337,10 +322,6 @@ fn file_lines(evidence: &Evidence, text: &str, task: &SummaryTask<'_>, most: Tok
 
 fn texts(demands: Vec<&TypedDemand>) -> Vec<String> {
     demands.into_iter().map(|demand| demand.text.clone()).collect()
-}
-
-fn one_line(text: &str) -> String {
-    super::shorten::one_line(text, 600)
 }
 
 /// The text of a body, cut to `limit` tokens: sections that matter least give first, at the ends of their lines and

@@ -61,7 +61,7 @@ const BY_PROVIDER: &str = "provider";
 /// is asked for once more, with the reason, and then is an error; strings that are not in the session are marked
 /// instead, and lines that state a file, a command or a task otherwise than the newest calls are corrected. The rules, never the
 /// model, add: demands of the user that the model left out; the changed files, the task list, git's count of the
-/// changes, the memories of the task, and an index of exact strings that were asked for and that the text does not
+/// changes, and an index of exact strings that were asked for and that the text does not
 /// hold. The result never exceeds the request's tokens by the task's counter.
 ///
 /// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window

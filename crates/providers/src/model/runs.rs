@@ -63,7 +63,6 @@ mod tests {
             messages: session.log(),
             session: None,
             request: &request,
-            memories: &[],
             language: Language::English,
             counter: &NoTokens,
         };

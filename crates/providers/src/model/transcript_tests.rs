@@ -12,14 +12,7 @@ fn transcript(fixture: &str, limits: TextLimits) -> Vec<TranscriptPiece> {
     let request = SummaryRequest::new(500, None);
     let language = Language::English;
     pieces(
-        &SummaryTask {
-            messages: &messages,
-            session: None,
-            request: &request,
-            memories: &[],
-            language,
-            counter: &FakeCounter,
-        },
+        &SummaryTask { messages: &messages, session: None, request: &request, language, counter: &FakeCounter },
         limits,
     )
 }

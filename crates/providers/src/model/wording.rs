@@ -20,16 +20,14 @@ pub(crate) enum RuleSection {
     Files,
     Tasks,
     Changes,
-    Remembered,
     Exact,
 }
 
 impl RuleSection {
-    const ALL: [(Self, [&str; 2]); 5] = [
+    const ALL: [(Self, [&str; 2]); 4] = [
         (Self::Files, ["Changed files, newest first", "改动过的文件，最新的在前"]),
         (Self::Tasks, ["Task list at the end of this part", "此部分结束时的任务清单"]),
         (Self::Changes, ["Changes as git counted them", "git 统计的改动"]),
-        (Self::Remembered, ["Remembered", "已记住"]),
         (Self::Exact, ["Exact strings", "原文字符串"]),
     ];
 

@@ -19,8 +19,6 @@ use super::{tasks, work};
 const QUOTE: usize = 300;
 /// Sentences of one typed message that are looked at; a pasted document has more.
 const MOST_TYPED: usize = 40;
-/// Memories that a summary holds; the most important come first.
-const MOST_MEMORIES: usize = 10;
 
 /// Every line that a summary of `task` could have.
 pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
@@ -51,7 +49,6 @@ pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
     let has_tasks = tasks::collect(&view, &mut collector);
     collector.speech(&view);
     collector.carry_over(has_tasks);
-    collector.memories(task.memories);
     collector.context(&view);
     collector.lines.into_vec()
 }
@@ -174,15 +171,6 @@ impl Collector {
             // A summary has its lines in order of the conversation: newer ones count more, as they did.
             let value = line.value + index as f32 / count;
             self.lines.carry(line.section, line.text, value, index as u32);
-        }
-    }
-
-    /// Facts from elsewhere, unless an earlier summary that is carried over has them.
-    fn memories(&mut self, memories: &[String]) {
-        for (index, memory) in memories.iter().take(MOST_MEMORIES).enumerate() {
-            if let Some(text) = clip(memory, QUOTE).filter(|_| !self.earlier.says(memory)) {
-                self.lines.add(SummarySection::Remembered, text, 7.0 - 0.2 * index as f32, index as u32);
-            }
         }
     }
 

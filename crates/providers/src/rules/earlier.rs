@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_strategy::{Message, Origin};
 
 use super::languages;
-use super::lines::{SummarySection, clip, key};
+use super::lines::{SummarySection, clip};
 use super::speech::{exactness, is_finding, is_standing, sentences};
 use super::wording::{Counts, FILE_VERBS, section_of};
 
@@ -21,8 +21,6 @@ pub(crate) struct EarlierContent {
     pub(crate) counts: Counts,
     /// The languages of the code that they name.
     pub(crate) languages: Vec<String>,
-    /// The letters and digits of all of them, to look up what they say already.
-    said: String,
 }
 
 /// A line of an earlier summary.
@@ -38,7 +36,6 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> EarlierContent {
     let mut earlier = EarlierContent::default();
     for message in messages.iter().filter(|message| message.origin == Origin::Summary) {
         let text = message.plain_text();
-        earlier.said.push_str(&key(&text));
         let is_ours = text.lines().any(|line| line.strip_prefix("## ").and_then(section_of).is_some());
         if is_ours {
             earlier.read_own(&text);
@@ -50,12 +47,6 @@ pub(crate) fn read(messages: &[Arc<Message>]) -> EarlierContent {
 }
 
 impl EarlierContent {
-    /// Whether they have a text already, in these words.
-    pub(crate) fn says(&self, text: &str) -> bool {
-        let key = key(text);
-        !key.is_empty() && self.said.contains(&key)
-    }
-
     fn read_own(&mut self, text: &str) {
         let mut section = None;
         for line in text.lines().map(str::trim) {
@@ -155,7 +146,6 @@ const PREAMBLE: &[&str] = &[
 fn worth(section: SummarySection) -> f32 {
     match section {
         SummarySection::Instructions => 7.5,
-        SummarySection::Remembered => 6.0,
         SummarySection::Requests | SummarySection::Open => 4.5,
         SummarySection::Files => 4.0,
         SummarySection::Findings => 3.5,

@@ -16,12 +16,11 @@ pub(crate) enum SummarySection {
     Findings,
     Errors,
     Open,
-    Remembered,
     Context,
 }
 
 impl SummarySection {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Requests,
         Self::Instructions,
         Self::Files,
@@ -29,7 +28,6 @@ impl SummarySection {
         Self::Findings,
         Self::Errors,
         Self::Open,
-        Self::Remembered,
         Self::Context,
     ];
 }

@@ -21,7 +21,7 @@ use epitome_strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_t
 ///
 /// It collects lines from the messages: the user's requests and the standing instructions in them, which files were
 /// read and changed and how, which commands ran and how they ended, the model's conclusions, the languages of the code,
-/// errors and whether a later run succeeded, open tasks, the task's memories, and the lines of earlier summaries. Each
+/// errors and whether a later run succeeded, open tasks, and the lines of earlier summaries. Each
 /// line has a value; the most valuable ones that fit `max_tokens` are written, in sections, in the order of the
 /// conversation. Lines that match the request's focus go first. Quotations are verbatim and never cut inside a word.
 ///

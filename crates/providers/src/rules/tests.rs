@@ -10,14 +10,7 @@ fn summary(fixture: &str, max_tokens: u32, focus: Option<&str>, language: Langua
     let session = session(fixture);
     let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
     let request = SummaryRequest::new(max_tokens, focus.map(str::to_owned));
-    let task = SummaryTask {
-        messages: &messages,
-        session: None,
-        request: &request,
-        memories: &[],
-        language,
-        counter: &FakeCounter,
-    };
+    let task = SummaryTask { messages: &messages, session: None, request: &request, language, counter: &FakeCounter };
     let written = RuleSummarizer.write(&task)?;
     assert_eq!(RuleSummarizer.write(&task).as_ref(), Ok(&written), "twice the same");
     let tokens = (written.text.len() as u32).div_ceil(4);
@@ -271,50 +264,6 @@ fn every_budget_is_met_and_words_stay_whole() {
             assert!(source.contains(word), "`{word}` at {budget}");
         }
     }
-}
-
-/// The lines of a summary with memories.
-fn with_memories(fixture: &str, memories: &[&str], max_tokens: u32) -> Vec<String> {
-    let session = session(fixture);
-    let messages: Vec<Arc<Message>> = session.view().iter().map(|entry| Arc::clone(&entry.message)).collect();
-    let request = SummaryRequest::new(max_tokens, None);
-    let memories: Vec<String> = memories.iter().map(|memory| (*memory).to_owned()).collect();
-    let language = Language::English;
-    let task = SummaryTask {
-        messages: &messages,
-        session: None,
-        request: &request,
-        memories: &memories,
-        language,
-        counter: &FakeCounter,
-    };
-    let text = RuleSummarizer.write(&task).unwrap().text;
-    assert!((text.len() as u32).div_ceil(4) <= max_tokens, "{text}");
-    text.lines().map(str::to_owned).collect()
-}
-
-#[test]
-fn memories_are_written_once() {
-    let check = |fixture: &str, memories: &[&str], max_tokens: u32, expect: &[&str]| {
-        let lines = with_memories(fixture, memories, max_tokens);
-        let found: Vec<&str> =
-            lines.iter().filter(|line| line.contains("Ann") || **line == "## Remembered").map(String::as_str).collect();
-        assert_eq!(found, expect, "{lines:#?}");
-    };
-    let memories = ["Ann wants tabs.", "Ann's port is 48213."];
-    check(FIXING, &memories, 2000, &["## Remembered", "- Ann wants tabs.", "- Ann's port is 48213."]);
-    check(FIXING, &[], 2000, &[]);
-    check(FIXING, &["Ann wants tabs.\n"], 130, &["## Remembered", "- Ann wants tabs."]);
-    // Far too many of them do not crowd out everything else.
-    let many: Vec<String> = (0..100).map(|number| format!("Note {number} of many.")).collect();
-    let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    assert_eq!(with_memories(FIXING, &many, 2000).iter().filter(|line| line.contains("of many")).count(), 10);
-    // What an earlier summary carries is not added again.
-    let earlier =
-        "user(summary):\n  ## User\n  - Make it.\n  ## Remembered\n  - Ann wants tabs.\nuser: go on with the parser\n";
-    check(earlier, &memories, 2000, &["## Remembered", "- Ann wants tabs.", "- Ann's port is 48213."]);
-    let told = "user(summary):\n  ## Findings\n  - We know that Ann wants tabs.\nuser: go on with the parser\n";
-    check(told, &memories, 2000, &["- We know that Ann wants tabs.", "## Remembered", "- Ann's port is 48213."]);
 }
 
 #[test]

@@ -14,7 +14,6 @@ pub(crate) fn heading(section: SummarySection, language: Language) -> &'static s
         SummarySection::Findings => ("Findings", "结论"),
         SummarySection::Errors => ("Errors", "错误"),
         SummarySection::Open => ("Open", "待办"),
-        SummarySection::Remembered => ("Remembered", "已记住"),
         SummarySection::Context => ("Context", "背景"),
     };
     pick(language, english, chinese)

@@ -53,7 +53,6 @@ fn hostile_sessions() {
         }
         let mut case = Case::with_messages(messages).max_tokens(dice.pick(&[1, 50, 170, 400, 2_000]));
         case.language = dice.pick(&[Language::English, Language::Chinese]);
-        case.memories = vec![hostile::text(&mut dice, 10)];
         case.request.focus = dice.once_in(2).then(|| hostile::text(&mut dice, 10));
         let window = dice.pick(&[0, 100, 2_500, 6_000, 100_000]);
         let form = dice.pick(&[SummaryForm::Sections, SummaryForm::Json]);

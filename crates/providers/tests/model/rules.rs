@@ -40,8 +40,7 @@ fn the_state_of_the_work() {
     let fixture = format!(
         "{FIXING}call TodoWrite t1 {{\"todos\":[{{\"content\":\"fix the lexer\",\"status\":\"completed\"}},{{\"content\":\"measure the time\",\"status\":\"in_progress\"}},{{\"content\":\"write README.md\",\"status\":\"pending\"}}]}}\nresult t1: ok\ncall Bash g1 {{\"command\":\"git diff --stat\"}}\nresult g1:\n   src/lexer.rs | 12 ++--\n   1 file changed, 8 insertions(+), 4 deletions(-)\n"
     );
-    let mut case = Case::new(&fixture);
-    case.memories = vec!["Ann prefers tabs.".to_owned(), "The public API must never be touched.".to_owned()];
+    let case = Case::new(&fixture);
     let added = added(&case, GOOD);
     let expect = "## Changed files, newest first
 - src/lexer.rs: edited
@@ -53,24 +52,20 @@ fn the_state_of_the_work() {
 
 ## Changes as git counted them
 - src/lexer.rs | 12 ++--
-- 1 file changed, 8 insertions(+), 4 deletions(-)
-
-## Remembered
-- Ann prefers tabs.";
+- 1 file changed, 8 insertions(+), 4 deletions(-)";
     assert!(added.starts_with(expect), "{added}");
 }
 
 #[test]
 fn what_was_added_before_is_carried_and_not_told_twice() {
     let earlier = format!(
-        "{GOOD}\n\n## Task list at the end of this part\n- [ ] write README.md\n\n## Remembered\n- Ann prefers tabs.\n\n## Exact strings\n- docs/old.md · src/lexer.rs\n- Bash: --port 48213 of it"
+        "{GOOD}\n\n## Task list at the end of this part\n- [ ] write README.md\n\n## Exact strings\n- docs/old.md · src/lexer.rs\n- Bash: --port 48213 of it"
     );
     let fixture = format!(
         "user(summary):\n{}user: go on word … x60\nassistant: more word … x60\ncall Read c9 {{\"file_path\":\"src/new.rs\"}}\nresult c9: x\n",
         earlier.lines().map(|line| format!("  {line}\n")).collect::<String>()
     );
-    let mut case = Case::new(&fixture);
-    case.memories = vec!["The user is Ann.".to_owned()];
+    let case = Case::new(&fixture);
     let model = Scripted::new(100_000, |_, _| good());
     let summary = case.ask(&model).unwrap();
     let prompt = &model.requests()[0].user;
@@ -78,9 +73,7 @@ fn what_was_added_before_is_carried_and_not_told_twice() {
         prompt.contains("\n- [ ] write README.md") && !summary.text.contains("[ ]"),
         "the model knows what became of it"
     );
-    assert!(!prompt.contains("Exact strings") && !prompt.contains("Ann prefers"), "rules carry it, {prompt}");
-    let expect = "## Remembered\n- The user is Ann.\n- Ann prefers tabs.";
-    assert!(summary.text.ends_with(expect), "{}", summary.text);
+    assert!(!prompt.contains("Exact strings"), "rules carry it, {prompt}");
     // Of strings those are carried that somebody still asks for.
     let asked = fixture.replace("user: go on word", "user: Always keep docs/old.md as it is. Go on word");
     let summary = Case::new(&asked).ask(&Scripted::new(100_000, |_, _| good())).unwrap();
@@ -118,13 +111,13 @@ fn too_long_a_text_is_cut_at_what_matters_least() {
 
 #[test]
 fn a_section_that_the_model_copies_is_not_there_twice() {
-    let answer = format!("{GOOD}\n\n## Remembered\n- Something else.\n\n## Mood\n- fine");
-    let mut case = Case::new(FIXING);
-    case.memories = vec!["Ann prefers tabs.".to_owned()];
+    let answer = format!("{GOOD}\n\n## Changed files, newest first\n- Something else.\n\n## Mood\n- fine");
+    let case = Case::new(FIXING);
     let model = Scripted::new(100_000, move |_, _| said(&answer, Stop::End));
     let text = case.ask(&model).unwrap().text;
     assert!(
-        text.contains("## Mood\n- fine\n\n## Changed files, newest first\n- src/lexer.rs: edited\n\n## Remembered\n- Ann prefers tabs.") && !text.contains("Something"),
+        text.contains("## Mood\n- fine\n\n## Changed files, newest first\n- src/lexer.rs: edited")
+            && !text.contains("Something"),
         "{text}"
     );
 }

@@ -137,7 +137,6 @@ pub(crate) struct Case {
     /// Its tool definitions hold every string of [`GOOD`], which so is about any messages.
     pub(crate) session: Session,
     pub(crate) request: SummaryRequest,
-    pub(crate) memories: Vec<String>,
     pub(crate) language: Language,
     pub(crate) counter: Arc<dyn TokenCounter>,
 }
@@ -154,7 +153,6 @@ impl Case {
             messages,
             session: known,
             request: SummaryRequest::new(800, None),
-            memories: Vec::new(),
             language: Language::English,
             counter: Arc::new(FakeCounter),
         }
@@ -170,7 +168,6 @@ impl Case {
             messages: &self.messages,
             session: Some(&self.session),
             request: &self.request,
-            memories: &self.memories,
             language: self.language,
             counter: &*self.counter,
         }

@@ -33,7 +33,6 @@ impl PythonSummarizer {
             "max_tokens": task.request.max_tokens,
             "focus": task.request.focus,
             "is_handoff": task.request.is_handoff(),
-            "memories": task.memories,
             "language": task.language,
         });
         let (WholeText(text), input_tokens, output_tokens) = with_python(&self.raised, |py| {

@@ -1,38 +1,202 @@
-//! The work of a session, put together from its structure: requests and their outcomes, commands and their repairs,
-//! commits, and records from services.
+//! What the calls of a session show: commands that build, test or check and passed, and commits.
 
-mod checks;
-mod conclusion;
-mod lasting;
-mod names;
-mod place_names;
-mod places;
-mod records;
-mod request;
-mod rounds;
-mod steps;
-
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_session::Message;
+use epitome_session::{Entry, EntryKey, Message, Position, units};
+use epitome_strategy::commands::{
+    exit_code, first_command, is_failure, outcome, results as lasting_results, script_of,
+};
+use epitome_strategy::cut::is_error_line;
+use epitome_strategy::text::clip;
+use epitome_strategy::tools::ToolKind;
+use epitome_strategy::{Call, EntryTokens, Language, Lexicon, Protection, TokenCounter, Tokens, ToolOutput, View};
 
-use super::{LONGEST_MEMORY, Worth};
+use crate::memory::MemoryKind;
 
-/// A memory that was put together: the position of the message that it ends with, the text, what it is and is worth.
-pub(super) type ComposedMemory = (usize, String, Worth);
+/// Programs that build, test or check by themselves. Source: the programs' own manuals.
+const CHECKERS: &[&str] = &[
+    "pytest",
+    "unittest",
+    "tox",
+    "nox",
+    "ctest",
+    "jest",
+    "vitest",
+    "mocha",
+    "rspec",
+    "phpunit",
+    "playwright",
+    "tsc",
+    "eslint",
+    "ruff",
+    "mypy",
+    "pyright",
+    "golangci-lint",
+    "make",
+    "ninja",
+];
 
-/// The memories of a session's work, in no order. Linear in the messages.
-pub(super) fn compose(messages: &[Arc<Message>]) -> Vec<ComposedMemory> {
-    let steps = steps::steps(messages);
-    let names = names::Names::from_steps(&steps);
-    let mut told = rounds::compose(messages, &steps, &names);
-    told.extend(checks::compose(&steps, &names));
-    told.extend(lasting::compose(messages, &steps));
-    told.extend(records::compose(&steps));
-    told.extend(places::compose(messages));
-    told.retain(|(_, text, _)| text.chars().count() <= LONGEST_MEMORY);
-    told
+/// Programs that run what a project names. Source: as above.
+const RUNNERS: &[&str] = &[
+    "cargo", "go", "npm", "pnpm", "yarn", "bun", "deno", "just", "mise", "task", "mvn", "gradle", "gradlew", "dotnet",
+    "swift", "zig", "rake", "mix", "cmake", "nx", "turbo", "composer", "bazel",
+];
+
+/// The names that these programs, and the projects, give to building, testing and checking.
+const TASKS: &[&str] =
+    &["test", "tests", "build", "check", "lint", "clippy", "vet", "typecheck", "verify", "compile", "ci"];
+
+/// Words in front of the program or the task.
+const WRAPPERS: &[&str] =
+    &["npx", "bunx", "uvx", "uv", "poetry", "python", "python3", "run", "exec", "time", "sudo", "bundle", "-m", "--"];
+
+/// The longest command that is kept, in columns; a longer one is a script.
+const LONGEST_COMMAND: usize = 90;
+
+/// The longest subject of a commit, in columns.
+const LONGEST_SUBJECT: usize = 200;
+
+/// The most commits, the newest: they show the state of the work.
+const MOST_COMMITS: usize = 5;
+
+/// The last lines of an output in which a failure counts.
+const LAST_LINES: usize = 40;
+
+/// Returns the memories of the calls of a session, each with the position of its message. Linear.
+pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usize, MemoryKind, String)> {
+    let entry = |(index, message): (usize, &Arc<Message>)| {
+        let index = index as u32;
+        Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
+    };
+    let entries: Vec<Entry> = messages.iter().enumerate().map(entry).collect();
+    let units = units(&entries);
+    let tokens: Vec<EntryTokens> =
+        entries.iter().map(|entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] }).collect();
+    let protections = vec![Protection::Free; units.len()];
+    let view = View::new(&entries, &units, &tokens, &protections, &Uncounted, Language::English).with_lexicon(lexicon);
+    let facts = view.facts();
+    // By key: of the runs since the last failure the shortest command, which says most.
+    let mut commands: BTreeMap<Option<(String, String)>, Option<(usize, String)>> = BTreeMap::new();
+    let mut commits: Vec<(usize, String)> = Vec::new();
+    for output in facts.outputs() {
+        let Some(call) = output.call.and_then(|call| facts.calls().get(call as usize)) else { continue };
+        let Some(script) = script_of(call).filter(|_| call.kind == ToolKind::Shell) else { continue };
+        let at = call.at.message as usize;
+        commits.extend(lasting_results(&script, output.text).into_iter().filter_map(commit).map(|text| (at, text)));
+        let Some(passed) = ending(output) else { continue };
+        for text in checks(call, &script) {
+            let known = commands.entry(command_key(&text)).or_default();
+            *known = match known.take() {
+                _ if !passed => None,
+                Some((_, shorter)) if shorter.len() <= text.len() => Some((at, shorter)),
+                _ => Some((at, text)),
+            };
+        }
+    }
+    commits.drain(..commits.len().saturating_sub(MOST_COMMITS));
+    let commands = commands.into_values().flatten().map(|(at, text)| (at, MemoryKind::Command, text));
+    commands.chain(commits.into_iter().map(|(at, text)| (at, MemoryKind::Commit, text))).collect()
 }
 
-#[cfg(test)]
-mod tests;
+/// Whether the call passed; `None` where its output does not say how it ended. A line of it that tells of an error counts
+/// also where a pipe hides the exit code.
+fn ending(output: &ToolOutput<'_>) -> Option<bool> {
+    // Names of tests speak of errors; that a test passed does not.
+    let passes = |line: &str| ["pass", "PASS", "ok", "✓"].iter().any(|word| line.contains(word));
+    let fails = |line: &str| is_failure(line) || line.starts_with("FAIL") || is_error_line(line) && !passes(line);
+    let last = outcome(output.text);
+    match exit_code(output.text) {
+        Some(code) => Some(code == 0 && !last.is_some_and(is_failure)),
+        None if output.is_error || output.text.lines().rev().take(LAST_LINES).any(fails) => Some(false),
+        None => last.map(|_| true),
+    }
+}
+
+/// Returns the commands of a script that build, test or check, each as a memory. Of a script with several lines or with
+/// commands that do not depend on each other, the ending of each is not known.
+fn checks(call: &Call<'_>, script: &str) -> Vec<String> {
+    let place = folder(call, script).map_or(String::new(), |folder| format!(" (in `{folder}`)"));
+    // What a filter lets through does not say how the command ended.
+    let filtered = script.split(" | ").skip(1).any(|filter| !filter.starts_with("tail") && !filter.starts_with("head"));
+    let is_plain =
+        !filtered && !script.trim().contains(['\n', ';', '`']) && !script.contains("||") && !script.contains("<<");
+    let command = first_command(script).filter(|_| is_plain).unwrap_or_default();
+    let parts = command.split("&&").map(|part| {
+        let end = [" | ", " > ", " 2>", " >"].iter().filter_map(|mark| part.find(mark)).min();
+        part[..end.unwrap_or(part.len())].trim()
+    });
+    parts
+        .filter(|part| is_check(part) && part.len() <= LONGEST_COMMAND)
+        .map(|part| format!("`{part}` passed{place}"))
+        .collect()
+}
+
+/// Returns the folder that a script changes to, or that its call names.
+fn folder(call: &Call<'_>, script: &str) -> Option<String> {
+    let given = || {
+        let json = call.json()?;
+        ["workdir", "cwd"].iter().find_map(|key| Some(json.get(*key)?.as_str()?.to_owned()))
+    };
+    let changed = script.trim_start().strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
+    let folder = changed.map(|(folder, _)| folder.trim().trim_matches(['"', '\'']).to_owned()).or_else(given)?;
+    (!folder.is_empty() && !folder.contains(['`', '$', '\n'])).then_some(folder)
+}
+
+/// Whether a command builds, tests or checks the project.
+fn is_check(command: &str) -> bool {
+    let words = words_of(command);
+    let Some(program) = words.first() else { return false };
+    let names_task = |word: &&str| word.split([':', '-', '.', '/']).any(|part| TASKS.contains(&part));
+    CHECKERS.contains(program) || RUNNERS.contains(program) && words.get(1).is_some_and(|word| names_task(word))
+}
+
+/// Returns the words of a command from its program on, without options; the program without its folder.
+fn words_of(command: &str) -> Vec<&str> {
+    let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.contains(['-', '/']));
+    let words = command
+        .split_whitespace()
+        .filter(|word| !is_assignment(word) && !WRAPPERS.contains(word) && !word.starts_with(['-', '+']));
+    words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect()
+}
+
+/// Returns the key of a command's memory: its program with the task, and the folder. `None` for a text that is none.
+pub(crate) fn command_key(memory: &str) -> Option<(String, String)> {
+    let (command, place) = memory.strip_prefix('`')?.split_once('`')?;
+    let words = words_of(command);
+    let count = if words.first().is_some_and(|program| CHECKERS.contains(program)) { 1 } else { 2 };
+    Some((words.into_iter().take(count).collect::<Vec<_>>().join(" "), place.to_owned()))
+}
+
+/// Returns the memory of a commit from git's line about it: `[main 1a2b3c4] Fix the parser`.
+fn commit(line: &str) -> Option<String> {
+    let (head, subject) = line.strip_prefix('[')?.split_once("] ")?;
+    let (branch, hash) = head.rsplit_once(' ')?;
+    let branch = branch.trim_end_matches(" (root-commit)");
+    Some(format!("Commit {hash} on branch {branch}: {}", clip(subject, LONGEST_SUBJECT)?))
+}
+
+/// Returns the key of a commit's memory, its subject: one that is amended or moved to another branch has a new hash. `None`
+/// for a text that is none.
+pub(crate) fn commit_key(memory: &str) -> Option<&str> {
+    let (_, subject) = memory.strip_prefix("Commit ")?.split_once(": ")?;
+    Some(subject)
+}
+
+/// No token is counted here.
+#[derive(Debug)]
+struct Uncounted;
+
+impl TokenCounter for Uncounted {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn count(&self, _: &str) -> Tokens {
+        0
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+}

@@ -106,8 +106,8 @@ fn is_short_command(words: &str) -> bool {
     commands && words.split_whitespace().nth(SHORT).is_none()
 }
 
-/// Whether a sentence refers to the one before it.
-fn refers_back(words: &str) -> bool {
+/// Whether a sentence refers to the one before it, in English or Chinese. Linear.
+pub fn refers_back(words: &str) -> bool {
     if !words.is_ascii() && words.contains(crate::text::is_cjk) {
         let near = &words[..words.floor_char_boundary(24)];
         return REFERRING_CHINESE.iter().any(|word| near.contains(word))

@@ -10,7 +10,7 @@ use epitome_strategy::EntryTokens;
 use super::Laws;
 
 /// Edits that follow from validity and not from a plan: they may save nothing.
-const ENTAILED: [&str; 3] = ["repair", "thinking", "notices"];
+const ENTAILED: [&str; 4] = ["repair", "thinking", "notices", "memories"];
 
 impl Laws<'_> {
     /// Every message has one receipt, and the log is either shown or removed by one epoch.

@@ -475,7 +475,7 @@ export interface components {
             time?: number | null;
         };
         /** @enum {string} */
-        MemoryKind: "decision" | "preference" | "instruction" | "identifier" | "failure" | "fact";
+        MemoryKind: "decision" | "preference" | "instruction" | "identifier" | "fact" | "command" | "commit";
         MemoryList: {
             items: components["schemas"]["Memory"][];
         };
