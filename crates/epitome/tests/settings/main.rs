@@ -275,7 +275,7 @@ fn every_chain_every_preset_and_every_second_name_acts() {
             "keep_recent_messages" => (WINDOW.to_owned(), "8"),
             "keep_recent_rounds" => (WINDOW.to_owned(), "2"),
             "summary_max_tokens" | "summary_max_length" => (WINDOW.to_owned(), "100"),
-            "enabled" => (WINDOW.to_owned(), "false"),
+            "enabled" => (format!("{WINDOW}soft = 8_000\n"), "false"),
             "memory_flush_enabled" => (format!("{WINDOW}[live]\nmemory_file = {path:?}\n"), "true"),
             // With a model or without: that takes a service.
             "use_llm" | "llm_fallback_to_rules" => continue,
