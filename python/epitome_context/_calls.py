@@ -84,7 +84,8 @@ def compact(session: Any, **words: Unpack[CompactWords]) -> Compacted:
 
     `chain` lists strategies, by name or your own, or names a chain of the configuration; `mode` is `adaptive`, `fixed` or
     `tournament`, `task` the kind of task where you know it (`code`, `analysis`, `conversation`, `mixed`), `focus` what to
-    keep in focus. Further words are those of `Engine`.
+    keep in focus. `settings` are settings for this call alone, such as `{"keep_recent_messages": 10}` or
+    `{"budget.target": 0.3}`. Further words are those of `Engine`.
 
     Raises `Infeasible` where what must stay is larger than the budget.
 

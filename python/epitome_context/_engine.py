@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
@@ -13,7 +15,7 @@ from ._report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from typing_extensions import Unpack
@@ -94,9 +96,10 @@ class Engine:
         mode: str | None = None,
         task: str | None = None,
         focus: str | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Compacted:
         """Fits a whole session into a budget: see `epitome_context.compact`."""
-        return Compacted(self._compact(session, budget, to, format, name, chain, mode, task, focus, False))
+        return Compacted(self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False))
 
     async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
@@ -116,9 +119,10 @@ class Engine:
         mode: str | None = None,
         task: str | None = None,
         focus: str | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """The report of what `compact` would do. Where nothing fits, its `status` is `infeasible` and `floor` says why."""
-        outcome = self._compact(session, budget, to, format, name, chain, mode, task, focus, True)
+        outcome = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
         return Report(outcome.report(), outcome.sizes)
 
     async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
@@ -184,6 +188,7 @@ class Engine:
         mode: str | None,
         task: str | None,
         focus: str | None,
+        settings: Mapping[str, Any] | None,
         only_preview: bool,
     ) -> _epitome.Outcome:
         outcome = self._native.compact(
@@ -196,6 +201,7 @@ class Engine:
             mode=mode,
             task=task,
             focus=focus,
+            settings=None if settings is None else json.dumps(settings).encode(),
             only_preview=only_preview,
         )
         self._idle.warn(outcome.report)

@@ -94,6 +94,7 @@ class Engine:
         mode: str | None,
         task: str | None,
         focus: str | None,
+        settings: bytes | None,
         only_preview: bool,
     ) -> Outcome: ...
     def inspect(self, data: tuple[bytes, bool], format: str | None, session: str | None) -> Any: ...

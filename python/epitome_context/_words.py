@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from typing_extensions import TypedDict
@@ -72,6 +72,7 @@ class ShapeWords(PlaceWords, total=False):
     mode: Literal["adaptive", "fixed", "tournament"] | None
     task: Literal["code", "analysis", "conversation", "mixed", "unknown"] | None
     focus: str | None
+    settings: Mapping[str, Any] | None
 
 
 class LiveWords(TypedDict, total=False):

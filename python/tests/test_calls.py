@@ -138,6 +138,28 @@ def test_compact_fits_and_stays_valid() -> None:
     assert check(anthropic(), 4_000, "compacted", to="openai-responses").messages[0]["type"] == "message"
 
 
+def test_settings_are_those_of_one_call() -> None:
+    engine = epitome.Engine(window=20_000)
+    usual = engine.compact(work())
+    deeper = engine.compact(work(), settings={"budget": {"target": 0.2}})
+    assert deeper.tokens_after < usual.tokens_after
+    assert engine.preview(work(), settings={"keep_recent_messages": 10})["recent"] is not None
+    assert engine.compact(work()).tokens_after == usual.tokens_after
+    with pytest.raises(epitome.ConfigError, match="not a setting of one call; did you mean `keep_recent_messages`"):
+        engine.compact(work(), settings={"keep_recent_message": 10})
+    with pytest.raises(epitome.ConfigError, match="not a setting of one call"):
+        epitome.compact(work(), settings={"summary.prompts": "/etc"})
+
+
+def test_the_environment_stands_between_the_file_and_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EPITOME_BUDGET_WINDOW", "20_000")
+    assert epitome.compact(work(), config={"budget": {"window": 1_000_000}}).status == "compacted"
+    assert epitome.compact(work(), window=1_000_000).status == "no-change"
+    monkeypatch.setenv("EPITOME_BUDGET_WINDWO", "1")
+    with pytest.raises(epitome.ConfigError, match="did you mean EPITOME_BUDGET_WINDOW"):
+        epitome.Engine()
+
+
 def test_without_a_budget_the_window_decides() -> None:
     def check(expect: str, **words: Any) -> None:
         assert epitome.compact(work(), **words).status == expect, words

@@ -35,6 +35,18 @@ test("a session in its own format stays in it, and one that fits stays as it is"
   assert.ok(fits.unchanged && Buffer.compare(fits.data, session) === 0);
 });
 
+test("settings are those of one call", () => {
+  const engine = new epitome.Engine({ window: 6_000 });
+  const usual = engine.compact(talk);
+  assert.ok(engine.compact(talk, { settings: { budget: { target: 0.2 } } }).tokensAfter < usual.tokensAfter);
+  assert.ok(engine.preview(talk, { settings: { keep_recent_messages: 10 } }).recent);
+  assert.equal(engine.compact(talk).tokensAfter, usual.tokensAfter);
+  const refused = (settings, message) => assert.throws(() => engine.compact(talk, { settings }), { name: "ConfigError", message });
+  refused({ keep_recent_message: 1 }, /did you mean `keep_recent_messages`/);
+  refused({ "summary.prompts": "/etc" }, /not a setting of one call/);
+  refused([1], /settings/);
+});
+
 test("objects come back as objects", () => {
   const compacted = epitome.compact(talk, { budget: 0.3 });
   assert.ok(compacted.tokensAfter <= 0.3 * compacted.tokensBefore);

@@ -44,6 +44,8 @@ impl Compacted {
     /// What is given cannot be read, or `to` not be written, or the words are wrong. A session that cannot fit is not an
     /// error: [`Failure::of_report`] makes one of its report.
     pub fn new(parts: &Parts, input: Input, place: &Place, words: &Words, only_preview: bool) -> Result<Self, Failure> {
+        let of_call = (!words.settings.is_empty()).then(|| parts.for_call(&words.settings)).transpose()?;
+        let parts = of_call.as_ref().unwrap_or(parts);
         let loaded = load(input, place.format.as_deref())?;
         let index = choose(&loaded, place.session.as_deref())?;
         let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use epitome::config::Source;
 use epitome::engine::{Budget, Mode, WithoutSummary};
 use epitome::providers::RuleSummarizer;
-use epitome::strategy::{Embedder, Registry, Summarizer, TokenCounter};
+use epitome::strategy::{Embedder, Registry, Summarizer, TokenCounter, Value};
 use epitome::{Config, Engine, Request, Runtime, Session};
+use serde_json::Map;
 
 use crate::{Failure, Words};
 
@@ -24,6 +25,8 @@ pub struct Parts {
     /// Whether something sets the window: strategies go by the budget where nothing does.
     has_window: bool,
     summarizer: Option<Arc<dyn Summarizer>>,
+    /// Whether the host brought the summarizer.
+    is_hosts: bool,
 }
 
 impl fmt::Debug for Parts {
@@ -48,6 +51,7 @@ impl Parts {
         if embedder.is_some() {
             runtime.embedder = embedder;
         }
+        let is_hosts = summarizer.is_some();
         let summarizer = match summarizer {
             None => runtime.make_summarizer(None),
             Some(make) => {
@@ -60,7 +64,20 @@ impl Parts {
         };
         let has_window = config.source("budget.window") != Source::Default;
         let registry = config.registry(&registry);
-        Ok(Self { runtime, registry, has_window, summarizer })
+        Ok(Self { runtime, registry, has_window, summarizer, is_hosts })
+    }
+
+    /// The parts for one call that brings settings of its own; what the host brought stays.
+    ///
+    /// # Errors
+    ///
+    /// What a call may not set, or what is wrong with it.
+    pub fn for_call(&self, settings: &Map<String, Value>) -> Result<Self, Failure> {
+        let mut runtime = self.runtime.for_call(settings, &self.registry)?;
+        runtime.embedder.clone_from(&self.runtime.embedder);
+        let summarizer = if self.is_hosts { self.summarizer.clone() } else { runtime.make_summarizer(None) };
+        let has_window = self.has_window || runtime.budget.window != self.runtime.budget.window;
+        Ok(Self { runtime, registry: self.registry.clone(), has_window, summarizer, is_hosts: self.is_hosts })
     }
 
     /// The counter for a session: the configured one, corrected by the session's usage records where that is asked for.

@@ -26,7 +26,8 @@ pub enum Source<'a> {
     },
 }
 
-/// The configuration of `source` with `keywords` (keys with their section, such as `budget.model`) over it.
+/// The configuration of `source`, with the settings of the environment over it, and `keywords` (keys with their section, such
+/// as `budget.model`) over these.
 ///
 /// # Errors
 ///
@@ -41,6 +42,13 @@ pub fn config_of(
         Source::Text { text, name } => Config::parse(text, name, registry)?,
         Source::Table { json, null } => of_table(json, null, registry)?,
     };
+    // A browser has no environment.
+    #[cfg(not(target_family = "wasm"))]
+    {
+        let variables =
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        config = config.with_environment(variables, registry)?;
+    }
     for (key, value) in keywords {
         if let Some(value) = value {
             let name = key.rsplit('.').next().unwrap_or(key);

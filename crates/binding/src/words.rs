@@ -1,7 +1,8 @@
 //! The words of a call: how much, by which chain, about what.
 
 use epitome::engine::Mode;
-use epitome::strategy::{Named, TaskKind};
+use epitome::strategy::{Named, TaskKind, Value};
+use serde_json::Map;
 
 use crate::Failure;
 
@@ -37,6 +38,8 @@ pub struct Words {
     pub task: Option<TaskKind>,
     /// What to keep in focus.
     pub focus: Option<String>,
+    /// Settings for this call alone, over the configuration's.
+    pub settings: Map<String, Value>,
 }
 
 impl Words {
@@ -51,6 +54,7 @@ impl Words {
         mode: Option<&str>,
         task: Option<&str>,
         focus: Option<String>,
+        settings: Option<Map<String, Value>>,
     ) -> Result<Self, Failure> {
         let mode = mode.map(mode_of).transpose()?;
         let task = task
@@ -60,7 +64,7 @@ impl Words {
             let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
             return Err(Failure::config(problem));
         }
-        Ok(Self { budget, chain, mode, task, focus })
+        Ok(Self { budget, chain, mode, task, focus, settings: settings.unwrap_or_default() })
     }
 }
 

@@ -25,9 +25,18 @@ pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<C
     config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
 }
 
-/// The configuration in force: the file's, or the defaults.
+/// The configuration in force: the file's, or the defaults, and the settings of the environment over it.
 pub(crate) fn read(file: Option<&Path>, registry: &Registry) -> Result<Config, Failure> {
-    let Some(file) = file else { return Ok(Config::default()) };
+    let config = match file {
+        Some(file) => read_file(file, registry)?,
+        None => Config::default(),
+    };
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    config.with_environment(variables, registry).map_err(|errors| refused(&errors))
+}
+
+fn read_file(file: &Path, registry: &Registry) -> Result<Config, Failure> {
     let bytes = bytes(file)?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();

@@ -64,6 +64,7 @@ pub fn run() -> ExitCode {
     let result = match cli.command {
         Command::Compact(args) => commands::compact::run(&args, quiet),
         Command::Check(args) => commands::check::run(&args, quiet),
+        Command::Count(args) => commands::count::run(&args),
         Command::Context(args) => commands::context::run(&args, quiet),
         Command::Watch(args) => commands::watch::run(&args, quiet),
         Command::Inspect(args) => commands::inspect::run(&args, quiet),

@@ -1,6 +1,6 @@
 //! Agents of one system, each with what it does differently.
 
-use epitome_engine::{Budget, Mode, Threshold};
+use epitome_engine::{Mode, Threshold};
 use epitome_strategy::{SettingType, SettingsTable, Value, nearest};
 use serde_json::Map;
 
@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::error::Problem;
 use crate::named::AgentTable;
 use crate::source::Source;
-use crate::thresholds::{NEVER, TARGET_OF_SOFT};
+use crate::thresholds::NEVER;
 use crate::values::{Limit, SummarizerChoice};
 
 /// The keys of an agent that replace one of another section, each with that one. [`Config::take`] and
@@ -111,36 +111,23 @@ impl Config {
         TARGETS.into_iter().map(in_force).chain([percent]).collect()
     }
 
-    /// The soft threshold as a percentage of the usable window. The target gives way to one below it, the hard threshold to
-    /// one above it, so that every percentage goes with every file.
+    /// The soft threshold as a percentage of the usable window. A target that is not below it and a hard threshold that is go
+    /// back to their defaults, which follow it, so that every percentage goes with every file.
     fn set_percent(&mut self, percent: u32, source: &Source) {
         self.never_compacts = percent == 0;
         if percent == 0 {
             return;
         }
-        let share = f64::from(percent) / 100.0;
+        let soft = Threshold::Share(f64::from(percent) / 100.0);
         let budget = self.budget();
         let usable = budget.usable();
-        let soft = Threshold::Share(share);
-        let mut thresholds = vec![("budget.soft", soft)];
         if budget.target.tokens(usable) >= soft.tokens(usable) {
-            let target = match share * TARGET_OF_SOFT {
-                target if target >= 0.01 => Threshold::Share(target),
-                // Less than a share can say.
-                target => Threshold::Tokens(((f64::from(usable) * target) as u32).max(2)),
-            };
-            thresholds.push(("budget.target", target));
+            self.reset("target");
         }
         if budget.hard.tokens(usable) < soft.tokens(usable) {
-            let default = match Budget::default().hard {
-                Threshold::Share(share) => share,
-                Threshold::Tokens(_) => 1.0,
-            };
-            thresholds.push(("budget.hard", Threshold::Share(share.max(default))));
+            self.reset("hard");
         }
-        for (key, threshold) in thresholds {
-            let assigned = self.assign(key, &Limit(threshold).to_value(), source.clone());
-            debug_assert_eq!(assigned, Ok(()), "{key}");
-        }
+        let assigned = self.assign("budget.soft", &Limit(soft).to_value(), source.clone());
+        debug_assert_eq!(assigned, Ok(()));
     }
 }

@@ -1,14 +1,13 @@
 //! The budget of a configuration, with the known limits of its model.
 
-use epitome_engine::Budget;
+use epitome_engine::{Budget, Threshold};
 use epitome_strategy::SettingsTable;
 
 use crate::config::Config;
 use crate::models::{ModelLimits, Models, UnknownModel};
 use crate::source::Source;
 use crate::tables::BudgetTable;
-use crate::thresholds::NEVER;
-use crate::values::Limit;
+use crate::thresholds::{NEVER, SOFT_OF_HARD, TARGET_OF_HARD, TARGET_OF_SOFT, scale};
 
 impl Config {
     /// The known models: the table that ships, and `[models]` over it.
@@ -30,20 +29,62 @@ impl Config {
 
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
-        let BudgetTable { model: _, window: _, reserve_output: _, soft, hard, target } = self.tables.budget.clone();
-        let threshold = |limit: Limit| if self.never_compacts { NEVER } else { limit.0 };
+        let [soft, hard, target] = self.thresholds();
+        let threshold = |threshold: Threshold| if self.never_compacts { NEVER } else { threshold };
         Budget {
             window: self.window(),
             reserve_output: self.reserve_output(),
             tool_definitions: 0,
             soft: threshold(soft),
             hard: threshold(hard),
-            target: target.0,
+            target,
         }
     }
 
+    /// The soft threshold, the hard one and the target. Where two do not go together, the one of the earlier layer gives way: a
+    /// default follows a setting, a preset follows the file. Two of one layer are left for the check to refuse.
+    pub(crate) fn thresholds(&self) -> [Threshold; 3] {
+        let BudgetTable { soft, hard, target, .. } = &self.tables.budget;
+        let (mut soft, mut hard, mut target) = (soft.0, hard.0, target.0);
+        let usable =
+            Budget { window: self.window(), reserve_output: self.reserve_output(), ..Budget::default() }.usable();
+        let layer = |key: &str| self.sources.get(key).layer();
+        let [of_soft, of_hard, of_target] = ["budget.soft", "budget.hard", "budget.target"].map(layer);
+        let is_reached = |low: Threshold, high: Threshold| low.tokens(usable) >= high.tokens(usable);
+        if is_reached(target, soft) && of_target < of_soft {
+            target = scale(soft, TARGET_OF_SOFT, usable);
+        }
+        if is_reached(target, hard) && of_target < of_hard {
+            target = scale(hard, TARGET_OF_HARD, usable);
+        } else if is_reached(target, hard) && of_hard < of_target {
+            hard = Threshold::Share(1.0);
+        }
+        if soft.tokens(usable) > hard.tokens(usable) && of_soft < of_hard {
+            soft = scale(hard, SOFT_OF_HARD, usable);
+        } else if soft.tokens(usable) > hard.tokens(usable) && of_hard < of_soft {
+            hard = soft;
+        }
+        if is_reached(target, soft) && of_soft < of_target {
+            soft = hard;
+        }
+        [soft, hard, target]
+    }
+
+    /// The window. The default grows with thresholds in tokens and with a reserve that it has no room for.
     pub(crate) fn window(&self) -> u32 {
-        self.window_of_model().map_or(self.tables.budget.window, |limits| limits.window)
+        let BudgetTable { window, reserve_output, soft, hard, target, .. } = self.tables.budget;
+        if let Some(limits) = self.window_of_model() {
+            return limits.window;
+        }
+        if self.sources.get("budget.window") != Source::Default {
+            return window;
+        }
+        let in_tokens = |threshold: Threshold| match threshold {
+            Threshold::Tokens(tokens) => tokens,
+            Threshold::Share(_) => 0,
+        };
+        let highest = [soft.0, hard.0, target.0].into_iter().map(in_tokens).max().unwrap_or(0);
+        window.max(highest.saturating_add(reserve_output)).max(reserve_output.saturating_mul(2))
     }
 
     /// The reserve that file, preset or program set.
@@ -58,7 +99,7 @@ impl Config {
             // A reserve that the file sets overrides the model's table.
             Some(limits) if self.model_decides("budget.reserve_output") => limits,
             Some(limits) => ModelLimits { reserve_output: None, ..limits },
-            None => ModelLimits { window: self.tables.budget.window, ..ModelLimits::default() },
+            None => ModelLimits { window: self.window(), ..ModelLimits::default() },
         };
         limits.reserve(configured)
     }
@@ -77,13 +118,17 @@ impl Config {
 
     /// Takes back what the file, or a host's table, says of window and reserve.
     pub(crate) fn forget_window(&mut self) {
-        let default = BudgetTable::default();
-        for (key, value) in [("window", default.window), ("reserve_output", default.reserve_output)] {
+        for key in ["window", "reserve_output"] {
             if matches!(self.sources.get(&format!("budget.{key}")), Source::File(_) | Source::Given) {
-                self.sources.forget(&format!("budget.{key}"));
-                let reset = self.tables.budget.set(key, &value.into());
-                debug_assert_eq!(reset, Ok(()), "{key}");
+                self.reset(key);
             }
         }
+    }
+
+    /// Gives a key of `[budget]` its default again.
+    pub(crate) fn reset(&mut self, key: &str) {
+        self.sources.forget(&format!("budget.{key}"));
+        let reset = BudgetTable::default().get(key).map(|value| self.tables.budget.set(key, &value));
+        debug_assert_eq!(reset, Some(Ok(())), "{key}");
     }
 }

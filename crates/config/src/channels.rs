@@ -34,13 +34,16 @@ impl Config {
         self.tables.channels.get(name)
     }
 
-    /// The writer of summaries. A preset that asks for a model gets the rules where no channel may be used for
-    /// compaction.
+    /// The writer of summaries. A preset that asks for a model, and whoever says that the rules step in for one
+    /// (`fall_back_to_rules`), gets the rules where no channel may be used for compaction.
     pub fn summarizer(&self) -> SummarizerChoice {
-        let by_preset = matches!(self.sources.get("summary.summarizer"), Source::Preset(_));
+        let falls_back = self.tables.summary.fall_back_to_rules
+            && self.sources.get("summary.fall_back_to_rules") != Source::Default
+            && !self.has_conversations;
+        let may_be_rules = falls_back || matches!(self.sources.get("summary.summarizer"), Source::Preset(_));
         let has_channel = self.tables.channels.values().any(|channel| channel.compaction);
         match self.tables.summary.summarizer {
-            SummarizerChoice::Llm if by_preset && !has_channel => SummarizerChoice::Rules,
+            SummarizerChoice::Llm if may_be_rules && !has_channel => SummarizerChoice::Rules,
             choice => choice,
         }
     }

@@ -8,9 +8,9 @@ use crate::config::Config;
 use crate::embeddings;
 use crate::error::{FileLocation, Problem};
 use crate::external::{self, COMMAND};
-use crate::fixed_settings::fixed_value;
 use crate::lexicon;
 use crate::named::AgentTable;
+use crate::source::Source;
 use crate::thresholds::{NEVER, describe};
 
 /// Every problem of `config` beyond types and bounds of single values, those of its agents included.
@@ -81,23 +81,25 @@ fn budget(config: &Config) -> Vec<Problem> {
     if budget.soft == NEVER {
         return Vec::new();
     }
-    let thresholds = [("target", budget.target), ("soft", budget.soft), ("hard", budget.hard)];
+    let (target, soft, hard) = (("target", budget.target), ("soft", budget.soft), ("hard", budget.hard));
     let mut problems = Vec::new();
-    for pair in thresholds.windows(2) {
-        let [(lower, low), (upper, high)] = pair else { continue };
-        if low.tokens(usable) >= high.tokens(usable) && !(*upper == "hard" && low.tokens(usable) == high.tokens(usable))
-        {
+    for ((lower, low), (upper, high)) in [(target, soft), (soft, hard)] {
+        let (low_tokens, high_tokens) = (low.tokens(usable), high.tokens(usable));
+        if low_tokens > high_tokens || low_tokens == high_tokens && upper == "soft" {
             let message =
-                format!("`{lower}` ({}) is not below `{upper}` ({})", describe(*low, usable), describe(*high, usable));
+                format!("`{lower}` ({}) is not below `{upper}` ({})", describe(low, usable), describe(high, usable));
             problems.push(Problem::new(place([lower, upper]), message).with_help("target < soft <= hard"));
         }
     }
     if budget.hard.tokens(usable) > usable {
+        // A hard threshold that nobody set follows the soft one.
+        let above = if config.sources.get("budget.hard") == Source::Default { "soft" } else { "hard" };
         let message = format!(
-            "`hard` ({}) is above the {usable} tokens of the window that are usable",
-            describe(budget.hard, usable)
+            "`{above}` ({}) is above the {usable} tokens of the `window` of {} that are usable",
+            describe(budget.hard, usable),
+            budget.window
         );
-        let problem = Problem::new(place(["hard", "window"]), message);
+        let problem = Problem::new(place([above, "window"]), message);
         problems.push(problem.with_help("lower it, lower `reserve_output` or raise `window`"));
     }
     problems
@@ -171,14 +173,11 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
             if error.name == COMMAND && known.clone().all(|name| name != COMMAND) {
                 problem.message = format!("`{id}` ships with epitome and takes no `{COMMAND}`");
                 problem.help = Some("a program of yours takes an id of its own".to_owned());
-            } else if let Some(value) = fixed_value(id, &error.name) {
-                // Not the setting of the nearest name, which does something else.
-                problem.message = format!("`{}` is no longer a setting of `{id}`", error.name);
-                problem.help = Some(format!("it is always {value}: take the line out"));
             } else if known.clone().all(|name| name != error.name) {
                 problem.message = format!("`{}` is not a setting of `{id}`", error.name);
                 problem.help = Some(match nearest(&error.name, known.clone()) {
                     Some(near) => format!("did you mean `{near}`?"),
+                    None if registration.fields.is_empty() => "it has none: take the line out".to_owned(),
                     None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
                 });
             }

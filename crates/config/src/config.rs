@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use epitome_strategy::{SettingType, TaskKind, Value};
 
 use crate::chains::default_chain;
+use crate::keys::ENABLED;
 use crate::preset::Preset;
 use crate::sections::{Section, Tables};
 use crate::source::{Source, Sources};
@@ -64,6 +65,17 @@ impl Config {
         }
     }
 
+    /// Applies a preset below the file: keys that the file sets, or a later layer, stay.
+    pub(crate) fn apply_preset_below(&mut self, preset: Preset) {
+        self.presets.push(preset);
+        for (key, value) in preset.values(self.tables.budget.soft.0) {
+            if self.sources.get(&key).layer() <= Source::Preset(preset).layer() {
+                let assigned = self.assign(&key, &value, Source::Preset(preset));
+                debug_assert_eq!(assigned, Ok(()), "preset {preset}: {key}");
+            }
+        }
+    }
+
     /// Sets one value over those of the file, as an option of a command does; `key` is spelt with its section, such as
     /// `budget.window`. The error says what would be right. What only shows in combination is found by
     /// [`build`](Self::build).
@@ -83,6 +95,7 @@ impl Config {
                     name.split_once('.').ok_or("takes a table of settings, such as [strategies.sliding-window]")?;
                 self.strategies.entry(strategy.to_owned()).or_default().insert(setting.to_owned(), value.clone());
             }
+            _ if key == ENABLED => self.never_compacts = value == false,
             section => self.tables.set(section, name, value)?,
         }
         self.sources.note(key, source);

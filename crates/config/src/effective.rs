@@ -1,16 +1,12 @@
 //! The values in force, and their sources.
 
-use std::collections::BTreeMap;
-
-use epitome_strategy::{Registration, Registry, SettingType, TaskKind, Value};
+use epitome_strategy::{Registry, SettingType, TaskKind, Value};
 
 use crate::chains::default_llm_chain;
 use crate::config::Config;
 use crate::keys::keys;
 use crate::source::Source;
-
-/// The setting by which strategies bound their summaries.
-const MAX_SUMMARY_TOKENS: &str = "max_summary_tokens";
+use crate::values::Limit;
 
 /// One effective value.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,9 +31,7 @@ impl Config {
                 }
                 Some(_) | None => set,
             },
-            ("summary.summarizer", Source::Preset(preset)) if self.summarizer() != self.tables.summary.summarizer => {
-                Source::NoChannel(preset)
-            }
+            ("summary.summarizer", _) if self.summarizer() != self.tables.summary.summarizer => Source::NoChannel,
             (key, Source::Default) if self.is_llm_chain(key) => Source::Llm,
             (_, set) => set,
         }
@@ -70,16 +64,11 @@ impl Config {
             self.chains.keys().filter_map(|name| Some(entry(format!("chains.{name}"), self.chain(name)?.into())));
         let settings = registry.iter().flat_map(|registration| {
             let id = registration.meta.id;
-            let settings = self.settings(registration);
+            let settings = self.strategies.get(id);
             registration.fields.iter().map(move |field| {
                 let key = format!("strategies.{id}.{}", field.name);
-                let value = settings.get(field.name).cloned().unwrap_or_else(field.default);
-                match self.source(&key) {
-                    Source::Default if field.name == MAX_SUMMARY_TOKENS && self.tables.summary.max_tokens > 0 => {
-                        EffectiveValue { key, value, source: self.source("summary.max_tokens") }
-                    }
-                    source => EffectiveValue { key, value, source },
-                }
+                let value = settings.and_then(|set| set.get(field.name)).cloned().unwrap_or_else(field.default);
+                entry(key, value)
             })
         });
         fixed.chain(chains).chain(settings).chain(self.effective_named()).collect()
@@ -91,21 +80,19 @@ impl Config {
         self.tables.named_values().into_iter().map(entry).filter(|entry| entry.source != Source::Default).collect()
     }
 
-    /// The settings of a strategy that differ from its own defaults; `[summary] max_tokens` among them, where the
-    /// strategy has such a setting and no value of its own for it.
-    pub(crate) fn settings(&self, registration: &Registration) -> BTreeMap<String, Value> {
-        let mut settings = self.strategies.get(registration.meta.id).cloned().unwrap_or_default();
-        let bounds = registration.fields.iter().any(|field| field.name == MAX_SUMMARY_TOKENS);
-        if bounds && self.tables.summary.max_tokens > 0 {
-            settings.entry(MAX_SUMMARY_TOKENS.to_owned()).or_insert_with(|| self.tables.summary.max_tokens.into());
-        }
-        settings
-    }
-
     pub(crate) fn value(&self, section: &str, name: &str) -> Option<Value> {
         match section {
             "budget" if name == "reserve_output" => Some(self.reserve_output().into()),
             "budget" if name == "window" => Some(self.window().into()),
+            "budget" if matches!(name, "soft" | "hard" | "target") => {
+                let [soft, hard, target] = self.thresholds();
+                let threshold = match name {
+                    "soft" => soft,
+                    "hard" => hard,
+                    _ => target,
+                };
+                Some(Limit(threshold).to_value())
+            }
             "summary" if name == "summarizer" => Some(self.summarizer().to_value()),
             _ => self.tables.get(section, name),
         }

@@ -1,29 +1,29 @@
 //! Every key of the file, for suggestions and for hosts, and the second names that some have.
 
-use epitome_strategy::Field;
+use epitome_strategy::{Field, Value};
 
 use crate::sections::{NAMED, SECTIONS, Section};
 
 /// All keys that the top level of a file may have, in the order of the template.
 pub(crate) fn top_level() -> impl Iterator<Item = &'static str> + Clone {
     let names = |sections: &'static [Section]| sections.iter().map(|section| section.name);
-    ["preset"].into_iter().chain(names(SECTIONS)).chain(["chains", "strategies"]).chain(names(NAMED))
+    ["preset", COMPACTION].into_iter().chain(names(SECTIONS)).chain(["chains", "strategies"]).chain(names(NAMED))
 }
 
-/// A second name of a key, which other tools use.
+/// A second name of a key, which the designs that the thresholds come from use.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Alias {
-    /// The second name, accepted in `[budget]`.
+pub(crate) struct SecondName {
+    /// The name.
     pub(crate) name: &'static str,
     /// The key that it is another name of.
     pub(crate) key: &'static str,
     /// The value that it takes.
-    pub(crate) value: AliasValue,
+    takes: Takes,
 }
 
 /// The value of a second name.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum AliasValue {
+enum Takes {
     /// A whole number.
     Integer,
     /// `true` or `false`.
@@ -32,17 +32,49 @@ pub(crate) enum AliasValue {
     UseLlm,
 }
 
+const fn second(name: &'static str, key: &'static str, takes: Takes) -> SecondName {
+    SecondName { name, key, takes }
+}
+
+/// The section of the second names. They are understood in `[budget]` and at the top of a file too.
+pub(crate) const COMPACTION: &str = "compaction";
+
 /// The second names. Both of a pair in one file are refused.
-pub(crate) const ALIASES: &[Alias] = &[
-    Alias { name: "soft_threshold_tokens", key: "budget.soft", value: AliasValue::Integer },
-    Alias { name: "hard_threshold_tokens", key: "budget.hard", value: AliasValue::Integer },
-    Alias { name: "reserve_tokens", key: "budget.reserve_output", value: AliasValue::Integer },
-    Alias { name: "keep_recent_messages", key: "pins.keep_recent", value: AliasValue::Integer },
-    Alias { name: "summary_max_tokens", key: "summary.max_tokens", value: AliasValue::Integer },
-    Alias { name: "memory_flush_enabled", key: "live.memory_flush", value: AliasValue::Flag },
-    Alias { name: "use_llm", key: "summary.summarizer", value: AliasValue::UseLlm },
-    Alias { name: "llm_fallback_to_rules", key: "summary.fall_back_to_rules", value: AliasValue::Flag },
+const SECOND_NAMES: [SecondName; 11] = [
+    second("enabled", ENABLED, Takes::Flag),
+    second("soft_threshold_tokens", "budget.soft", Takes::Integer),
+    second("hard_threshold_tokens", "budget.hard", Takes::Integer),
+    second("reserve_tokens", "budget.reserve_output", Takes::Integer),
+    second("memory_flush_enabled", "live.memory_flush", Takes::Flag),
+    second("keep_recent_messages", "pins.keep_recent", Takes::Integer),
+    second("keep_recent_rounds", "pins.last_rounds", Takes::Integer),
+    second("summary_max_tokens", "summary.max_tokens", Takes::Integer),
+    second("summary_max_length", "summary.max_tokens", Takes::Integer),
+    second("use_llm", "summary.summarizer", Takes::UseLlm),
+    second("llm_fallback_to_rules", "summary.fall_back_to_rules", Takes::Flag),
 ];
+
+/// The key behind `enabled`, which has that name only: whether thresholds call for compactions.
+pub(crate) const ENABLED: &str = "budget.enabled";
+
+impl SecondName {
+    /// The second name that is spelt so.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        SECOND_NAMES.iter().find(|second| second.name == name)
+    }
+
+    /// The value of the key behind it. The error says what would be right.
+    pub(crate) fn value(&self, value: &Value) -> Result<Value, String> {
+        match self.takes {
+            Takes::Integer if value.is_u64() => Ok(value.clone()),
+            Takes::Integer => Err(format!("takes whole tokens or messages, not {value}")),
+            Takes::Flag if value.is_boolean() => Ok(value.clone()),
+            Takes::UseLlm if value == true => Ok("llm".into()),
+            Takes::UseLlm if value == false => Ok("rules".into()),
+            Takes::Flag | Takes::UseLlm => Err(format!("takes true or false, not {value}")),
+        }
+    }
+}
 
 /// A key with its declaration.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +95,7 @@ pub fn named_keys() -> impl Iterator<Item = Key> {
     NAMED.iter().flat_map(|section| section.fields.iter().map(|field| Key { section: section.name, field }))
 }
 
-/// The second names that `[budget]` takes, each with its key.
-pub fn second_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    ALIASES.iter().map(|alias| (alias.name, alias.key))
+/// The second names, each with its key.
+pub fn second_names() -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    SECOND_NAMES.iter().map(|second| (second.name, second.key))
 }

@@ -1,13 +1,21 @@
 //! Presets: named sets of values between the defaults and the file.
 
+use std::sync::LazyLock;
+
 use epitome_engine::Threshold;
-use epitome_strategy::{TaskKind, Value, named};
+use epitome_strategy::{Value, named};
+use serde_json::Map;
+
+/// The presets that ship, each a table under its name: what it is about, and its values in sections.
+static SHIPPED: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| toml::from_str(include_str!("presets.toml")).unwrap_or_default());
+
+/// The default soft threshold, which the targets of presets stand below.
+const DEFAULT_SOFT: f64 = 0.8;
 
 /// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
 ///
-/// Some say when to compact, others how. Thresholds, reserve, kept messages and summary length of the former are those of
-/// the desktop design that they come from, which has no target: it is half of the soft threshold here. The window stays
-/// what it is: it belongs to the model.
+/// Their values are data, `presets.toml`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// Small thresholds, to see compactions early.
@@ -32,8 +40,6 @@ pub enum Preset {
     Conservative,
 }
 
-type Values = Vec<(String, Value)>;
-
 named! {
     Preset {
         Development = "development",
@@ -52,130 +58,42 @@ named! {
 impl Preset {
     /// The preset's purpose, in a few words.
     pub fn summary(self) -> &'static str {
-        match self {
-            Self::Development => "small thresholds, to see compactions early",
-            Self::Production => "everyday work on short contexts",
-            Self::LargeContext => "more room before anything leaves",
-            Self::Classic => "the source design's chains and constants",
-            Self::Basic => "old tool output, then the oldest messages",
-            Self::Advanced => "by what messages are: events, scores, chunks",
-            Self::Smart => "by what messages mean: vectors, topics, exact lines",
-            Self::Aggressive => "deep, so that the next compaction is far away",
-            Self::Balanced => "the shipped chains, to half of the window",
-            Self::Conservative => "what costs least first, and no further than needed",
-        }
+        SHIPPED.get(self.as_str()).and_then(|preset| preset["about"].as_str()).unwrap_or_default()
     }
 
     /// The keys that it sets, spelt with their sections, where the soft threshold is `soft` so far.
-    pub(crate) fn values(self, soft: Threshold) -> Values {
-        match self {
-            Self::Development => thresholds(5_000, 8_000, 2_000, 4, 400),
-            Self::Production => with_flush(thresholds(15_000, 20_000, 4_000, 6, 800)),
-            Self::LargeContext => {
-                let mut values = with_flush(thresholds(25_000, 30_000, 6_000, 10, 1_200));
-                values.push(("summary.summarizer".to_owned(), "llm".into()));
-                values
-            }
-            Self::Classic => {
-                let mut values = chains(|kind| match kind {
-                    TaskKind::Code => &["sliding-window", "key-events", "incremental-summary"],
-                    TaskKind::Mixed => &["sliding-window", "incremental-summary", "importance"],
-                    TaskKind::Analysis | TaskKind::Conversation | TaskKind::Unknown => {
-                        &["sliding-window", "importance", "incremental-summary"]
-                    }
-                });
-                values.extend(classic_constants().map(|(key, value)| (format!("strategies.{key}"), value)));
-                values
-            }
-            Self::Basic => chains(|_| &["tool-results", "message-truncation", "sliding-window"]),
-            Self::Advanced => chains(|kind| match kind {
-                TaskKind::Conversation => &["qa-pairs", "importance", "incremental-summary"],
-                TaskKind::Analysis => &["superseded-reads", "tool-results", "importance", "incremental-summary"],
-                TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
-                    &["superseded-reads", "diff-truncation", "tool-results", "key-events", "incremental-summary"]
-                }
-            }),
-            Self::Smart => chains(|kind| match kind {
-                TaskKind::Conversation => &["vector-retrieval", "topic-segments", "sliding-window"],
-                TaskKind::Analysis => &["superseded-reads", "semantic-clustering", "transcript"],
-                TaskKind::Code | TaskKind::Mixed | TaskKind::Unknown => {
-                    &["superseded-reads", "vector-retrieval", "transcript"]
-                }
-            }),
-            Self::Aggressive => {
-                let mut values = chains(|_| &["transcript", "sliding-window"]);
-                values.push(("budget.target".to_owned(), target(0.25, soft)));
-                values
-            }
-            Self::Balanced => vec![("budget.target".to_owned(), target(0.5, soft))],
-            Self::Conservative => {
-                let mut values =
-                    chains(|_| &["superseded-reads", "diff-truncation", "time-decay", "hierarchical", "transcript"]);
-                values.push(("budget.target".to_owned(), target(0.7, soft)));
-                values
+    ///
+    /// A target that is a share becomes tokens where that threshold is in tokens, as deep below it as it would be below the
+    /// default one: presets that say how go with presets that say when.
+    pub(crate) fn values(self, soft: Threshold) -> Vec<(String, Value)> {
+        let mut values = Vec::new();
+        for (section, entries) in SHIPPED.get(self.as_str()).and_then(Value::as_object).into_iter().flatten() {
+            if entries.is_object() {
+                flatten(section, entries, &mut values);
             }
         }
+        for (key, value) in &mut values {
+            if let (Threshold::Tokens(tokens), true, Some(share)) = (soft, key == "budget.target", share_of(value)) {
+                *value = ((f64::from(tokens) * share / DEFAULT_SOFT) as u32).into();
+            }
+        }
+        values
     }
 }
 
-/// The constants of the design that the strategies come from. They are repeated here also where they equal the
-/// strategies' own defaults, because these may change.
-fn classic_constants() -> [(&'static str, Value); 20] {
-    [
-        ("sliding-window.window", 9.into()),
-        ("sliding-window.run_above", 2.0.into()),
-        ("sliding-window.fill_target", false.into()),
-        ("key-events.run_above", 10.into()),
-        ("key-events.keep_newest", 5.into()),
-        ("key-events.min_decision_chars", 100.into()),
-        ("key-events.strict", true.into()),
-        ("importance.run_above", 10.into()),
-        ("importance.keep_score", 3.0.into()),
-        ("importance.keep_newest", 5.into()),
-        ("importance.user_score", 5.0.into()),
-        ("importance.assistant_score", 2.0.into()),
-        ("importance.other_score", 1.0.into()),
-        ("importance.keyword_score", 0.5.into()),
-        ("importance.tool_call_score", 2.0.into()),
-        ("importance.error_score", 2.0.into()),
-        ("importance.completion_score", 1.5.into()),
-        ("importance.important_score", 3.0.into()),
-        ("importance.strict", true.into()),
-        ("incremental-summary.chunk_rounds", 20.into()),
-    ]
+/// A share: a number with a decimal point.
+fn share_of(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|_| value.is_f64())
 }
 
-/// A share of the usable window as target. Where the soft threshold is in tokens, the target is in tokens too, as deep
-/// below it as it would be below the default one: presets that say how go with presets that say when.
-fn target(share: f64, soft: Threshold) -> Value {
-    const DEFAULT_SOFT: f64 = 0.8;
-    match soft {
-        Threshold::Share(_) => share.into(),
-        Threshold::Tokens(tokens) => ((f64::from(tokens) * share / DEFAULT_SOFT) as u32).into(),
+/// Every value in nested tables, under its way from `key` on with dots between.
+pub(crate) fn flatten(key: &str, value: &Value, values: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(entries) => {
+            entries.iter().for_each(|(name, value)| flatten(&format!("{key}.{name}"), value, values));
+        }
+        value => values.push((key.to_owned(), value.clone())),
     }
-}
-
-fn thresholds(soft: u32, hard: u32, reserve: u32, keep_recent_messages: u32, summary_max_tokens: u32) -> Values {
-    [
-        ("budget.soft", soft),
-        ("budget.hard", hard),
-        ("budget.target", soft / 2),
-        ("budget.reserve_output", reserve),
-        ("pins.keep_recent", keep_recent_messages),
-        ("summary.max_tokens", summary_max_tokens),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.into()))
-    .to_vec()
-}
-
-/// With memories kept before each compaction, as the design asks for where work is not thrown away.
-fn with_flush(mut values: Values) -> Values {
-    values.push(("live.memory_flush".to_owned(), true.into()));
-    values
-}
-
-fn chains(of: impl Fn(TaskKind) -> &'static [&'static str]) -> Values {
-    TaskKind::ALL.into_iter().map(|kind| (format!("chains.{kind}"), of(kind).to_vec().into())).collect()
 }
 
 #[cfg(test)]

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{Registry, SettingType, Value, nearest};
+use epitome_strategy::{Registry, Value, nearest};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::check;
 use crate::config::Config;
 use crate::error::{ConfigErrors, FileLocation, Problem};
-use crate::keys::{ALIASES, Alias, AliasValue, keys, top_level};
+use crate::keys::{COMPACTION, SecondName, keys, second_names, top_level};
 use crate::preset::Preset;
 use crate::sections::{NAMED, SECTIONS, Section};
 use crate::source::Source;
-use crate::values::SummarizerChoice;
 
 impl Config {
     /// Reads a file's text: defaults, then its preset, then its keys. `file` is what problems call the file. Every problem
@@ -64,6 +63,10 @@ impl Reader<'_, '_> {
         }
         for (key, value) in root.iter().filter(|(key, _)| key.get_ref() != "preset") {
             let name = key.get_ref().as_ref();
+            if let Some(second) = SecondName::find(name) {
+                self.second_name(second, (key, value));
+                continue;
+            }
             if !top_level().any(|known| known == name) {
                 self.unknown_top_level(name, key.span().start);
                 continue;
@@ -107,62 +110,51 @@ impl Reader<'_, '_> {
     fn unknown_top_level(&mut self, name: &str, at: usize) {
         let help = match keys().find(|key| key.field.name == name) {
             Some(key) => format!("it belongs below [{}]", key.section),
-            None => did_you_mean(name, top_level())
+            None => did_you_mean(name, top_level().chain(second_names().map(|(name, _)| name)))
                 .unwrap_or_else(|| format!("there are {}", top_level().collect::<Vec<_>>().join(", "))),
         };
         self.problem(at, format!("`{name}` is neither a section nor a key"), Some(help));
     }
 
     fn section(&mut self, section: &str, entries: &DeTable<'_>) {
-        let Some(declared) = SECTIONS.iter().find(|declared| declared.name == section) else { return };
-        let known: Vec<&str> = declared.fields.iter().map(|field| field.name).collect();
+        let fields =
+            SECTIONS.iter().find(|declared| declared.name == section).map_or(&[][..], |declared| declared.fields);
+        let has_second = section == "budget" || section == COMPACTION;
         for (key, value) in entries {
             let name = key.get_ref().as_ref();
-            let at = key.span().start;
-            if known.contains(&name) {
+            if fields.iter().any(|field| field.name == name) {
                 let path = format!("{section}.{name}");
                 self.note_items(&path, value);
                 self.assign(&path, name, (key, value));
-            } else if let Some(alias) = ALIASES.iter().find(|alias| section == "budget" && alias.name == name) {
-                self.alias(alias, (key, value));
+            } else if let Some(second) = SecondName::find(name).filter(|_| has_second) {
+                self.second_name(second, (key, value));
             } else {
-                let aliases = ALIASES.iter().filter(|_| section == "budget").map(|alias| alias.name);
+                let second = second_names().filter(|_| has_second).map(|(name, _)| name);
+                let known = || fields.iter().map(|field| field.name).chain(second.clone());
                 let help = match keys().find(|key| key.field.name == name) {
                     Some(other) => format!("it belongs below [{}]", other.section),
-                    None => did_you_mean(name, known.iter().copied().chain(aliases))
-                        .unwrap_or_else(|| format!("there are {}", known.join(", "))),
+                    None => did_you_mean(name, known())
+                        .unwrap_or_else(|| format!("there are {}", known().collect::<Vec<_>>().join(", "))),
                 };
-                self.problem(at, format!("`{name}` is not a key of [{section}]"), Some(help));
+                self.problem(key.span().start, format!("`{name}` is not a key of [{section}]"), Some(help));
             }
         }
     }
 
-    /// A second name of a key: the same value, unless both names are there.
-    fn alias(&mut self, alias: &Alias, (key, value): Entry<'_, '_>) {
-        let (name, target) = (key.get_ref().as_ref(), alias.key);
-        if self.is_set(target) {
+    /// A second name of a key: the same value, unless the file has the key, or another second name of it, too.
+    fn second_name(&mut self, second: &SecondName, (key, value): Entry<'_, '_>) {
+        let (name, target) = (second.name, second.key);
+        if self.is_set(target) || self.config.sources.place(target).is_some() {
             let problem = format!("`{name}` is a second name of `{target}`, which is set too");
             self.problem(key.span().start, problem, Some("keep one of them".to_owned()));
             return;
         }
-        let found = value.get_ref();
-        match (alias.value, found.as_bool()) {
-            (AliasValue::Integer, _) if found.is_integer() => self.assign(target, name, (key, value)),
-            (AliasValue::Integer, _) => {
-                let problem = format!("`{name}` takes whole tokens or messages, not {}", found.type_str());
-                self.problem(value.span().start, problem, None);
-            }
-            (AliasValue::Flag, Some(_)) => self.assign(target, name, (key, value)),
-            (AliasValue::UseLlm, Some(flag)) => {
-                let source = Source::File(self.place(key.span().start));
-                let choice = if flag { SummarizerChoice::Llm } else { SummarizerChoice::Rules };
-                let assigned = self.config.assign(target, &choice.to_value(), source);
-                debug_assert_eq!(assigned, Ok(()), "{name}");
-            }
-            (AliasValue::Flag | AliasValue::UseLlm, None) => {
-                let problem = format!("`{name}` takes true or false, not {}", found.type_str());
-                self.problem(value.span().start, problem, None);
-            }
+        let source = Source::File(self.place(key.span().start));
+        let assigned = plain(value.get_ref())
+            .and_then(|value| second.value(&value))
+            .and_then(|value| self.config.assign(target, &value, source));
+        if let Err(problem) = assigned {
+            self.problem(value.span().start, format!("`{name}` {problem}"), None);
         }
     }
 

@@ -8,7 +8,8 @@ use epitome_engine::{
     WithoutSummary,
 };
 use epitome_providers::chat::ChatModel;
-use epitome_strategy::{Embedder, Lexicon, Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens};
+use epitome_strategy::{Embedder, Lexicon, Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens, Value};
+use serde_json::Map;
 
 use crate::check::{of_one, unknown_strategy};
 use crate::config::Config;
@@ -76,10 +77,14 @@ pub struct Runtime {
     pub without_summary: WithoutSummary,
     /// The role of summaries.
     pub summary_role: SummaryRole,
+    /// Tokens that one summary may take at most; `None` leaves it to the strategies.
+    pub max_summary_tokens: Option<Tokens>,
     /// Whether hand-offs are prepared in the background, where a host can.
     pub background: bool,
     /// The agent that these are the parts of, where it is one of `[agents]`.
     pub agent: Option<String>,
+    /// The configuration that it was built from.
+    config: Arc<Config>,
     writer: Writer,
     models: Models,
     /// The reserve for an answer, where something sets it beside the model.
@@ -120,11 +125,11 @@ impl Config {
             }
         };
         let lexicon = lexicon::lexicon(self).map_err(|problem| ConfigErrors::from_problems(vec![problem]))?;
-        let mut strategies = BTreeMap::new();
+        let (mut strategies, unset) = (BTreeMap::new(), BTreeMap::new());
         for registration in registry.iter() {
             let id = registration.meta.id;
             // Settings that a strategy refuses were refused above.
-            if let Ok(strategy) = registration.build(&self.settings(registration)) {
+            if let Ok(strategy) = registration.build(self.strategies.get(id).unwrap_or(&unset)) {
                 strategies.insert(id, Chain(vec![strategy]));
             }
         }
@@ -174,8 +179,10 @@ impl Config {
             summarizer: self.summarizer(),
             without_summary: self.tables.summary.on_failure,
             summary_role: self.tables.summary.role,
+            max_summary_tokens: Some(self.tables.summary.max_tokens).filter(|tokens| *tokens > 0),
             background: self.tables.summary.background,
             agent: self.agent().map(str::to_owned),
+            config: Arc::new(self.clone()),
             writer,
             models: self.models(),
             configured_reserve: self.configured_reserve(),
@@ -190,7 +197,7 @@ impl Config {
     /// [`CLEARED_TEXT_CHARS`].
     fn clearing(&self, registry: &Registry) -> Option<Arc<dyn Strategy>> {
         let registration = registry.get(CLEARING).ok()?;
-        let mut settings = self.settings(registration);
+        let mut settings = self.strategies.get(CLEARING).cloned().unwrap_or_default();
         settings.entry("max_text_chars".to_owned()).or_insert_with(|| CLEARED_TEXT_CHARS.into());
         settings.insert("tail_share".to_owned(), 0.0.into());
         settings.insert("cut_newer".to_owned(), false.into());
@@ -199,6 +206,15 @@ impl Config {
 }
 
 impl Runtime {
+    /// The runtime with the settings of one call over it: see [`Config::for_call`]. Asks no service.
+    ///
+    /// # Errors
+    ///
+    /// What a call may not set, or what is wrong with it.
+    pub fn for_call(&self, settings: &Map<String, Value>, registry: &Registry) -> Result<Self, ConfigErrors> {
+        self.config.for_call(settings, registry)?.build(registry)
+    }
+
     /// The chain of that name, or the chain of the strategies listed; names of chains come first, as far as there is
     /// only one name. The error says which name is wrong and what there is.
     pub fn chain(&self, names: &[String], registry: &Registry) -> Result<Chain, String> {
@@ -303,6 +319,7 @@ impl Runtime {
             lexicon: Arc::clone(&self.lexicon),
             without_summary: self.without_summary,
             summary_role: self.summary_role,
+            max_summary_tokens: self.max_summary_tokens,
             handles: self.handles,
             chains: self.chains(),
             select: self.select,

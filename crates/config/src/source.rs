@@ -15,15 +15,17 @@ pub enum Source {
     Preset(Preset),
     /// A file did.
     File(FileLocation),
-    /// The program did, by [`Config::set`](crate::Config::set).
+    /// A variable of the environment did, by [`Config::with_environment`](crate::Config::with_environment): its name.
+    Environment(String),
+    /// The program did, by [`Config::set`](crate::Config::set) or [`Config::for_call`](crate::Config::for_call).
     Host,
     /// A table that the program added did: [`with_agent`](crate::Config::with_agent),
     /// [`with_channel`](crate::Config::with_channel), [`adjusted`](crate::Config::adjusted).
     Given,
     /// The known limits of the model that `[budget] model` names.
     Model(String),
-    /// The preset asks for a model to write summaries, and no channel may be used for it.
-    NoChannel(Preset),
+    /// A model is asked for that falls back to the rules, and no channel may be used for it.
+    NoChannel,
     /// It is the default where a model writes the summaries.
     Llm,
     /// It is the default of an agent.
@@ -35,9 +37,10 @@ impl Source {
     pub(crate) fn layer(&self) -> u8 {
         match self {
             Self::Default | Self::Llm | Self::Agent => 0,
-            Self::Preset(_) | Self::NoChannel(_) => 1,
+            Self::Preset(_) | Self::NoChannel => 1,
             Self::Model(_) | Self::File(_) | Self::Given => 2,
-            Self::Host => 3,
+            Self::Environment(_) => 3,
+            Self::Host => 4,
         }
     }
 }
@@ -48,10 +51,11 @@ impl fmt::Display for Source {
             Self::Default => formatter.write_str("default"),
             Self::Preset(preset) => write!(formatter, "preset {preset}"),
             Self::File(place) => place.fmt(formatter),
+            Self::Environment(variable) => formatter.write_str(variable),
             Self::Host => formatter.write_str("set by the program"),
             Self::Given => formatter.write_str("a table that the program added"),
             Self::Model(name) => write!(formatter, "model {name}"),
-            Self::NoChannel(preset) => write!(formatter, "preset {preset} asks for `llm`, and there is no channel"),
+            Self::NoChannel => formatter.write_str("`llm` is asked for, and there is no channel"),
             Self::Agent => formatter.write_str("default of agents"),
             Self::Llm => formatter.write_str("default where a model writes summaries"),
         }

@@ -50,7 +50,7 @@ settings! {
         /// How many of the newest messages stay whole, with what belongs to them, whatever the chain is; as many of them as
         /// take no more than half of what the target leaves beside what else must stay. 0 leaves it to the chain.
         keep_recent: u32 = 0, in 0..=1_000, unit "messages";
-        /// Tools whose calls and results stay.
+        /// Tools whose calls and results stay, letter case not counted.
         protected_tools: Vec<String> = vec!["Skill".to_owned()], is common;
         /// Texts that pin the message they stand in.
         markers: Vec<String> = vec!["<Pin>".to_owned()], is common;
@@ -162,9 +162,8 @@ settings! {
         /// A folder in which a model's answers are kept from run to run, so that the same part of a session is not paid
         /// for twice. They hold what the sessions say. Empty to keep them in memory only.
         cache: String = String::new();
-        /// Tokens that one summary may take at most, whether rules or a model write it: the `max_summary_tokens` of every strategy that does
-        /// not set its own. 0 leaves it to the strategies: 4,000 for a summary that is requested, and what the
-        /// target leaves for `transcript`.
+        /// Tokens that one summary may take at most, whether rules or a model write it. 0 leaves it to the strategies: 4,000 for a
+        /// summary that is requested, and what the target leaves for `transcript`.
         max_tokens: u32 = 0, in 0..=1_000_000, unit "tokens", is common;
     }
 }

@@ -229,6 +229,9 @@ pub fn key_table(registry: &Registry) -> String {
 /// The table of a strategy's settings in Markdown, for its page; those that people need first.
 pub fn settings_table(fields: &'static [Field]) -> String {
     let (common, more) = by_need(fields);
+    if fields.is_empty() {
+        return "The strategy has no settings.\n".to_owned();
+    }
     let mut out = HEAD.to_owned();
     common.into_iter().chain(more).for_each(|field| row(&mut out, field.name, field));
     out

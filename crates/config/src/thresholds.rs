@@ -6,8 +6,20 @@ use epitome_strategy::Tokens;
 /// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
 pub const NEVER: Threshold = Threshold::NEVER;
 
-/// By how much the default target lies below the default threshold.
+/// How far the defaults lie below one another.
 pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
+/// The default target below the default hard threshold.
+pub(crate) const TARGET_OF_HARD: f64 = 0.5 / 0.95;
+/// The default soft threshold below the hard one.
+pub(crate) const SOFT_OF_HARD: f64 = 0.8 / 0.95;
+
+/// A threshold at `factor` of another, in the same unit as far as a share can say it.
+pub(crate) fn scale(threshold: Threshold, factor: f64, usable: Tokens) -> Threshold {
+    match threshold {
+        Threshold::Share(share) if share * factor >= 0.01 => Threshold::Share(share * factor),
+        threshold => Threshold::Tokens(((f64::from(threshold.tokens(usable)) * factor) as Tokens).max(2)),
+    }
+}
 
 /// `budget` for a window of `window` tokens of which `reserve_output` are kept free. Shares stay; thresholds in tokens that
 /// the window has no room for come down in proportion, so that `target < soft <= hard <= usable` holds as before.

@@ -26,8 +26,6 @@ fn differences(config: &Config) -> String {
         .effective(&registry)
         .iter()
         .filter(|entry| !defaults.iter().any(|default| default.key == entry.key && default.value == entry.value))
-        // One key is the default of a setting of most strategies: one of them is enough.
-        .filter(|entry| !entry.key.ends_with(".max_summary_tokens") || entry.key.contains("sliding-window"))
         .map(|entry| format!("{} = {}  ({})\n", entry.key, entry.value, entry.source))
         .collect()
 }
@@ -69,7 +67,6 @@ fn the_file_overrides_the_preset_and_the_preset_the_defaults() {
     summary.max_tokens = 800  (preset production)
     chains.mine = ["tool-results"]  (epitome.toml:10:1)
     strategies.sliding-window.run_above = 3.0  (epitome.toml:8:1)
-    strategies.sliding-window.max_summary_tokens = 800  (preset production)
     "#);
     assert_eq!(config.presets(), [Preset::Production]);
 }
@@ -92,7 +89,6 @@ fn every_preset_is_what_its_name_in_a_file_gives() {
     budget.target = 2500  (preset development)
     pins.keep_recent = 4  (preset development)
     summary.max_tokens = 400  (preset development)
-    strategies.sliding-window.max_summary_tokens = 400  (preset development)
     ");
 }
 
@@ -239,34 +235,23 @@ fn the_template_gives_the_defaults() {
 }
 
 #[test]
-fn summaries_have_one_default_length() {
-    for registration in epitome_builtin::registry().iter() {
-        for field in registration.fields.iter().filter(|field| field.name == "max_summary_tokens") {
-            let id = registration.meta.id;
-            // The lines of a transcript are bounded by what the target leaves.
-            let expect = if id == "transcript" { 0 } else { 4_000 };
-            assert_eq!((field.default)(), expect, "{id}: [summary] max_tokens says what the default is");
-        }
-    }
+fn a_bound_of_summaries_reaches_the_engine() {
+    let bound = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().max_summary_tokens;
+    assert_eq!(bound("[summary]\nmax_tokens = 321\n"), Some(321));
+    assert_eq!(bound(""), None, "the strategies say it");
 }
 
-/// `[summary] max_tokens` bounds every summary: whoever makes one has a setting that takes it.
+/// Every setting of the template is one that somebody reads: there are no more than these.
 #[test]
-fn a_bound_of_summaries_reaches_every_strategy_that_makes_them() {
-    let registry = epitome_builtin::registry();
-    let config = parse("[summary]\nmax_tokens = 321\n");
-    for registration in registry.iter() {
-        let key = format!("strategies.{}.max_summary_tokens", registration.meta.id);
-        let has_it = registration.fields.iter().any(|field| field.name == "max_summary_tokens");
-        let value = config.effective(&registry).into_iter().find(|it| it.key == key).map(|it| it.value);
-        assert_eq!(value, has_it.then(|| 321.into()), "{key}");
-    }
-    let own = parse("[summary]\nmax_tokens = 321\n[strategies.transcript]\nmax_summary_tokens = 500\n");
-    let of = |id: &str| {
-        own.effective(&registry).into_iter().find(|it| it.key == format!("strategies.{id}.max_summary_tokens"))
+fn there_are_few_settings() {
+    let template = template(&epitome_builtin::registry());
+    let is_setting = |line: &&str| {
+        line.trim_start_matches('#')
+            .split_once(" = ")
+            .is_some_and(|(key, _)| key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
     };
-    assert_eq!(of("transcript").unwrap().value, 500, "a strategy's own stands over it");
-    assert_eq!(of("summary").unwrap().value, 321);
+    let count = template.lines().filter(is_setting).count();
+    assert!(count <= 130, "{count}");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn names_that_others_use() {
     assert_eq!(config.source("summary.fall_back_to_rules").to_string(), "e.toml:4:1");
     assert_eq!(parse("[budget]\nuse_llm = false").summarizer(), SummarizerChoice::Rules);
     insta::assert_snapshot!(refused("[budget]\nuse_llm = 1\nmemory_flush_enabled = \"yes\"\n[live]\nmemory_flush = true"), @"
-    e.toml:2:11: `use_llm` takes true or false, not integer
+    e.toml:2:11: `use_llm` takes true or false, not 1
     e.toml:3:1: `memory_flush_enabled` is a second name of `live.memory_flush`, which is set too; keep one of them
     ");
     insta::assert_snapshot!(not_built("[budget]\nuse_llm = true"), @r#"e.toml:2:1: `summarizer = "llm"` needs a channel to a model, and there is none; write [channels.local] with `base_url = "http://localhost:11434/v1"` and `models = ["…"]`; docs/models.md has more"#);
@@ -85,7 +85,7 @@ fn a_preset_asks_for_a_model_where_there_is_a_channel() {
     let effective = without.effective(&epitome_builtin::registry());
     let entry = effective.iter().find(|entry| entry.key == "summary.summarizer").unwrap();
     let told = format!("{} ({})", entry.value, entry.source);
-    insta::assert_snapshot!(told, @r#""rules" (preset large-context asks for `llm`, and there is no channel)"#);
+    insta::assert_snapshot!(told, @r#""rules" (`llm` is asked for, and there is no channel)"#);
     let with = parse(&format!("{preset}{LOCAL}"));
     assert_eq!(build(&with).summarizer, SummarizerChoice::Llm);
     assert_eq!(with.source("summary.summarizer"), Source::Preset(Preset::LargeContext));
@@ -310,7 +310,7 @@ fn what_is_wrong_with_an_agent_is_told_with_its_place() {
     e.toml:9:1: agent `c`: the window of the model `nobodys` is not known; write it into the configuration: [models."nobodys"] with `window = …`
     "#);
     // What is wrong for all is told once.
-    insta::assert_snapshot!(refused("[budget]\ntarget = 0.9\n[agents.a]\nkeep_recent = 3\n[agents.b]\n"), @"e.toml:2:1: `target` (0.9 of 184000, 165600 tokens) is not below `soft` (0.8 of 184000, 147200 tokens); target < soft <= hard");
+    insta::assert_snapshot!(refused("[budget]\nsoft = 0.8\ntarget = 0.9\n[agents.a]\nkeep_recent = 3\n[agents.b]\n"), @"e.toml:3:1: `target` (0.9 of 184000, 165600 tokens) is not below `soft` (0.8 of 184000, 147200 tokens); target < soft <= hard");
 }
 
 #[test]

@@ -46,7 +46,7 @@ summarizer = 2024-01-01
 ";
     insta::assert_snapshot!(refused(wrong), @r#"
     epitome.toml:1:10: `preset`: `prodution` is not one of development, production, large-context, classic, basic, advanced, smart, aggressive, balanced, conservative; did you mean `production`?
-    epitome.toml:2:1: `windwo` is neither a section nor a key; there are preset, budget, triggers, live, counter, pins, marks, proxy, select, quality, summary, embeddings, lexicon, chains, strategies, models, channels, agents
+    epitome.toml:2:1: `windwo` is neither a section nor a key; there are preset, compaction, budget, triggers, live, counter, pins, marks, proxy, select, quality, summary, embeddings, lexicon, chains, strategies, models, channels, agents
     epitome.toml:3:1: `window` is neither a section nor a key; it belongs below [budget]
     epitome.toml:5:1: `windwo` is not a key of [budget]; did you mean `window`?
     epitome.toml:6:10: `window` takes a whole number, not "much"
@@ -72,13 +72,14 @@ summarizer = 2024-01-01
 #[test]
 fn what_only_shows_in_combination() {
     let check = |text: &str| refused(text);
-    insta::assert_snapshot!(check("[budget]\ntarget = 0.9"), @"epitome.toml:2:1: `target` (0.9 of 184000, 165600 tokens) is not below `soft` (0.8 of 184000, 147200 tokens); target < soft <= hard");
+    insta::assert_snapshot!(check("[budget]\nsoft = 0.8\ntarget = 0.9"), @"epitome.toml:3:1: `target` (0.9 of 184000, 165600 tokens) is not below `soft` (0.8 of 184000, 147200 tokens); target < soft <= hard");
     insta::assert_snapshot!(check("[budget]\nwindow = 10_000\nreserve_output = 10_000"), @"epitome.toml:3:1: the reserve of 10000 takes the whole window of 10000; lower `reserve_output` or raise `window`");
-    insta::assert_snapshot!(check("preset = \"production\"\n[budget]\nwindow = 20_000"), @"epitome.toml:3:1: `hard` (20000 tokens) is above the 16000 tokens of the window that are usable; lower it, lower `reserve_output` or raise `window`");
-    insta::assert_snapshot!(check("preset = \"production\"\n[budget]\ntarget = 0.5"), @"epitome.toml:3:1: `target` (0.5 of 196000, 98000 tokens) is not below `soft` (15000 tokens); target < soft <= hard");
+    insta::assert_snapshot!(check("preset = \"production\"\n[budget]\nwindow = 20_000"), @"epitome.toml:3:1: `hard` (20000 tokens) is above the 16000 tokens of the `window` of 20000 that are usable; lower it, lower `reserve_output` or raise `window`");
+    insta::assert_snapshot!(check("[budget]\nsoft = 30_000\nwindow = 20_000"), @"epitome.toml:2:1: `soft` (30000 tokens) is above the 15000 tokens of the `window` of 20000 that are usable; lower it, lower `reserve_output` or raise `window`");
+    insta::assert_snapshot!(check("[budget]\nsoft = 30_000\nhard = 20_000"), @"epitome.toml:2:1: `soft` (30000 tokens) is not below `hard` (20000 tokens); target < soft <= hard");
     insta::assert_snapshot!(check("[budget]\nsoft = 0.7\nsoft_threshold_tokens = 9000"), @"epitome.toml:3:1: `soft_threshold_tokens` is a second name of `budget.soft`, which is set too; keep one of them");
     insta::assert_snapshot!(check("[budget]\nkeep_recent_messages = 4\n[pins]\nkeep_recent = 5"), @"epitome.toml:2:1: `keep_recent_messages` is a second name of `pins.keep_recent`, which is set too; keep one of them");
-    insta::assert_snapshot!(check("[budget]\nsoft_threshold_tokens = 0.7"), @"epitome.toml:2:25: `soft_threshold_tokens` takes whole tokens or messages, not float");
+    insta::assert_snapshot!(check("[budget]\nsoft_threshold_tokens = 0.7"), @"epitome.toml:2:25: `soft_threshold_tokens` takes whole tokens or messages, not 0.7");
     insta::assert_snapshot!(check("[select]\nchain = \"code\""), @r#"epitome.toml:2:1: `chain` is read with `mode = "fixed"` only; set the mode, or leave the key out"#);
     insta::assert_snapshot!(check("[select]\nmode = \"fixed\""), @r#"epitome.toml:2:1: `mode = "fixed"` needs `chain`, the name of a chain; there are analysis, code, conversation, mixed, unknown"#);
     insta::assert_snapshot!(check("[select]\nmode = \"fixed\"\nchain = \"none\""), @"epitome.toml:3:1: there is no chain `none`; [chains] has analysis, code, conversation, mixed, unknown");
@@ -87,10 +88,8 @@ fn what_only_shows_in_combination() {
 }
 
 #[test]
-fn a_setting_that_is_a_constant_now_is_not_taken_for_another() {
-    let check = |line: &str| refused(&format!("[strategies.hierarchical]\n{line}"));
-    insta::assert_snapshot!(check("key_result_tokens = 200"), @"epitome.toml:2:1: `key_result_tokens` is no longer a setting of `hierarchical`; it is always 300 tokens: take the line out");
-    insta::assert_snapshot!(check("arrival_share = 0.1"), @"epitome.toml:2:1: `arrival_share` is not a setting of `hierarchical`; there are keep_newest_steps, min_tokens, result_tokens, text_tokens, max_argument_chars");
+fn a_strategy_without_settings_says_so() {
+    insta::assert_snapshot!(refused("[strategies.hierarchical]\narrival_share = 0.1"), @"epitome.toml:2:1: `arrival_share` is not a setting of `hierarchical`; it has none: take the line out");
 }
 
 #[test]

@@ -35,6 +35,7 @@ impl Engine {
             target: 0,
             limit: start.total,
             window: start.total,
+            max_summary_tokens: None,
             task: TaskKind::Unknown,
             cycle: session.cycle() + 1,
             focus: None,

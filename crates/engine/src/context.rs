@@ -1,7 +1,7 @@
 //! What is constant during one compaction.
 
 use epitome_session::{Language, MessageId, Session};
-use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter};
+use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter, Tokens};
 
 use crate::guard::{Guards, Refusal};
 use crate::observe::{Observer, Progress};
@@ -14,6 +14,7 @@ pub(crate) struct Context<'a> {
     pub pins: &'a Pins,
     pub language: Language,
     pub summary_role: SummaryRole,
+    pub max_summary_tokens: Option<Tokens>,
     /// Whether the engine's texts name the handles of what they replace.
     pub handles: bool,
     pub lexicon: &'a Lexicon,

@@ -43,6 +43,8 @@ pub struct Engine {
     pub without_summary: WithoutSummary,
     /// The role of summaries.
     pub summary_role: SummaryRole,
+    /// Tokens that one summary may take at most; `None` leaves it to the strategies: see [`Goal::longest_summary`].
+    pub max_summary_tokens: Option<Tokens>,
     /// Whether the texts that the engine writes (headings, notices, marks) name the archive's handles. Reports name
     /// them in any case. For a model without a tool to recall the archived text, a handle is noise.
     pub handles: bool,
@@ -99,6 +101,7 @@ impl Engine {
             summarizer: None,
             without_summary: WithoutSummary::default(),
             summary_role: SummaryRole::default(),
+            max_summary_tokens: None,
             handles: false,
             chains: Chains::default(),
             select: SelectSettings::default(),
@@ -285,6 +288,7 @@ impl Engine {
             pins: &self.pins,
             language,
             summary_role: self.summary_role,
+            max_summary_tokens: self.max_summary_tokens,
             handles: self.handles,
             lexicon: &self.lexicon,
             guards: self.guards,
@@ -337,6 +341,7 @@ fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: Tas
         target: request.target,
         limit,
         window: request.window.unwrap_or(limit),
+        max_summary_tokens: context.max_summary_tokens,
         task,
         cycle: context.session.cycle() + 1,
         focus: request.focus.clone().or_else(|| newest.map(|newest| newest.text)),

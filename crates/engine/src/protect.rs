@@ -119,5 +119,5 @@ pub(crate) fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
 }
 
 fn calls_protected_tool(entry: &Entry, pins: &Pins) -> bool {
-    entry.message.calls().any(|(_, call)| pins.protected_tools.iter().any(|tool| *tool == *call.name))
+    entry.message.calls().any(|(_, call)| pins.protected_tools.iter().any(|tool| tool.eq_ignore_ascii_case(&call.name)))
 }

@@ -61,7 +61,7 @@ pub struct Pins {
     /// The newest messages, whole: this many, with their units, as long as they take no more than half of what a
     /// compaction's target leaves beside the rest that must stay.
     pub keep_recent: u32,
-    /// Tools whose calls and results stay.
+    /// Tools whose calls and results stay, letter case not counted: agents write `Skill` and `skill`.
     pub protected_tools: Vec<String>,
     /// Texts that pin the message that contains them.
     pub markers: Vec<String>,

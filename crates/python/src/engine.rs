@@ -98,7 +98,7 @@ impl Engine {
     }
 
     /// Compacts a session, or only says what would be done.
-    #[pyo3(signature = (data, *, format, session, to, budget, chain, mode, task, focus, only_preview))]
+    #[pyo3(signature = (data, *, format, session, to, budget, chain, mode, task, focus, settings, only_preview))]
     #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
     fn compact(
         &self,
@@ -112,9 +112,11 @@ impl Engine {
         mode: Option<&str>,
         task: Option<&str>,
         focus: Option<WholeText>,
+        settings: Option<Vec<u8>>,
         only_preview: bool,
     ) -> PyResult<Outcome> {
-        let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus);
+        let budget = budget.map(|given| ("budget", given));
+        let words = words_of(budget, chain, mode, task, focus, settings.as_deref());
         let words = words.map_err(|failure| failure.raise(py, &self.parts.raised))?;
         let place = Place { format, session, to };
         let input = data.input();

@@ -102,7 +102,7 @@ impl Session {
         task: Option<&str>,
         focus: Option<WholeText>,
     ) -> PyResult<Words> {
-        words_of(target.map(|given| ("target", given)), chain, None, task, focus)
+        words_of(target.map(|given| ("target", given)), chain, None, task, focus, None)
             .map_err(|failure| failure.raise(py, &self.parts.raised))
     }
 }

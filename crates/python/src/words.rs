@@ -7,16 +7,19 @@ use pyo3::types::{PyBool, PyFloat};
 use crate::failure::Failure;
 use crate::json_text::WholeText;
 
-/// The words of a call; the budget with its name in the call.
+/// The words of a call; the budget with its name in the call, the settings as JSON.
 pub(crate) fn words_of(
     budget: Option<(&'static str, Bound<'_, PyAny>)>,
     chain: Option<Vec<String>>,
     mode: Option<&str>,
     task: Option<&str>,
     focus: Option<WholeText>,
+    settings: Option<&[u8]>,
 ) -> Result<Words, Failure> {
     let budget = budget.map(|(name, given)| share_of(name, &given)).transpose()?;
-    Words::new(budget, chain, mode, task, focus.map(|text| text.0))
+    let wrong = |error| Failure::config(format!("`settings` takes a dictionary of settings: {error}"));
+    let settings = settings.map(serde_json::from_slice).transpose().map_err(wrong)?;
+    Words::new(budget, chain, mode, task, focus.map(|text| text.0), settings)
 }
 
 /// A budget: an `int` is tokens, a `float` a share of what the messages take now.

@@ -49,16 +49,15 @@ impl Core {
         self.storage.as_ref().ok_or_else(|| Problem::NoStore.into())
     }
 
-    /// The engine for requests of a format: reasoning that the format has no place for costs nothing.
-    pub(crate) fn engine(&self, format: Format) -> Engine {
-        let mut engine = self.engine.clone();
-        engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
-        engine
+    /// The budget for a model, where models count and something is known of it; else the runtime's.
+    pub(crate) fn budget_of(&self, runtime: &Runtime, model: Option<&str>) -> Budget {
+        let known = model.filter(|_| self.settings.budget_by_model).and_then(|it| runtime.budget_for(it).ok());
+        known.unwrap_or_else(|| runtime.budget.clone())
     }
+}
 
-    /// The budget for a model, where models count and something is known of it; else the configuration's.
-    pub(crate) fn budget_of(&self, model: Option<&str>) -> Budget {
-        let known = model.filter(|_| self.settings.budget_by_model).and_then(|it| self.runtime.budget_for(it).ok());
-        known.unwrap_or_else(|| self.runtime.budget.clone())
-    }
+/// An engine for requests of a format: reasoning that the format has no place for costs nothing.
+pub(crate) fn suited(mut engine: Engine, format: Format) -> Engine {
+    engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
+    engine
 }

@@ -19,6 +19,10 @@ pub struct Goal {
     pub limit: Tokens,
     /// The model's window, for rules that speak of shares of it; `limit` where the window is not known.
     pub window: Tokens,
+    /// Tokens that one summary may take at most, as the host was told; `None` where nothing was said: see
+    /// [`longest_summary`](Self::longest_summary).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_summary_tokens: Option<Tokens>,
     /// The session's kind of task.
     pub task: TaskKind,
     /// The number of this compaction in the session, from 1.
@@ -38,7 +42,16 @@ pub struct Goal {
     pub host: HostChanges,
 }
 
+/// Tokens that a requested summary takes at most where nothing is said: what a model writes in one answer without losing the
+/// thread, and no more than readers of hand-offs go through.
+const LONGEST_SUMMARY: Tokens = 4_000;
+
 impl Goal {
+    /// Returns the tokens that a summary may take at most which a strategy requests.
+    pub fn longest_summary(&self) -> Tokens {
+        self.max_summary_tokens.unwrap_or(LONGEST_SUMMARY)
+    }
+
     /// Returns the tokens still to be saved; 0 when the target is met.
     pub fn excess(&self) -> Tokens {
         self.current.saturating_sub(self.target)

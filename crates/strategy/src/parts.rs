@@ -21,9 +21,6 @@ pub struct Part {
     pub units: Vec<u32>,
     /// Texts that may be cut where that is enough, in order.
     pub cuts: Vec<Cut>,
-    /// Whether its units leave all together or not at all. Otherwise, of the last part that the goal needs, only the
-    /// oldest units leave where that is enough.
-    pub is_whole: bool,
 }
 
 /// A text that may be cut.
@@ -43,7 +40,7 @@ impl SummaryRoom {
         let share = (self.share * f64::from(goal.target)) as Tokens;
         let least = self.least.saturating_mul(sizes.len() as Tokens);
         let room = spare.map_or(share / 2, |spare| least.saturating_add(spare).min(share));
-        allot(sizes, self.least, self.most.max(self.least), room)
+        allot(sizes, self.least, goal.longest_summary().max(self.least), room)
     }
 }
 
@@ -89,8 +86,8 @@ pub fn runs(view: &View<'_>, units: impl IntoIterator<Item = u32>) -> Vec<Run> {
 /// can save; no edit where that is nothing.
 ///
 /// As few of the oldest parts as possible are summarised so that cutting the texts of all others reaches the goal; of
-/// the last of these only the oldest units are, where that is enough and [`Part::is_whole`] is not set. The tokens
-/// saved beyond the goal make the summaries longer. Linear in the parts' units and the texts that are cut.
+/// the last of these only the oldest units are, where that is enough. The tokens saved beyond the goal make the summaries
+/// longer. Linear in the parts' units and the texts that are cut.
 pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, codes: Codes) -> Vec<Edit> {
     let excess = u64::from(goal.excess());
     let mut gives: Vec<PartYield> = parts.iter().map(|part| PartYield::new(view, part, room.least)).collect();
@@ -107,8 +104,8 @@ pub fn plan(view: &View<'_>, goal: &Goal, parts: &[Part], room: SummaryRoom, cod
             last = Some(index);
         }
     }
-    if let Some(part) = last.filter(|last| !parts[*last].is_whole).map(|last| &mut gives[last]) {
-        gain -= part.shrink(view, gain.saturating_sub(excess), room);
+    if let Some(part) = last.map(|last| &mut gives[last]) {
+        gain -= part.shrink(view, gain.saturating_sub(excess), goal.longest_summary(), room.least);
     }
 
     let chosen: Vec<(&Part, &Run)> = (parts.iter().zip(&gives))
@@ -178,7 +175,7 @@ impl PartYield {
 
     /// Keeps the newest units of the last run (cut, where they have texts to cut) while `spare` tokens more than needed
     /// are saved, with room for a summary of usual length. Returns the tokens that are no longer saved.
-    fn shrink(&mut self, view: &View<'_>, spare: u64, room: SummaryRoom) -> u64 {
+    fn shrink(&mut self, view: &View<'_>, spare: u64, most: Tokens, least: Tokens) -> u64 {
         let Some(run) = self.runs.last_mut() else { return 0 };
         let mut given_back = 0;
         while let Some(unit) = run.units.pop() {
@@ -188,8 +185,8 @@ impl PartYield {
             let of_unit = self.cuts[first..].iter().take_while(|(of, _)| *of == unit);
             let loss = u64::from(tokens).saturating_sub(of_unit.map(|(_, saving)| saving).sum());
             // A tenth of what it replaces is a usual length.
-            let wanted = (run.tokens / 10).min(room.most).saturating_sub(room.least);
-            if given_back + loss + u64::from(wanted) > spare || !run.is_worth_a_summary(view, room.least) {
+            let wanted = (run.tokens / 10).min(most).saturating_sub(least);
+            if given_back + loss + u64::from(wanted) > spare || !run.is_worth_a_summary(view, least) {
                 run.tokens += tokens;
                 run.units.push(unit);
                 break;

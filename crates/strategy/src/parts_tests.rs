@@ -31,7 +31,7 @@ impl TokenCounter for Bytes {
 }
 
 const CODES: Codes = Codes { cut: "cut", summary: "summary" };
-const LIMITS: SummaryRoom = SummaryRoom { least: 50, most: 400, share: 1.0 };
+const LIMITS: SummaryRoom = SummaryRoom { least: 50, share: 1.0 };
 
 /// A view of messages of 500 tokens each, `s` for an earlier summary, `p` for a message that may not leave, and the edits
 /// that save `excess` of it; every text of a part may be cut to `budget` tokens.
@@ -55,6 +55,7 @@ fn check(messages: &str, parts: &[&[u32]], budget: Tokens, excess: Tokens, expec
         target: current - excess,
         limit: current,
         window: current,
+        max_summary_tokens: Some(400),
         task: TaskKind::Unknown,
         cycle: 1,
         focus: None,
@@ -65,7 +66,7 @@ fn check(messages: &str, parts: &[&[u32]], budget: Tokens, excess: Tokens, expec
     };
     let part = |units: &&[u32]| {
         let cuts = units.iter().map(|unit| Cut { at: BlockRef { message: *unit, block: 0 }, budget });
-        Part { name: "part".to_owned(), units: units.to_vec(), cuts: cuts.collect(), is_whole: false }
+        Part { name: "part".to_owned(), units: units.to_vec(), cuts: cuts.collect() }
     };
     let parts: Vec<Part> = parts.iter().map(part).collect();
     let mut text = String::new();

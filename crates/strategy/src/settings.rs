@@ -166,6 +166,12 @@ pub trait SettingsTable: Default {
     /// Sets one setting. Errors on an unknown key, a wrong type, or a value out of bounds.
     fn set(&mut self, name: &str, value: &Value) -> Result<(), SettingError>;
 
+    /// Sets a constant, or a setting, for a strategy's own tests.
+    #[doc(hidden)]
+    fn set_constant(&mut self, name: &str, value: &Value) -> Result<(), SettingError> {
+        self.set(name, value)
+    }
+
     /// Returns one setting's value, or `None` where there is no such key.
     fn get(&self, name: &str) -> Option<Value>;
 
@@ -206,11 +212,9 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
 /// Declares a table of settings: each line has a doc comment, a key, a type and a default, and optionally bounds, a
 /// unit, and `is common` for one of the few settings that people need.
 ///
-/// For a strategy that has summaries written, the settings of their length come as a group:
-/// `pub struct Settings with summary_room(share of all = 0.15, least = 200, most of each) { … }` adds `summary_share`,
-/// `min_summary_tokens` and `max_summary_tokens`, the first two with these defaults, and a method `summary_room` that
-/// returns them as a [`SummaryRoom`](crate::SummaryRoom). With `of all` a bound is documented as one of all summaries of a
-/// plan together, with `of each` as one of each.
+/// Numbers that no measurement ever moved are no settings: they follow in a block `constants`, each with its value. They are
+/// fields beside the settings, so that the strategy reads both in the same way, but no file, option or host sets them, and no
+/// list shows them; only the strategy's own tests do, whose sessions are small.
 ///
 /// ```
 /// epitome_strategy::settings! {
@@ -223,6 +227,10 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
 ///         /// Tools whose results stay.
 ///         protected_tools: Vec<String> = vec!["Skill".to_owned()];
 ///     }
+///     constants {
+///         /// Shorter outputs are left alone: a stub would cost as much.
+///         min_tokens: u32 = 60;
+///     }
 /// }
 /// use epitome_strategy::SettingsTable;
 /// let mut settings = Settings::default();
@@ -231,84 +239,27 @@ pub fn unknown(name: &str, fields: &[Field]) -> SettingError {
 /// assert_eq!(settings.get("keep_rounds"), Some(6.into()));
 /// assert!(settings.set("keep_round", &6.into()).is_err());
 /// assert!(settings.set("max_text", &0.into()).is_err());
+/// assert!(settings.set("min_tokens", &9.into()).is_err());
 /// ```
 #[macro_export]
 macro_rules! settings {
     (
         $(#[$meta:meta])*
-        pub struct $table:ident
-        with summary_room(share of $share_of:ident = $share:expr, least = $least:expr, most of $most_of:ident) { $($own:tt)* }
-    ) => {
-        $crate::settings! {
-            @room $share_of $most_of
-            $(#[$meta])* $table ($share, $least) { $($own)* }
-        }
-    };
-    (@room all all $($rest:tt)*) => {
-        $crate::settings! {
-            @documented "Share of the target that all summaries of one plan together may take."
-            "Tokens that all summaries of one plan together may take at most."
-            $($rest)*
-        }
-    };
-    (@room all each $($rest:tt)*) => {
-        $crate::settings! {
-            @documented "Share of the target that all summaries of one plan together may take."
-            "Tokens that one summary may take at most."
-            $($rest)*
-        }
-    };
-    (@room each each $($rest:tt)*) => {
-        $crate::settings! {
-            @documented "Share of the target that one summary may take."
-            "Tokens that one summary may take at most."
-            $($rest)*
-        }
-    };
-    (
-        @documented $share_doc:literal $most_doc:literal
-        $(#[$meta:meta])* $table:ident ($share:expr, $least:expr) { $($own:tt)* }
-    ) => {
-        $crate::settings! {
-            $(#[$meta])*
-            pub struct $table {
-                $($own)*
-                #[doc = $share_doc]
-                summary_share: f64 = $share, in 0.0..=1.0;
-                /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets
-                /// none.
-                min_summary_tokens: u32 = $least, in 1..=100_000, unit "tokens";
-                #[doc = $most_doc]
-                max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
-            }
-        }
-
-        impl $table {
-            /// Returns the bounds of the summaries' length by these settings.
-            pub fn summary_room(&self) -> $crate::SummaryRoom {
-                $crate::SummaryRoom {
-                    share: self.summary_share,
-                    least: self.min_summary_tokens,
-                    most: self.max_summary_tokens,
-                }
-            }
-        }
-    };
-    (
-        $(#[$meta:meta])*
         pub struct $table:ident {
             $( $(#[doc = $doc:literal])+ $field:ident : $type:ty = $default:expr $(, in $bounds:expr)? $(, unit $unit:literal)? $(, is $common:ident)? ; )*
         }
+        $( constants { $( $(#[doc = $note:literal])+ $constant:ident : $kind:ty = $number:expr; )* } )?
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, PartialEq)]
         pub struct $table {
             $( $(#[doc = $doc])+ pub $field: $type, )*
+            $( $( $(#[doc = $note])+ pub(crate) $constant: $kind, )* )?
         }
 
         impl Default for $table {
             fn default() -> Self {
-                Self { $( $field: $default, )* }
+                Self { $( $field: $default, )* $( $( $constant: $number, )* )? }
             }
         }
 
@@ -329,16 +280,25 @@ macro_rules! settings {
                 }, )*
             ];
 
+            #[allow(unused_variables, reason = "a table may have no settings")]
             fn set(&mut self, name: &str, value: &$crate::Value) -> Result<(), $crate::SettingError> {
                 match name {
                     $( stringify!($field) => {
                         let bounds: Option<$crate::Bounds> = None $( .or(Some($crate::Bounds::from($bounds))) )?;
                         self.$field = $crate::read_setting(name, value, bounds)?;
+                        Ok(())
                     } )*
-                    _ => return Err($crate::unknown_setting(name, Self::FIELDS)),
+                    _ => Err($crate::unknown_setting(name, Self::FIELDS)),
+                }
+            }
+
+            $( fn set_constant(&mut self, name: &str, value: &$crate::Value) -> Result<(), $crate::SettingError> {
+                match name {
+                    $( stringify!($constant) => self.$constant = $crate::read_setting(name, value, None)?, )*
+                    _ => return self.set(name, value),
                 }
                 Ok(())
-            }
+            } )?
 
             fn get(&self, name: &str) -> Option<$crate::Value> {
                 match name {

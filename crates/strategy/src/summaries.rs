@@ -101,22 +101,20 @@ impl Runs {
     }
 }
 
-/// The bounds for the length of a plan's summaries, by the settings of a strategy.
+/// The bounds for the length of a plan's summaries, beside [`Goal::longest_summary`]: of all of a plan together where they come
+/// of [`tokens`](SummaryRoom::tokens), of each with [`allot`](SummaryRoom::allot).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SummaryRoom {
     /// The share of the target that they may take together.
     pub share: f64,
     /// The fewest tokens of each. Units are worth a summary where they have more than twice this and its heading.
     pub least: Tokens,
-    /// The most tokens: of all together where they come of [`tokens`](Self::tokens), of each with
-    /// [`allot`](Self::allot).
-    pub most: Tokens,
 }
 
 impl SummaryRoom {
     /// Returns the tokens of a summary where there is room: the share of the target, within the bounds.
     pub fn tokens(&self, goal: &Goal) -> Tokens {
-        ((f64::from(goal.target) * self.share) as Tokens).min(self.most).max(self.least)
+        ((f64::from(goal.target) * self.share) as Tokens).min(goal.longest_summary()).max(self.least)
     }
 }
 
@@ -134,7 +132,7 @@ pub(crate) fn allot(sizes: &[Tokens], least: Tokens, most: Tokens, room: Tokens)
 /// have them summarised in their places.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summaries {
-    /// The bounds of their length; together they are no longer than [`SummaryRoom::most`].
+    /// The bounds of their length; together they are no longer than [`Goal::longest_summary`].
     pub room: SummaryRoom,
     /// A run of neighbouring units of fewer tokens gets no summary where there are several runs: see [`summarize_runs`].
     pub run_tokens: Tokens,

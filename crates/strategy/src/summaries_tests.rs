@@ -64,6 +64,7 @@ mod runs {
             target: 100,
             limit: 100,
             window: 100,
+            max_summary_tokens: None,
             task: TaskKind::Unknown,
             cycle: 1,
             focus: None,

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use epitome_engine::block_on;
 use epitome_session::{Content, Entry, KeptRanges, Language, Session, Unit, UnitKind, units};
 use epitome_strategy::{
-    BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, HostChanges, Plan, Protection, Registration,
-    Strategy, SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
+    BlockRef, Configurable, Edit, Embedder, Embeddings, EntryTokens, Goal, HostChanges, Plan, Protection,
+    SettingsTable, Strategy, SummaryText, TaskKind, TokenCounter, Tokens, Value, Vectors, View,
 };
 
 use crate::embedder::FakeEmbedder;
@@ -29,6 +29,7 @@ pub struct PlanCase {
     target: Option<Tokens>,
     limit: Option<Tokens>,
     window: Option<Tokens>,
+    max_summary_tokens: Option<Tokens>,
     cycle: u32,
     focus: Option<String>,
     focus_given: bool,
@@ -57,12 +58,14 @@ impl PlanCase {
     /// Returns a case for the strategy `S`. `settings` are `key=value` words, values as JSON:
     /// `keep_rounds=2 tools=["Read"]`.
     ///
-    /// Panics on settings that the strategy refuses.
+    /// Constants of the strategy are set in the same way. Panics on words that the strategy does not have.
     #[expect(clippy::panic, reason = "a broken case is a bug in a test")]
     pub fn new<S: Configurable>(fixture: &str, settings: &str) -> Self {
-        let strategy =
-            Registration::configurable::<S>().build(&values(settings)).unwrap_or_else(|errors| panic!("{errors:?}"));
-        Self::from_session(session(fixture), strategy)
+        let mut table = S::Settings::default();
+        for (name, value) in values(settings) {
+            table.set_constant(&name, &value).unwrap_or_else(|error| panic!("{error}"));
+        }
+        Self::from_session(session(fixture), Arc::new(S::with_settings(table)))
     }
 
     /// Returns a case for an existing session and strategy.
@@ -73,6 +76,7 @@ impl PlanCase {
             target: None,
             limit: None,
             window: None,
+            max_summary_tokens: None,
             cycle: 1,
             focus: None,
             focus_given: false,
@@ -88,6 +92,13 @@ impl PlanCase {
     #[must_use]
     pub fn target(mut self, target: Tokens) -> Self {
         self.target = Some(target);
+        self
+    }
+
+    /// Sets the tokens that one summary may take at most.
+    #[must_use]
+    pub fn max_summary_tokens(mut self, tokens: Tokens) -> Self {
+        self.max_summary_tokens = Some(tokens);
         self
     }
 
@@ -188,6 +199,7 @@ impl PlanCase {
             target,
             limit,
             window: self.window.unwrap_or(limit),
+            max_summary_tokens: self.max_summary_tokens,
             task: TaskKind::Unknown,
             cycle: self.cycle,
             focus: self.focus.clone(),

@@ -94,6 +94,10 @@ export const COMPACT_TAKES = {
   mode: TEXT,
   task: TEXT,
   focus: TEXT,
+  settings: {
+    takes: "an object of settings",
+    fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  },
 } satisfies Takes & Partial<Record<keyof CompactOptions, Take>>;
 
 const SOURCES: readonly unknown[] = ["user", "assistant", "tool", "file"];

@@ -50,6 +50,8 @@ export interface CompactOptions extends ReadOptions {
   task?: TaskKind | undefined;
   /** What to keep in focus. */
   focus?: string | undefined;
+  /** Settings for this call alone, such as `{ keep_recent_messages: 10 }` or `{ "budget.target": 0.3 }`. */
+  settings?: Record<string, unknown> | undefined;
 }
 
 /** What is searched, and how much comes back. */

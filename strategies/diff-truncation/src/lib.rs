@@ -17,10 +17,10 @@ settings! {
     pub struct Settings {
         /// Share of the model's window that one text with a diff may take; of the budget where no window is given.
         max_share: f64 = 0.1, in 0.0..=1.0;
+    }
+    constants {
         /// Diffs of fewer tokens are left alone.
-        min_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
-        /// Files that go last: paths that end in one of these, or, where it ends in `/`, that lie in such a folder.
-        minor_files: Vec<String> = rank::MINOR_FILES.iter().map(|name| (*name).to_owned()).collect();
+        min_tokens: u32 = 400;
     }
 }
 
@@ -64,7 +64,7 @@ impl DiffTruncation {
     fn cut(&self, view: &View<'_>, at: BlockRef, tokens: Tokens, budget: Tokens, focus: &Focus) -> Option<Edit> {
         let text = view.block(at)?.excerptable()?;
         let diff = Diff::parse(text)?;
-        let keep = rank::kept_lines(view, text, &diff, focus, &self.settings.minor_files, budget);
+        let keep = rank::kept_lines(view, text, &diff, focus, budget);
         let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
         if is_whole || budget >= tokens {
             return None;

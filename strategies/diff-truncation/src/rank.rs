@@ -9,7 +9,7 @@ use epitome_strategy::{Tokens, View};
 use crate::diff::{Diff, LineKind};
 
 /// Lock files, generated, minified and vendored files.
-pub(crate) const MINOR_FILES: &[&str] = &[
+const MINOR_FILES: &[&str] = &[
     ".lock",
     "package-lock.json",
     "pnpm-lock.yaml",
@@ -57,15 +57,8 @@ const MINOR: u8 = 20;
 /// words in focus), other changes, the other headers, context next to a change, other context; minor files last. Among
 /// equals the files take turns, so that each keeps something. Of a file whose name does not fit nothing stays: it would
 /// pass for a part of the file before it. Linear, but for a sort.
-pub(crate) fn kept_lines(
-    view: &View<'_>,
-    text: &str,
-    diff: &Diff,
-    focus: &Focus,
-    minor_files: &[String],
-    room: Tokens,
-) -> Vec<Range<u32>> {
-    let ranking = Ranking::new(text, diff, focus, minor_files);
+pub(crate) fn kept_lines(view: &View<'_>, text: &str, diff: &Diff, focus: &Focus, room: Tokens) -> Vec<Range<u32>> {
+    let ranking = Ranking::new(text, diff, focus);
     let pieces: Vec<Range<usize>> = diff.lines.iter().map(|line| line.range.clone()).collect();
     let headers = ranking.order(|_, rank| (rank <= HUNK).then_some(rank));
     let first = fit(view, text, &pieces, headers, room / 2);
@@ -97,12 +90,11 @@ struct Ranking<'d> {
 }
 
 impl<'d> Ranking<'d> {
-    fn new(text: &str, diff: &'d Diff, focus: &Focus, minor_files: &[String]) -> Self {
+    fn new(text: &str, diff: &'d Diff, focus: &Focus) -> Self {
         let line_of = |index: usize| &text[diff.lines[index].range.clone()];
         let focus = focus.telling((0..diff.lines.len()).map(line_of));
         let names = names(text, diff);
-        let is_minor: Vec<bool> =
-            std::iter::once(false).chain(diff.paths.iter().map(|path| is_minor(path, minor_files))).collect();
+        let is_minor: Vec<bool> = std::iter::once(false).chain(diff.paths.iter().map(|path| is_minor(path))).collect();
         let mut late: Vec<u8> = is_minor.iter().map(|is_minor| if *is_minor { 2 } else { 1 }).collect();
         late[0] = 0;
         let mut ranks = Vec::with_capacity(diff.lines.len());
@@ -224,10 +216,10 @@ fn is_stat_total(line: &str) -> bool {
         && words.next().is_some_and(|word| word.starts_with("changed"))
 }
 
-fn is_minor(path: &str, minor_files: &[String]) -> bool {
-    minor_files.iter().any(|name| match name.strip_suffix('/') {
+fn is_minor(path: &str) -> bool {
+    MINOR_FILES.iter().any(|name| match name.strip_suffix('/') {
         Some(folder) => path.split('/').rev().skip(1).any(|part| part == folder),
-        None => path.ends_with(name.as_str()),
+        None => path.ends_with(name),
     })
 }
 
@@ -315,8 +307,7 @@ mod tests {
 
     #[test]
     fn minor_files() {
-        let names: Vec<String> = MINOR_FILES.iter().map(|name| (*name).to_owned()).collect();
-        let check = |path: &str, expect: bool| assert_eq!(is_minor(path, &names), expect, "{path}");
+        let check = |path: &str, expect: bool| assert_eq!(is_minor(path), expect, "{path}");
         check("Cargo.lock", true);
         check("web/package-lock.json", true);
         check("a/node_modules/b/c.js", true);

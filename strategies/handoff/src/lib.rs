@@ -13,16 +13,15 @@ use crate::earlier::earlier_handoffs;
 
 settings! {
     /// Settings of `handoff`.
-    pub struct Settings {
+    pub struct Settings {}
+    constants {
         /// Share of what the goal leaves beside protected messages that the newest units keep as they are, behind the
         /// hand-off.
-        tail_share: f64 = 0.15, in 0.0..=1.0;
+        tail_share: f64 = 0.15;
         /// Share of what the goal leaves beside protected messages that the hand-off may take.
-        summary_share: f64 = 0.5, in 0.0..=1.0;
+        summary_share: f64 = 0.5;
         /// Tokens that the hand-off may take however small its share is, where there is room.
-        min_summary_tokens: u32 = 1024, in 1..=100_000, unit "tokens";
-        /// Tokens that the hand-off may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+        min_summary_tokens: u32 = 1024;
     }
 }
 
@@ -52,7 +51,7 @@ impl Strategy for Handoff {
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let room = room(view, goal);
         let tail = tail_start(view, (f64::from(room) * self.settings.tail_share) as Tokens);
-        let most = self.most(room);
+        let most = self.most(room, goal.longest_summary());
         let earlier = earlier_handoffs(view);
         let newest = earlier.last().copied();
         let free: Vec<u32> = (0..tail).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
@@ -93,10 +92,10 @@ impl Strategy for Handoff {
 
 impl Handoff {
     /// Returns the tokens of the hand-off in a room of this many.
-    fn most(&self, room: Tokens) -> Tokens {
-        let Settings { summary_share, min_summary_tokens, max_summary_tokens, .. } = self.settings;
+    fn most(&self, room: Tokens, longest: Tokens) -> Tokens {
+        let Settings { summary_share, min_summary_tokens, .. } = self.settings;
         let least = min_summary_tokens.min((f64::from(room) * MOST_OF_ROOM) as Tokens);
-        ((f64::from(room) * summary_share) as Tokens).max(least).min(max_summary_tokens).max(LEAST)
+        ((f64::from(room) * summary_share) as Tokens).max(least).min(longest).max(LEAST)
     }
 }
 

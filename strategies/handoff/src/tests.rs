@@ -28,7 +28,8 @@ fn told(fixture: &str) -> (u32, u32) {
 #[test]
 fn it_replaces_the_steps_in_front_of_the_newest() {
     check(&agent(60), "", 4000, "summarize u51..u59 in 1848 tokens (handoff)");
-    check(&agent(60), "max_summary_tokens=400", 4000, "summarize u58..u59 in 400 tokens (handoff)");
+    let short = PlanCase::new::<Handoff>(&agent(60), "").max_summary_tokens(400).target(4000);
+    short.expect("summarize u58..u59 in 400 tokens (handoff)");
     check(&agent(60), "tail_share=0.5", 4000, "summarize u46..u54 in 1848 tokens (handoff)");
     assert_eq!(told(&agent(60)), (1, 59), "of all but the system prompt");
 }

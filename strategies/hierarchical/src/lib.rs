@@ -10,18 +10,19 @@ use crate::parts::{Group, Kind, Part};
 
 settings! {
     /// Settings of `hierarchical`.
-    pub struct Settings {
+    pub struct Settings {}
+    constants {
         /// Newest steps that are cut only when all older ones have given what they can.
-        keep_newest_steps: u32 = 4, in 0..=10_000, unit "steps";
+        keep_newest_steps: u32 = 4;
         /// Texts and results of fewer tokens are left alone.
-        min_tokens: u32 = 60, in 1..=1_000_000, unit "tokens";
+        min_tokens: u32 = 60;
         /// Tokens that a result keeps in the first tier; the third clears it.
-        result_tokens: u32 = 300, in 0..=1_000_000, unit "tokens";
+        result_tokens: u32 = 300;
         /// Tokens that the model's text on the way keeps in the second tier; the third clears it.
-        text_tokens: u32 = 80, in 0..=1_000_000, unit "tokens";
+        text_tokens: u32 = 80;
         /// Strings in arguments are cut to this length in the second tier, and to a quarter of it in the third; 0 leaves
         /// them alone.
-        max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
+        max_argument_chars: u32 = 200;
     }
 }
 
@@ -104,8 +105,8 @@ impl Hierarchical {
             (Kind::Reasoning, 1) => Some(0),
             (Kind::Result, 1) => Some(settings.result_tokens),
             (Kind::Text | Kind::Injected, 2) => Some(settings.text_tokens),
-            (Kind::Arguments, 2) if settings.max_argument_chars > 0 => Some(settings.max_argument_chars),
-            (Kind::Arguments, 3) if settings.max_argument_chars > 0 => Some((settings.max_argument_chars / 4).max(1)),
+            (Kind::Arguments, 2) => Some(settings.max_argument_chars),
+            (Kind::Arguments, 3) => Some(settings.max_argument_chars / 4),
             (Kind::Result | Kind::Text | Kind::Injected, 3) => Some(0),
             (Kind::KeyResult, 3) => Some(KEY_RESULT_TOKENS),
             (Kind::KeyResult, 4) => Some(KEY_RESULT_TOKENS / 3),

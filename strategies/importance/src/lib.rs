@@ -3,15 +3,15 @@
 mod score;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, Tokens, View, settings, strategy,
-    text,
+    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, SummaryRoom, Tokens, View, settings,
+    strategy, text,
 };
 
 use crate::score::{ScoredUnit, Scorer};
 
 settings! {
     /// Settings of `importance`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
+    pub struct Settings {
         /// The strategy runs when there are more than this many messages beside the system prompt.
         run_above: u32 = 10, in 0..=1_000_000, unit "messages";
         /// Units of this score and more are important.
@@ -21,8 +21,6 @@ settings! {
         /// Whether exactly the unimportant units leave; without it only as many as the goal needs, and important ones
         /// too, from the lowest score on, when it needs more.
         strict: bool = false;
-        /// Share of the target that the newest units take that leave last; not for `strict`.
-        tail_share: f64 = 0.2, in 0.0..=1.0;
         /// Score of a message that a person typed.
         user_score: f64 = 5.0, in 0.0..=1000.0;
         /// Score of a message of the model.
@@ -39,17 +37,19 @@ settings! {
         completion_score: f64 = 1.5, in 0.0..=1000.0;
         /// Added where the text is called important, and for `<Pin>`.
         important_score: f64 = 3.0, in 0.0..=1000.0;
+    }
+    constants {
+        /// Share of the target that the newest units take that leave last; not for `strict`.
+        tail_share: f64 = 0.2;
         /// Words of one kind that count in one message.
-        max_keywords: u32 = 3, in 0..=1000;
-        /// Whether words in what tools printed count like words that were said; without it only the end of a command's
-        /// output counts, and only what went wrong there or was completed.
-        count_output_words: bool = false;
-        /// Added for what later units use of a unit, times the uses: an exact string that one other message holds is
-        /// half a use.
-        reference_weight: f64 = 0.0, in 0.0..=1000.0;
+        max_keywords: u32 = 3;
         /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
         /// without one where the goal needs it.
-        min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
+        min_run_tokens: u32 = 500;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -92,7 +92,10 @@ impl Strategy for Importance {
 
 impl Importance {
     fn summaries(&self) -> Summaries {
-        Summaries { room: self.settings.summary_room(), run_tokens: self.settings.min_run_tokens }
+        Summaries {
+            room: SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens },
+            run_tokens: self.settings.min_run_tokens,
+        }
     }
 
     fn is_important(&self, unit: &ScoredUnit) -> bool {

@@ -84,13 +84,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
         }
         let scores = it.entries.clone().map(|message| self.message(message));
         // Of equal scores the first: the model's message, not its results.
-        let mut best =
-            scores.reduce(|best, next| if next.score > best.score { next } else { best }).unwrap_or_default();
-        if self.settings.reference_weight > 0.0 {
-            let used = f64::from(self.view.facts().references().used_later(unit));
-            best.add(used * self.settings.reference_weight, "used later");
-        }
-        best
+        scores.reduce(|best, next| if next.score > best.score { next } else { best }).unwrap_or_default()
     }
 
     fn message(&self, position: usize) -> ScoredUnit {
@@ -106,7 +100,7 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
         };
         scored.add(base, who);
         let is_output = matches!(message.origin, Origin::Tool | Origin::ToolOutput);
-        let cues = match is_output && !settings.count_output_words {
+        let cues = match is_output {
             true => CueCounts::default(),
             false => self.view.facts().cues(position),
         };

@@ -72,7 +72,6 @@ fn what_a_tool_printed_counts_for_how_it_went() {
     };
     let read = "call Read c1 {}\nresult c1: important error … x500";
     check(read, "", "4.0 = model 2.0 + tool call 2.0");
-    check(read, "count_output_words=true", "6.0 = tool output 1.0 + error or fix 2.0 + important 3.0");
     check("call Read c1 {}\nresult c1 error: gone", "", "6.0 = model 2.0 + tool call 2.0 + error or fix 2.0");
     let shell = "call Bash c1 {}\nresult c1:\n  line … x500 lines\n  exit code 2";
     check(shell, "", "6.0 = model 2.0 + tool call 2.0 + error or fix 2.0");
@@ -133,27 +132,6 @@ fn the_newest_leave_last() {
     assert_eq!(
         text,
         "drop u2..u7 (lowest-score)\ndrop u9 (lowest-score)\ndrop u11 (lowest-score)\ndrop u13 (lowest-score)"
-    );
-}
-
-#[test]
-fn what_later_units_use_stays_longer() {
-    let mut fixture = agent(12).replacen("result c1: line", "result c1: build_id_77", 1);
-    fixture.push_str("user: use build_id_77\n");
-    let check = |settings: &str, expect: &str| {
-        case(&fixture, &format!("tail_share=0 {settings}")).target(580).expect(expect);
-    };
-    check(
-        "",
-        "drop u1..u2 (lowest-score)
-         drop u4 (lowest-score)
-         drop u6..u8 (lowest-score)",
-    );
-    check(
-        "reference_weight=1",
-        "drop u2 (lowest-score)
-         drop u4 (lowest-score)
-         drop u6..u10 (lowest-score)",
     );
 }
 

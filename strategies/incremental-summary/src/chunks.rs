@@ -95,10 +95,7 @@ impl Chunks {
     /// Divides a view. A chunk starts behind each earlier summary, after `chunk_rounds` rounds, and where a unit would
     /// take the chunk over its share of `target`. Linear in the view.
     pub(crate) fn new(view: &View<'_>, settings: &Settings, target: Tokens) -> Self {
-        let most_tokens = match settings.max_chunk_share {
-            share if share > 0.0 => (f64::from(target) * share) as Tokens,
-            _ => Tokens::MAX,
-        };
+        let most_tokens = (f64::from(target) * settings.max_chunk_share) as Tokens;
         let mut chunks = Self::default();
         let mut steps = 0;
         for (index, unit) in view.units().iter().enumerate() {
@@ -118,7 +115,7 @@ impl Chunks {
                 }
                 UnitKind::Step => {
                     steps += 1;
-                    let is_full = settings.steps_per_round > 0 && steps > settings.steps_per_round;
+                    let is_full = steps > settings.steps_per_round;
                     if is_full {
                         steps = 1;
                     }

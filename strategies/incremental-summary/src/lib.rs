@@ -11,16 +11,22 @@ use crate::chunks::{Chunk, Chunks};
 
 settings! {
     /// Settings of `incremental-summary`.
-    pub struct Settings with summary_room(share of each = 0.08, least = 200, most of each) {
+    pub struct Settings {
         /// Rounds of a chunk.
         chunk_rounds: u32 = 20, in 1..=10_000, unit "rounds";
+    }
+    constants {
         /// A round of more steps of the model counts as several: so many steps a round. 0 counts typed messages only.
-        steps_per_round: u32 = 2, in 0..=10_000, unit "steps";
+        steps_per_round: u32 = 2;
         /// A chunk also ends where the next message would take it over this share of the target, so that the last chunk
         /// fits; 0 for no such bound.
-        max_chunk_share: f64 = 0.5, in 0.0..=1.0;
+        max_chunk_share: f64 = 0.5;
         /// Summaries that may stand side by side; of more, those of the lowest levels are folded into one.
-        max_summaries: u32 = 6, in 1..=1000;
+        max_summaries: u32 = 6;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.08;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -132,7 +138,7 @@ impl IncrementalSummary {
     /// Tokens that a chunk's summary takes at most.
     fn most(&self, chunk: &Chunk, goal: &Goal) -> Tokens {
         let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
-        let most = share.max(self.settings.min_summary_tokens).min(self.settings.max_summary_tokens);
+        let most = share.max(self.settings.min_summary_tokens).min(goal.longest_summary());
         most.min(chunk.tokens / LEAST_RATIO)
     }
 

@@ -36,7 +36,7 @@ fn as_many_full_chunks_as_the_goal_needs() {
     // 100 rounds of 158 tokens: four chunks are full, the fifth stays whole.
     check(
         &chat(100),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         14_000,
         "summarize u2..u40 in 1120 tokens (full-chunk)
            summarize u41..u80 in 1120 tokens (full-chunk)
@@ -44,7 +44,7 @@ fn as_many_full_chunks_as_the_goal_needs() {
     );
     check(
         &chat(100),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         10_000,
         "summarize u2..u40 in 800 tokens (full-chunk)
            summarize u41..u80 in 800 tokens (full-chunk)
@@ -64,37 +64,31 @@ fn as_many_full_chunks_as_the_goal_needs() {
 
 #[test]
 fn the_last_chunk_stays_whole() {
-    check(&chat(39), "max_chunk_share=0.0", 1000, "summarize u2..u40 in 200 tokens (full-chunk)");
+    check(&chat(39), "max_chunk_share=100", 1000, "summarize u2..u40 in 200 tokens (full-chunk)");
     check(
         &chat(19),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         1000,
         "declined: no full chunk: the last one (rounds: 20, tokens: 3423) stays whole; a chunk has 20 rounds",
     );
     // A last chunk of nothing but the newest question is none.
     check(
         &chat(20),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         1000,
         "declined: no full chunk: the last one (rounds: 20, tokens: 3631) stays whole; a chunk has 20 rounds",
     );
-    check(&chat(21), "max_chunk_share=0.0", 1000, "summarize u2..u40 in 200 tokens (full-chunk)");
+    check(&chat(21), "max_chunk_share=100", 1000, "summarize u2..u40 in 200 tokens (full-chunk)");
 }
 
 #[test]
 fn long_rounds_are_several() {
-    check(&agent(100), "max_chunk_share=0.0", 20_000, "summarize u2..u41 in 1600 tokens (full-chunk)");
+    check(&agent(100), "max_chunk_share=100", 20_000, "summarize u2..u41 in 1600 tokens (full-chunk)");
     check(
         &agent(100),
-        "max_chunk_share=0.0 steps_per_round=4",
+        "max_chunk_share=100 steps_per_round=4",
         20_000,
         "summarize u2..u81 in 1600 tokens (full-chunk)",
-    );
-    check(
-        &agent(100),
-        "max_chunk_share=0.0 steps_per_round=0",
-        20_000,
-        "declined: no full chunk: the last one (rounds: 1, tokens: 28593) stays whole; a chunk has 20 rounds",
     );
 }
 
@@ -125,7 +119,7 @@ fn chunks_are_no_larger_than_their_share() {
 fn summaries_share_what_the_goal_leaves() {
     check(
         &chat(100),
-        "max_chunk_share=0.0 summary_share=1.0",
+        "max_chunk_share=100 summary_share=1.0",
         6000,
         "summarize u2..u40 in 395 tokens (full-chunk)
            summarize u41..u80 in 395 tokens (full-chunk)
@@ -135,7 +129,7 @@ fn summaries_share_what_the_goal_leaves() {
     // The least is more than the goal leaves: neighbours share one summary.
     check(
         &chat(100),
-        "max_chunk_share=0.0 min_summary_tokens=300",
+        "max_chunk_share=100 min_summary_tokens=300",
         5000,
         "summarize u2..u80 in 320 tokens (full-chunk)
            summarize u81..u160 in 320 tokens (full-chunk)",
@@ -146,14 +140,14 @@ fn summaries_share_what_the_goal_leaves() {
 fn piles_of_summaries_are_folded() {
     check(
         &summarised(6, 60),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         9000,
         "summarize u8..u47 in 720 tokens (full-chunk)
            summarize u48..u87 in 720 tokens (full-chunk)",
     );
     check(
         &summarised(7, 60),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         9000,
         "summarize u2..u8 in 720 tokens (summaries-folded)
            summarize u9..u48 in 720 tokens (full-chunk)
@@ -161,7 +155,7 @@ fn piles_of_summaries_are_folded() {
     );
     check(
         &summarised(7, 60),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         7000,
         "summarize u2..u8 in 560 tokens (summaries-folded)
            summarize u9..u48 in 560 tokens (full-chunk)
@@ -177,18 +171,18 @@ fn piles_of_summaries_are_folded() {
     );
     check(
         &summarised(1, 10),
-        "max_chunk_share=0.0",
+        "max_chunk_share=100",
         1000,
         "declined: no full chunk: the last one (rounds: 10, tokens: 1472) stays whole; a chunk has 20 rounds",
     );
     // Text between two summaries is older than the second.
     let between = chat(10) + "user(summary): done … x200\n" + &chat(3).replace("system: S\n", "");
-    check(&between, "max_chunk_share=0.0", 1000, "summarize u2..u21 in 200 tokens (full-chunk)");
+    check(&between, "max_chunk_share=100", 1000, "summarize u2..u21 in 200 tokens (full-chunk)");
 }
 
 #[test]
 fn what_is_protected_stays_in_its_place() {
-    PlanCase::new::<IncrementalSummary>(&chat(60), "max_chunk_share=0.0")
+    PlanCase::new::<IncrementalSummary>(&chat(60), "max_chunk_share=100")
         .target(9000)
         .protect(5, Protection::Pinned)
         .expect(
@@ -233,5 +227,5 @@ fn agents_that_call_tools_in_plain_text() {
 fn declines() {
     // Chunks of a few words are no longer than their summaries.
     let small = "user: hi\nassistant: ho\n".repeat(100);
-    check(&small, "max_chunk_share=0.0", 300, "declined: 4 full chunks, each no longer than its summary would be");
+    check(&small, "max_chunk_share=100", 300, "declined: 4 full chunks, each no longer than its summary would be");
 }

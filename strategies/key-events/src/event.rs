@@ -54,7 +54,7 @@ pub(crate) struct Event {
 }
 
 /// Words of commands that run tests.
-pub(crate) const TESTS: &[&str] = &[
+const TEST_WORDS: &[&str] = &[
     "cargo test",
     "go test",
     "npm test",
@@ -77,13 +77,9 @@ pub(crate) const TESTS: &[&str] = &[
     "tox",
 ];
 /// Words of commands that record or publish work.
-pub(crate) const COMMITS: &[&str] = &["git commit", "git push", "git merge", "git tag", "git rebase", "pr create"];
+const COMMIT_WORDS: &[&str] = &["git commit", "git push", "git merge", "git tag", "git rebase", "pr create"];
 /// The bytes at the beginning and at the end of a command's output that are read for its outcome.
 const OUTPUT_ENDS: (usize, usize) = (200, 400);
-
-pub(crate) fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
-}
 
 /// Returns the event of each unit. Linear in the view.
 pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>> {
@@ -106,7 +102,7 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
     }
     for output in facts.outputs() {
         let call = output.call.map(|call| &facts.calls()[call as usize]);
-        if let Some((kind, what)) = came_out(view, output, call, settings) {
+        if let Some((kind, what)) = came_out(view, output, call) {
             add(output.unit, kind, what);
         }
     }
@@ -114,14 +110,9 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
 }
 
 /// Returns the event in a tool's output.
-fn came_out(
-    view: &View<'_>,
-    output: &ToolOutput<'_>,
-    call: Option<&Call<'_>>,
-    settings: &Settings,
-) -> Option<(Kind, String)> {
+fn came_out(view: &View<'_>, output: &ToolOutput<'_>, call: Option<&Call<'_>>) -> Option<(Kind, String)> {
     let shell = call.filter(|call| call.kind == ToolKind::Shell);
-    let mut words = settings.commit_words.iter().chain(&settings.test_words);
+    let mut words = COMMIT_WORDS.iter().chain(TEST_WORDS);
     if let Some(call) = shell
         && let Some(word) = words.find(|word| is_word_of(call.arguments, word))
     {

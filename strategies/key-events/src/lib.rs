@@ -5,15 +5,15 @@ mod event;
 use std::cmp::Reverse;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, Tokens, View, settings, strategy,
-    text,
+    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, SummaryRoom, Tokens, View, settings,
+    strategy, text,
 };
 
 use crate::event::Event;
 
 settings! {
     /// Settings of `key-events`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
+    pub struct Settings {
         /// The strategy runs when there are more than this many messages beside the system prompt.
         run_above: u32 = 10, in 0..=1_000_000, unit "messages";
         /// Newest units without an event that stay, or leave last.
@@ -21,17 +21,19 @@ settings! {
         /// Whether exactly the units without an event leave; without it only as many as the goal needs, and units with
         /// events too, the least kind first, when it needs more.
         strict: bool = false;
-        /// Share of the target that the newest units take that leave last; not for `strict`.
-        tail_share: f64 = 0.2, in 0.0..=1.0;
         /// A text that decides something is longer than this.
         min_decision_chars: u32 = 100, in 0..=100_000, unit "characters";
-        /// Words in a command that runs tests.
-        test_words: Vec<String> = event::words(event::TESTS);
-        /// Words in a command that records or publishes work.
-        commit_words: Vec<String> = event::words(event::COMMITS);
+    }
+    constants {
+        /// Share of the target that the newest units take that leave last; not for `strict`.
+        tail_share: f64 = 0.2;
         /// Runs of neighbours of fewer tokens get no summary of their own, where there are several runs: they stay, or leave
         /// without one where the goal needs it.
-        min_run_tokens: u32 = 500, in 0..=1_000_000, unit "tokens";
+        min_run_tokens: u32 = 500;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -74,7 +76,10 @@ impl Strategy for KeyEvents {
 
 impl KeyEvents {
     fn summaries(&self) -> Summaries {
-        Summaries { room: self.settings.summary_room(), run_tokens: self.settings.min_run_tokens }
+        Summaries {
+            room: SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens },
+            run_tokens: self.settings.min_run_tokens,
+        }
     }
 
     /// Returns the units that leave, sorted by position.

@@ -9,14 +9,16 @@ use epitome_strategy::{
 settings! {
     /// Settings of `message-truncation`.
     pub struct Settings {
-        /// Texts of fewer tokens are left alone.
-        min_tokens: u32 = 150, in 1..=1_000_000, unit "tokens";
-        /// Tokens of a text that stay however much is to be saved, its mark among them; never less than that and a few words.
-        min_kept_tokens: u32 = 80, in 1..=1_000_000, unit "tokens";
-        /// Share of what stays that is kept from the text's end.
-        tail_share: f64 = 0.25, in 0.0..=0.9;
         /// Whether texts that a person typed are cut too, where they are not protected.
         cut_typed: bool = true;
+    }
+    constants {
+        /// Texts of fewer tokens are left alone.
+        min_tokens: u32 = 150;
+        /// Tokens of a text that stay however much is to be saved, its mark among them; never less than that and a few words.
+        min_kept_tokens: u32 = 80;
+        /// Share of what stays that is kept from the text's end.
+        tail_share: f64 = 0.25;
     }
 }
 

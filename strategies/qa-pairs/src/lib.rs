@@ -3,18 +3,23 @@
 use std::ops::Range;
 
 use epitome_strategy::parts::{self, Codes, Cut, Part};
-use epitome_strategy::{Content, Goal, Meta, Origin, Plan, PlanError, Strategy, UnitKind, View, settings, strategy};
+use epitome_strategy::{
+    Content, Goal, Meta, Origin, Plan, PlanError, Strategy, SummaryRoom, UnitKind, View, settings, strategy,
+};
 
 settings! {
     /// Settings of `qa-pairs`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
-        /// Newest finished rounds whose way from question to answer stays whole.
-        keep_rounds: u32 = 0, in 0..=1000, unit "rounds";
+    pub struct Settings {}
+    constants {
         /// Newest steps that stay whole in the round that is not finished; its older steps give way after all finished
         /// rounds.
-        keep_steps: u32 = 20, in 1..=100_000, unit "steps";
+        keep_steps: u32 = 20;
         /// Tokens that a tool's output on the way may keep where cutting is enough; 0 leaves a stub.
-        light_result_tokens: u32 = 150, in 0..=100_000, unit "tokens";
+        light_result_tokens: u32 = 150;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 80;
     }
 }
 
@@ -44,7 +49,7 @@ impl Strategy for QaPairs {
             );
             return Ok(Plan::decline(reason));
         }
-        let limits = self.settings.summary_room();
+        let limits = SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens };
         let edits = parts::plan(view, goal, &ways, limits, CODES);
         Ok(Plan::from_edits(edits, "no way from question to answer is longer than what would stand for it"))
     }
@@ -62,7 +67,7 @@ impl QaPairs {
             let end = start + units[start..].partition_point(|unit| unit.round == round);
             if round == current {
                 ways.extend(self.unfinished_part(view, start..end));
-            } else if round > 0 && round + self.settings.keep_rounds < current {
+            } else if round > 0 && round < current {
                 ways.extend(self.finished_part(view, round, start..end));
             }
             start = end;
@@ -98,7 +103,7 @@ impl QaPairs {
             .map(|output| Cut { at: output.at, budget })
             .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
             .collect();
-        (!leaving.is_empty() || !cuts.is_empty()).then_some(Part { name, units: leaving, cuts, is_whole: false })
+        (!leaving.is_empty() || !cuts.is_empty()).then_some(Part { name, units: leaving, cuts })
     }
 }
 

@@ -56,14 +56,6 @@ fn the_oldest_ways_are_summarised_where_cuts_are_not_enough() {
 }
 
 #[test]
-fn newest_finished_rounds_may_stay_whole() {
-    case(ROUNDS, "keep_rounds=1", 100).expect("summarize u2..u3 in 80 tokens (way-to-the-answer)");
-    case(ROUNDS, "keep_rounds=2", 100).expect(
-        "declined: no finished round has a way from question to answer, and the current one has no more than 20 steps",
-    );
-}
-
-#[test]
 fn what_is_protected_stays_and_splits_a_way() {
     let case = case(ROUNDS, "min_summary_tokens=40", 100);
     case.protect(3, Protection::Pinned).expect(

@@ -4,26 +4,31 @@ mod clusters;
 mod representatives;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize_runs, text, window_start,
+    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View, settings,
+    strategy, summarize_runs, text, window_start,
 };
 
 use representatives::Member;
 
 settings! {
     /// Settings of `semantic-clustering`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
+    pub struct Settings {}
+    constants {
         /// Newest messages that stay whole and are not clustered.
-        window: u32 = 9, in 0..=1000, unit "messages";
+        window: u32 = 9;
         /// Clusters at most; there are fewer when the goal has no room for so many representatives.
-        max_clusters: u32 = 64, in 1..=64;
+        max_clusters: u32 = 64;
         /// Messages of each cluster that stay for the others.
-        per_cluster: u32 = 1, in 1..=100, unit "messages";
+        per_cluster: u32 = 1;
         /// How much it counts in the choice of a representative that later messages use its exact strings, or that a person
         /// typed it; 0 takes the one nearest to the middle of the cluster.
-        usage_weight: f64 = 0.2, in 0.0..=2.0;
+        usage_weight: f64 = 0.2;
         /// The strategy runs with at least this many messages in front of the window; a call and its results count as one.
-        min_messages: u32 = 10, in 2..=10_000, unit "messages";
+        min_messages: u32 = 10;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -118,7 +123,7 @@ impl From<Member> for RemovalCandidate {
 impl SemanticClustering {
     /// Returns the most tokens of all summaries together.
     fn share(&self, goal: &Goal) -> Tokens {
-        self.settings.summary_room().tokens(goal)
+        SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
     }
 
     /// Returns how many clusters there are: as many as representatives of a middling length fit.

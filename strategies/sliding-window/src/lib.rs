@@ -1,13 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize_runs, text, window_start,
+    Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View,
+    settings, strategy, summarize_runs, text, window_start,
 };
 
 settings! {
     /// Settings of `sliding-window`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
+    pub struct Settings {
         /// Newest messages that stay whole. An odd number: in a conversation where user and model take turns, and which ends
         /// with the model, the window then starts with the model, behind the summary, which is a user message.
         window: u32 = 9, in 1..=1000, unit "messages", is common;
@@ -15,6 +15,12 @@ settings! {
         run_above: f64 = 2.0, in 1.0..=1000.0;
         /// Whether the window grows as far as the goal allows; without it everything older than `window` is summarised.
         fill_target: bool = true;
+    }
+    constants {
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -74,7 +80,7 @@ struct Cut {
 
 impl SlidingWindow {
     fn share(&self, goal: &Goal) -> Tokens {
-        self.settings.summary_room().tokens(goal)
+        SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
     }
 
     /// Takes units from the oldest on: all in front of the window, or as many as the goal needs; units of the window

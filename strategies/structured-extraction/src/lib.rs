@@ -84,9 +84,6 @@ impl Strategy for StructuredExtraction {
 impl StructuredExtraction {
     /// Returns the cuts of the newest step, where it takes more than its share of the room beside `fixed` messages.
     fn cut_newest(&self, view: &View<'_>, goal: &Goal, fixed: Tokens, values: &[f32]) -> Cuts {
-        if self.settings.newest_share >= 1.0 {
-            return Cuts::default();
-        }
         let room = goal.target.saturating_add(newest::tokens(view)).saturating_sub(fixed);
         newest::cuts(view, (f64::from(room) * self.settings.newest_share) as Tokens, values)
     }

@@ -219,7 +219,7 @@ fn a_newest_output_that_would_take_the_room_is_cut() {
     // The first passage, the one with the names, the last one.
     let kept = cut.map_or(0, Vec::len);
     assert!(kept >= 2, "{}", planned.text);
-    let whole = case(&fixture, "newest_share=1").target(6000).run();
+    let whole = case(&fixture, "newest_share=100").target(6000).run();
     assert!(whole.plan.edits.iter().all(|edit| !matches!(edit, Edit::Excerpt { .. })), "{}", whole.text);
 }
 

@@ -4,7 +4,7 @@ use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Tokens, View};
 
 /// Tools that write or show the whole task list. A tool that changes one task of it does not show its state.
-pub(crate) const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TodoRead", "update_plan", "write_todos", "TaskList"];
+const TASK_LIST_TOOLS: &[&str] = &["TodoWrite", "TodoRead", "update_plan", "write_todos", "TaskList"];
 
 /// The steps that stay, oldest first, and the kind of each.
 pub(crate) struct KeptSteps(Vec<(u32, &'static str)>);
@@ -12,10 +12,10 @@ pub(crate) struct KeptSteps(Vec<(u32, &'static str)>);
 impl KeptSteps {
     /// Returns the newest step with a task list and the newest one with diff statistics, as far as both take no more
     /// than `most` tokens. Linear in the view.
-    pub(crate) fn find(view: &View<'_>, task_list_tools: &[String], most: Tokens) -> Self {
+    pub(crate) fn find(view: &View<'_>, most: Tokens) -> Self {
         let mut kept = Vec::new();
         let mut left = most;
-        let found = [(task_list(view, task_list_tools), "the task list"), (diff_stat(view), "diff statistics")];
+        let found = [(task_list(view), "the task list"), (diff_stat(view), "diff statistics")];
         for (unit, what) in found {
             let Some(unit) = unit.filter(|unit| view.protection(*unit as usize).may_leave()) else { continue };
             let tokens = if kept.iter().any(|(kept, _)| *kept == unit) { 0 } else { view.unit_tokens(unit as usize) };
@@ -42,8 +42,8 @@ impl KeptSteps {
 }
 
 /// Returns the step whose call has the newest task list that a tool accepted.
-fn task_list(view: &View<'_>, tools: &[String]) -> Option<u32> {
-    let tools: Vec<String> = tools.iter().map(|tool| plain(tool)).collect();
+fn task_list(view: &View<'_>) -> Option<u32> {
+    let tools: Vec<String> = TASK_LIST_TOOLS.iter().map(|tool| plain(tool)).collect();
     let facts = view.facts();
     let mut failed: Vec<u32> =
         facts.outputs().iter().filter(|output| output.is_error).filter_map(|output| output.call).collect();

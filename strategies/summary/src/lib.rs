@@ -22,12 +22,10 @@ settings! {
         summary_share: f64 = 0.15, in 0.0..=1.0;
         /// Tokens that the summary may take however small its share is, where there is room.
         min_summary_tokens: u32 = 1024, in 1..=100_000, unit "tokens";
-        /// Tokens that the summary may take at most.
-        max_summary_tokens: u32 = 4000, in 1..=1_000_000, unit "tokens";
+    }
+    constants {
         /// Share of the target that the newest task list and the newest diff statistics may take to stay whole.
-        kept_share: f64 = 0.1, in 0.0..=1.0;
-        /// Tools whose newest call holds the task list, letter case, `_` and `-` not counted.
-        task_list_tools: Vec<String> = keep::TASK_LIST_TOOLS.iter().map(|name| (*name).to_owned()).collect();
+        kept_share: f64 = 0.1;
     }
 }
 
@@ -53,7 +51,7 @@ impl Strategy for Summary {
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let most_kept = (f64::from(goal.target) * self.settings.kept_share) as Tokens;
-        let kept = KeptSteps::find(view, &self.settings.task_list_tools, most_kept);
+        let kept = KeptSteps::find(view, most_kept);
         let free: Vec<u32> = (0..view.units().len() as u32)
             .filter(|unit| view.protection(*unit as usize).may_leave() && !kept.holds(*unit))
             .collect();
@@ -98,7 +96,7 @@ impl Summary {
     /// Returns the tokens of the summary where there is room.
     fn preferred(&self, goal: &Goal) -> Tokens {
         let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
-        share.max(self.settings.min_summary_tokens).min(self.settings.max_summary_tokens)
+        share.max(self.settings.min_summary_tokens).min(goal.longest_summary())
     }
 
     /// Splits the units that may leave: the newest that fit beside the summary stay, all older ones go.

@@ -47,7 +47,8 @@ fn the_tail_may_be_fixed() {
 fn summary_and_tail_share_a_small_room() {
     check(&chat(40), "tail_share=0.3", 1000, "summarize u2..u75 in 360 tokens (before-tail)");
     check(&chat(40), "tail_share=0.3", 10, "summarize u2..u80 in 64 tokens (before-tail)");
-    check(&chat(40), "max_summary_tokens=200", 4000, "summarize u2..u45 in 200 tokens (before-tail)");
+    let short = PlanCase::new::<Summary>(&chat(40), "").max_summary_tokens(200).target(4000);
+    short.expect("summarize u2..u45 in 200 tokens (before-tail)");
 }
 
 #[test]
@@ -90,12 +91,6 @@ fn task_list_and_diff_statistics_stay() {
     check(
         &agent(60, list),
         "min_summary_tokens=100 kept_share=0.001",
-        4000,
-        "summarize u2..u51 in 600 tokens (before-tail)",
-    );
-    check(
-        &agent(60, list),
-        "min_summary_tokens=100 task_list_tools=[]",
         4000,
         "summarize u2..u51 in 600 tokens (before-tail)",
     );

@@ -15,16 +15,10 @@ use crate::span::Span;
 
 settings! {
     /// Settings of `superseded-reads`.
-    pub struct Settings {
+    pub struct Settings {}
+    constants {
         /// Shorter outputs are left alone: a stub would cost as much.
-        min_tokens: u32 = 60, in 1..=1_000_000, unit "tokens";
-        /// Whether a read is also cleared when the file was only edited afterwards and not read again: the text is out of
-        /// date then, but it may be the only copy that the model has.
-        clear_after_edit: bool = false;
-        /// Whether outputs that stand again, byte for byte, in a later output are cleared.
-        clear_duplicates: bool = true;
-        /// Tools whose results stay as they are.
-        protected_tools: Vec<String> = vec!["Skill".to_owned()];
+        min_tokens: u32 = 60;
     }
 }
 
@@ -48,9 +42,7 @@ impl Strategy for SupersededReads {
         // One reason for each output, by its position in the facts: oldest first when read in order.
         let mut reasons: Vec<Option<Reason>> = vec![None; facts.outputs().len()];
         self.find_superseded(view, facts, &mut reasons);
-        if self.settings.clear_duplicates {
-            find_duplicates(facts, &mut reasons);
-        }
+        find_duplicates(facts, &mut reasons);
         let edits = facts
             .outputs()
             .iter()
@@ -73,7 +65,6 @@ impl SupersededReads {
         output.tokens >= self.settings.min_tokens
             && output.tokens > view.mark_tokens()
             && view.protection(output.unit as usize).may_edit()
-            && !self.settings.protected_tools.iter().any(|name| name.eq_ignore_ascii_case(output.tool))
     }
 
     /// Walks each file's history from its end, so that later events are known when a read is met.
@@ -99,7 +90,7 @@ impl SupersededReads {
                         continue;
                     }
                     let span = Span::new(event);
-                    reasons[output] = known.supersedes(&span, shown.tokens, self.settings.clear_after_edit, event);
+                    reasons[output] = known.supersedes(&span, shown.tokens, event);
                     // An excerpt does not show the file: it supersedes nothing.
                     if !shown.is_excerpted {
                         known.see_read(span, shown.tokens);
@@ -121,14 +112,12 @@ fn is_pointer(text: &str) -> bool {
 #[derive(Debug, Default)]
 struct LaterEvents {
     written: bool,
-    edited: bool,
     /// Parts that a later read shows; tokens of that read, and whether the file was changed between here and there.
     reads: Vec<(Span, u32, bool)>,
 }
 
 impl LaterEvents {
     fn see_edit(&mut self) {
-        self.edited = true;
         self.reads.iter_mut().for_each(|(_, _, changed)| *changed = true);
     }
 
@@ -145,7 +134,7 @@ impl LaterEvents {
     }
 
     /// Returns why a read of `span` is redundant, if it is.
-    fn supersedes(&self, span: &Span, tokens: u32, clear_after_edit: bool, event: &FileEvent) -> Option<Reason> {
+    fn supersedes(&self, span: &Span, tokens: u32, event: &FileEvent) -> Option<Reason> {
         let path = &event.path;
         // The tool cut off a later read that is much shorter, although the file is unchanged.
         let shows = |(later, length, changed): &(Span, u32, bool)| {
@@ -156,8 +145,6 @@ impl LaterEvents {
             reason("read-again", format!("{path} was read again later"))
         } else if self.written {
             reason("written-later", format!("{path} was written whole later"))
-        } else if self.edited && clear_after_edit {
-            reason("edited-later", format!("{path} was edited later"))
         } else {
             None
         }

@@ -64,7 +64,6 @@ fn a_part_read_again() {
 #[test]
 fn a_file_changed_later() {
     check("R:a.rs E:a.rs", "", "");
-    check("R:a.rs E:a.rs", "clear_after_edit=true", "0:edited-later");
     check("R:a.rs W:a.rs", "", "0:written-later");
     check("R:a.rs E:a.rs R:a.rs", "", "0:read-again");
     check("W:a.rs R:a.rs", "", "");
@@ -74,9 +73,7 @@ fn a_file_changed_later() {
 #[test]
 fn duplicates_of_any_output() {
     check("R:a.rs=same R:b.rs=same", "", "0:duplicate-output");
-    check("R:a.rs=same R:b.rs=same", "clear_duplicates=false", "");
     check("R:a.rs=same R:b.rs=same", "min_tokens=500", "");
-    check("R:a.rs=same R:b.rs=same", r#"protected_tools=["Read"]"#, "");
 }
 
 #[test]

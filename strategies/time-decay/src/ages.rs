@@ -15,7 +15,7 @@ pub(crate) struct Ages {
 
 /// Returns the ages of a view's units. Linear in the view.
 pub(crate) fn ages(view: &View<'_>, settings: &Settings) -> Ages {
-    match times(view).filter(|_| settings.use_timestamps) {
+    match times(view) {
         Some(times) => Ages { of_units: by_time(&times, settings), by: "timestamps" },
         None => Ages { of_units: by_position(view, settings), by: "position" },
     }

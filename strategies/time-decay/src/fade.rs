@@ -119,9 +119,7 @@ impl<'p, 'v> Fader<'p, 'v> {
                     _ => None,
                 }
             }
-            Content::ToolCall(_) if fade >= Fade::Heavy && self.settings.max_argument_chars > 0 => {
-                Some((Kind::Arguments, 0))
-            }
+            Content::ToolCall(_) if fade >= Fade::Heavy => Some((Kind::Arguments, 0)),
             Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {
                 None
             }

@@ -6,38 +6,40 @@ mod fade;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::parts::{self, Run};
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, settings, strategy, summarize,
-    text,
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, View, settings,
+    strategy, summarize, text,
 };
 
 use fade::{Fade, Fader};
 
 settings! {
     /// Settings of `time-decay`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
+    pub struct Settings {
         /// The age at which half of a message's weight is left, as a share of the session's span.
         half_life_share: f64 = 0.25, in 0.001..=100.0;
         /// The age at which half of a message's weight is left, in minutes of the recorded timestamps; 0 goes by
         /// `half_life_share`.
         half_life_minutes: f64 = 0.0, in 0.0..=10_000_000.0, unit "minutes";
-        /// Whether age goes by timestamps where most messages have them; otherwise it goes by the tokens that came after.
-        use_timestamps: bool = true;
+    }
+    constants {
         /// The age from which long tool outputs are cut.
-        light_after: f64 = 0.25, in 0.0..=1000.0, unit "half-lives";
+        light_after: f64 = 0.25;
         /// The age from which all long texts are cut to a sentence or so.
-        medium_after: f64 = 0.5, in 0.0..=1000.0, unit "half-lives";
+        medium_after: f64 = 0.5;
         /// The age from which texts are stubs.
-        heavy_after: f64 = 1.0, in 0.0..=1000.0, unit "half-lives";
+        heavy_after: f64 = 1.0;
         /// The age from which messages leave.
-        drop_after: f64 = 2.0, in 0.0..=1000.0, unit "half-lives";
+        drop_after: f64 = 2.0;
         /// How many times longer or shorter the half-life may become so that the goal is just met; 1 leaves it.
-        hasten_up_to: f64 = 8.0, in 1.0..=1000.0;
+        hasten_up_to: f64 = 8.0;
         /// Tokens that a tool's output keeps when it is lightly cut.
-        light_result_tokens: u32 = 200, in 1..=100_000, unit "tokens";
+        light_result_tokens: u32 = 200;
         /// Strings in the arguments of calls are cut to this length together with stubs; 0 leaves them alone.
-        max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
-        /// Whether messages that leave are summarised; without it a notice stands for them.
-        summarize_dropped: bool = true;
+        max_argument_chars: u32 = 200;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 80;
     }
 }
 
@@ -163,7 +165,7 @@ impl TimeDecay {
 
     /// Returns the least tokens that replace units which leave.
     fn cost(&self) -> Tokens {
-        SUMMARY_OVERHEAD + if self.settings.summarize_dropped { self.settings.min_summary_tokens } else { 0 }
+        SUMMARY_OVERHEAD + self.settings.min_summary_tokens
     }
 
     /// Returns the edits of `layers`, the oldest first, as far as the goal needs.
@@ -184,7 +186,7 @@ impl TimeDecay {
                     saved += layer.saving;
                 }
                 LayerAction::Leave(run) => {
-                    let run = self.as_far_as_needed(fader.view, run, excess - saved);
+                    let run = self.as_far_as_needed(fader.view, goal, run, excess - saved);
                     saved += u64::from(run.tokens - self.cost());
                     leaving.push(run);
                 }
@@ -197,13 +199,13 @@ impl TimeDecay {
     }
 
     /// Returns the oldest units of a run, as many as save `need` tokens with a summary of usual length.
-    fn as_far_as_needed(&self, view: &View<'_>, run: Run, need: u64) -> Run {
+    fn as_far_as_needed(&self, view: &View<'_>, goal: &Goal, run: Run, need: u64) -> Run {
         let mut taken = Run { units: Vec::new(), tokens: 0 };
         for unit in run.units {
             taken.units.push(unit);
             taken.tokens += view.unit_tokens(unit as usize);
             // A tenth of what it replaces is a usual length.
-            let usual = (taken.tokens / 10).min(self.settings.max_summary_tokens).max(self.cost());
+            let usual = (taken.tokens / 10).min(goal.longest_summary()).max(self.cost());
             let is_enough = u64::from(taken.tokens) >= need + u64::from(usual + SUMMARY_OVERHEAD);
             if is_enough && taken.is_worth_a_summary(view, self.settings.min_summary_tokens) {
                 break;
@@ -220,7 +222,7 @@ impl TimeDecay {
         spare: Option<Tokens>,
         age: impl Fn(u32) -> f64,
     ) -> Vec<Edit> {
-        let limits = self.settings.summary_room();
+        let limits = SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens };
         let sizes: Vec<Tokens> = runs.iter().map(|run| run.tokens).collect();
         let budgets = limits.allot(goal, &sizes, spare);
         let edit = |(run, max_tokens): (Run, Tokens)| {
@@ -234,11 +236,7 @@ impl TimeDecay {
                 age(run.units.first())
             );
             let reason = Reason::new("aged-out", detail).with_score(weight(age(run.units.last())));
-            if self.settings.summarize_dropped {
-                summarize(goal, run.units, max_tokens, reason)
-            } else {
-                Edit::Drop { units: run.units, reason }
-            }
+            summarize(goal, run.units, max_tokens, reason)
         };
         runs.into_iter().zip(budgets).map(edit).collect()
     }

@@ -3,25 +3,29 @@
 mod chains;
 
 use epitome_strategy::parts::{self, Codes, Cut, Part};
-use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, View, settings, strategy};
+use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, SummaryRoom, View, settings, strategy};
 
 use chains::Chain;
 
 settings! {
     /// Settings of `tool-chains`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
+    pub struct Settings {
         /// Steps at a chain's start that stay.
         keep_first: u32 = 1, in 0..=1000, unit "steps";
         /// Steps at a chain's end that stay.
         keep_last: u32 = 1, in 1..=1000, unit "steps";
+    }
+    constants {
         /// Chains of fewer steps are left alone.
-        min_steps: u32 = 3, in 2..=100_000, unit "steps";
+        min_steps: u32 = 3;
         /// Chains of more steps are taken as several.
-        max_steps: u32 = 40, in 4..=100_000, unit "steps";
+        max_steps: u32 = 40;
         /// How many steps back a step may find what it has in common with the chain.
-        reach: u32 = 2, in 1..=100, unit "steps";
-        /// Tokens that an output in a chain's middle may keep where stubs are enough; 0 leaves nothing but the mark.
-        stub_tokens: u32 = 0, in 0..=100_000, unit "tokens";
+        reach: u32 = 2;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 80;
     }
 }
 
@@ -55,7 +59,7 @@ impl Strategy for ToolChains {
         if middles.is_empty() {
             return Ok(Plan::decline(format!("{calls} calls: no {least} steps with calls belong together")));
         }
-        let limits = self.settings.summary_room();
+        let limits = SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens };
         let edits = parts::plan(view, goal, &middles, limits, CODES);
         Ok(Plan::from_edits(edits, "no chain's middle is longer than what would stand for it"))
     }
@@ -77,14 +81,13 @@ impl ToolChains {
             .iter()
             .take_while(|output| output.unit < last)
             .filter(|output| view.protection(output.unit as usize).may_edit())
-            .map(|output| Cut { at: output.at, budget: self.settings.stub_tokens })
+            .map(|output| Cut { at: output.at, budget: 0 })
             .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
             .collect();
         (first < last).then(|| Part {
             name: format!("a chain of {} steps{}", steps.len(), chain.describe()),
             units,
             cuts,
-            is_whole: false,
         })
     }
 }

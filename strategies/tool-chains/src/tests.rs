@@ -41,11 +41,6 @@ fn outputs_between_first_and_last_become_stubs() {
          excerpt m9.0 keep nothing (output-in-chain)
          excerpt m11.0 keep nothing (output-in-chain)",
     );
-    case(LOOP, "stub_tokens=40", 1700).expect(
-        r#"excerpt m7.0 keep "bbbb bbbb bbbb bbbb bbbb bbbb bbbb bbbb" (output-in-chain)
-         excerpt m9.0 keep "cccc cccc cccc cccc cccc cccc cccc cccc" (output-in-chain)
-         excerpt m11.0 keep "dddd dddd dddd dddd dddd dddd dddd dddd" (output-in-chain)"#,
-    );
 }
 
 #[test]

@@ -17,18 +17,16 @@ settings! {
         tail_share: f64 = 0.3, in 0.0..=1.0;
         /// Results of fewer characters are left alone.
         min_chars: u32 = 200, in 0..=1_000_000, unit "characters";
-        /// Tokens that an old result may keep; 0 clears it whole.
-        old_result_tokens: u32 = 0, in 0..=100_000, unit "tokens";
-        /// Tokens that a result which is cut, not cleared, keeps at least.
-        min_kept_tokens: u32 = 120, in 0..=100_000, unit "tokens";
         /// Strings in the arguments of old calls are cut to this length; 0 leaves them alone.
         max_argument_chars: u32 = 200, in 0..=1_000_000, unit "characters";
         /// The model's texts in old tool rounds are cut to this length, at a sentence's end; 0 leaves them alone.
         max_text_chars: u32 = 0, in 0..=1_000_000, unit "characters";
         /// Whether newer results, and those that were not sent yet, are cut where clearing the old ones is not enough.
         cut_newer: bool = true;
-        /// Tools whose calls and results stay as they are.
-        protected_tools: Vec<String> = vec!["Skill".to_owned()], is common;
+    }
+    constants {
+        /// Tokens that a result which is cut, not cleared, keeps at least.
+        min_kept_tokens: u32 = 120;
     }
 }
 
@@ -176,25 +174,14 @@ impl<'p, 'v> Planner<'p, 'v> {
         self.view.protection(unit as usize).may_edit()
     }
 
-    fn is_protected(&self, tool: &str) -> bool {
-        self.settings.protected_tools.iter().any(|name| name.eq_ignore_ascii_case(tool))
-    }
-
     fn may_cut(&self, index: usize, output: &ToolOutput<'_>) -> bool {
         !self.done[index]
             && self.may_edit(output.unit)
-            && !self.is_protected(output.tool)
             && output.tokens > self.mark
             && has_chars(output.text, self.settings.min_chars)
     }
 
     fn clear(&mut self, index: usize, output: &ToolOutput<'_>) {
-        if self.settings.old_result_tokens > 0 {
-            if output.tokens > self.settings.old_result_tokens + self.mark {
-                self.cut(index, output, self.settings.old_result_tokens, "old-tool-result");
-            }
-            return;
-        }
         let detail = format!(
             "{} of {} tool rounds ago: {} tokens",
             name_of_tool(output.tool),
@@ -235,7 +222,7 @@ impl<'p, 'v> Planner<'p, 'v> {
         let calls = self.view.facts().calls();
         let first = calls.partition_point(|call| call.unit < unit);
         for call in calls[first..].iter().take_while(|call| call.unit == unit) {
-            if self.need() == 0 || self.is_protected(call.name) {
+            if self.need() == 0 {
                 continue;
             }
             let saving = argument_saving(self.view, call.at, max_chars);

@@ -20,16 +20,20 @@ call Bash c6 {"command":"cargo test"}
 result c6: eeee … x100
 "#;
 
-fn check(fixture: &str, settings: &str, target: Tokens, expect: &str) {
-    PlanCase::new::<ToolResults>(fixture, settings).target(target).expect(expect);
+/// The rounds with the unit of the protected tool, which the engine pins.
+fn rounds(settings: &str) -> PlanCase {
+    PlanCase::new::<ToolResults>(ROUNDS, settings).protect(4, Protection::Pinned)
+}
+
+fn check(settings: &str, target: Tokens, expect: &str) {
+    rounds(settings).target(target).expect(expect);
 }
 
 #[test]
 fn old_rounds_are_cleared_from_the_oldest_on() {
     let settings = "keep_tool_rounds=2 tail_share=0.0 max_argument_chars=0";
-    check(ROUNDS, settings, 760, "excerpt m3.0 keep nothing (old-tool-result)");
+    check(settings, 760, "excerpt m3.0 keep nothing (old-tool-result)");
     check(
-        ROUNDS,
         settings,
         550,
         "excerpt m3.0 keep nothing (old-tool-result)
@@ -38,10 +42,9 @@ fn old_rounds_are_cleared_from_the_oldest_on() {
 }
 
 #[test]
-fn protected_tools_and_short_results_stay() {
+fn short_results_stay() {
     let settings = "keep_tool_rounds=1 tail_share=0.0 min_kept_tokens=5000";
     check(
-        ROUNDS,
         settings,
         1,
         "excerpt m3.0 keep nothing (old-tool-result)
@@ -49,20 +52,13 @@ fn protected_tools_and_short_results_stay() {
          trim m8.0 to 200 characters (long-arguments)
          excerpt m11.0 keep nothing (old-tool-result)",
     );
-    check(
-        ROUNDS,
-        r#"keep_tool_rounds=1 tail_share=0.0 min_kept_tokens=5000 protected_tools=["read"]"#,
-        1,
-        "excerpt m7.0 keep nothing (old-tool-result)
-         trim m8.0 to 200 characters (long-arguments)",
-    );
-    check(ROUNDS, "min_chars=501", 1, "declined: no tool result, argument or text is long enough to cut");
+    check("min_chars=501", 1, "declined: no tool result, argument or text is long enough to cut");
 }
 
 #[test]
 fn results_in_the_tail_are_cut_not_cleared() {
     let settings = "keep_tool_rounds=1 tail_share=0.9 max_argument_chars=0 min_kept_tokens=20";
-    let case = PlanCase::new::<ToolResults>(ROUNDS, settings).target(530);
+    let case = rounds(settings).target(530);
     // The tail of 0.9 · 530 tokens starts behind the skill: what stands in it is cut, the round before the newest first.
     let planned = case.expect(
         r#"excerpt m3.0 keep nothing (old-tool-result)
@@ -151,17 +147,10 @@ fn long_texts_of_old_rounds_are_cut_only_when_asked_for() {
 }
 
 #[test]
-fn old_results_may_keep_something() {
-    let settings = "keep_tool_rounds=2 tail_share=0.0 max_argument_chars=0 old_result_tokens=30";
-    check(ROUNDS, settings, 760, r#"excerpt m3.0 keep "aaaa aaaa aaaa aaaa" (old-tool-result)"#);
-}
-
-#[test]
 fn newer_results_can_be_left_alone() {
     let settings = "keep_tool_rounds=1 tail_share=0.0 max_argument_chars=0 cut_newer=false";
     // Old results alone: the goal is not met, and what is newer stays whole.
     check(
-        ROUNDS,
         settings,
         1,
         "excerpt m3.0 keep nothing (old-tool-result)

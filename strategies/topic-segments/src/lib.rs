@@ -6,8 +6,8 @@ mod terms;
 
 use epitome_strategy::parts::{self, Codes, Part};
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize,
+    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View,
+    settings, strategy, summarize,
 };
 
 use passages::Passages;
@@ -15,25 +15,28 @@ use segments::Segment;
 
 settings! {
     /// Settings of `topic-segments`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 80, most of each) {
+    pub struct Settings {}
+    constants {
         /// Passages on either side of a gap that are compared.
-        window: u32 = 3, in 1..=100, unit "passages";
+        window: u32 = 3;
         /// Score from which a gap is a boundary; a drop in cohesion that stands out counts up to 1.2, the other signs as below.
-        boundary_score: f64 = 0.8, in 0.0..=10.0;
+        boundary_score: f64 = 0.8;
         /// The score of a typed message that opens with words that turn to something else.
-        shift_score: f64 = 1.2, in 0.0..=10.0;
+        shift_score: f64 = 1.2;
         /// The score of a typed message most of whose words are new.
-        novelty_score: f64 = 0.4, in 0.0..=10.0;
+        novelty_score: f64 = 0.4;
         /// The score of a pause of `pause_minutes`.
-        pause_score: f64 = 0.5, in 0.0..=10.0;
+        pause_score: f64 = 0.5;
         /// A pause this long speaks for a new topic.
-        pause_minutes: f64 = 30.0, in 0.1..=1_000_000.0, unit "minutes";
+        pause_minutes: f64 = 30.0;
         /// Topics of fewer tokens are joined with their neighbours.
-        min_topic_tokens: u32 = 400, in 1..=1_000_000, unit "tokens";
-        /// Whether of the last topic that the goal needs only the oldest part leaves, where that is enough.
-        split_last_topic: bool = true;
+        min_topic_tokens: u32 = 400;
         /// More summaries than this are folded into one, the oldest first.
-        max_summaries: u32 = 12, in 1..=10_000, unit "summaries";
+        max_summaries: u32 = 12;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 80;
     }
 }
 
@@ -69,10 +72,15 @@ impl Strategy for TopicSegments {
                 name: format!("topic {} of {}{}", index + 1, segments.len(), segment.describe(&passages)),
                 units: self.units(view, segment, &edits),
                 cuts: Vec::new(),
-                is_whole: !self.settings.split_last_topic,
             })
             .collect();
-        edits.extend(parts::plan(view, goal, &topics, self.settings.summary_room(), CODES));
+        edits.extend(parts::plan(
+            view,
+            goal,
+            &topics,
+            SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens },
+            CODES,
+        ));
         Ok(Plan::from_edits(edits, format!("{} finished topics, none longer than its summary", finished.len())))
     }
 }
@@ -92,7 +100,7 @@ impl TopicSegments {
         // One of them is the one that they are folded into.
         let runs = parts::runs(view, summaries.into_iter().take(beyond + 1));
         let run = runs.into_iter().find(|run| run.units.len() > 1)?;
-        let max_tokens = (run.tokens / 2).min(self.settings.max_summary_tokens);
+        let max_tokens = (run.tokens / 2).min(goal.longest_summary());
         if max_tokens < self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
             return None;
         }

@@ -28,7 +28,6 @@ fn topics_are_told_apart_by_their_words() {
         "summarize u2..u12 in 80 tokens (finished-topic)
          summarize u13..u24 in 80 tokens (finished-topic)",
     );
-    case(&fixture, "split_last_topic=false", 2000).expect("summarize u2..u12 in 89 tokens (finished-topic)");
     case(&fixture, "", 2000).expect("summarize u2..u12 in 89 tokens (finished-topic)");
 }
 

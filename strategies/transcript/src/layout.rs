@@ -102,7 +102,7 @@ impl Layout {
         layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
         layout.keep_newest(view, share(settings.newest_share));
         layout.keep_summaries(view, share(settings.summary_share));
-        layout.max_lines = settings.max_summary_tokens;
+        layout.max_lines = goal.max_summary_tokens.unwrap_or(0);
         layout.keep_tail(view, share(settings.tail_share).max(layout.left_over(view, worth, source, goal)));
         layout.room = goal.target.saturating_sub(layout.staying(view));
         layout

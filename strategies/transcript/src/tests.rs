@@ -166,7 +166,7 @@ fn the_same_view_gives_the_same_plan() {
 #[test]
 fn lines_in_place_of_steps_can_be_bounded() {
     let bounded = |most: u32| {
-        let planned = case(&agent(20, 40), &format!("max_summary_tokens={most}")).target(3_000).run();
+        let planned = case(&agent(20, 40), "").max_summary_tokens(most).target(3_000).run();
         let longest = transcripts(&planned).iter().map(|text| text.len().div_ceil(4) as u32).max().unwrap_or(0);
         assert!(planned.after <= 3_000, "{}", planned.after);
         (longest, planned.after)

@@ -6,35 +6,32 @@ mod nearness;
 use std::collections::HashSet;
 
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, Vectors, View, settings,
-    speech, strategy, summarize_runs, tail_start, text, window_start,
+    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, Vectors, View,
+    settings, speech, strategy, summarize_runs, text, window_start,
 };
 
 use nearness::Candidate;
 
 settings! {
     /// Settings of `vector-retrieval`.
-    pub struct Settings with summary_room(share of all = 0.15, least = 200, most of all) {
+    pub struct Settings {
         /// Old messages that stay because they are near to the question. A call and its results count as one message.
         keep_nearest: u32 = 20, in 0..=500, unit "messages";
+    }
+    constants {
         /// Newest messages that stay whole, near or not.
-        window: u32 = 9, in 0..=1000, unit "messages";
-        /// Whether the strategy declines when the request has no question: then the question is the newest typed message, what comes next may
-        /// be about something else, and a strategy that goes by more than nearness keeps more.
-        only_asked: bool = true;
-        /// Share of the target that the newest messages keep when the request has no question and the strategy does not decline.
-        recent_share: f64 = 0.9, in 0.0..=1.0;
+        window: u32 = 9;
         /// Share of the target that old messages may take in which a person demands something or tells what is to be kept in
         /// mind: they stay, near or not.
-        demand_share: f64 = 0.4, in 0.0..=1.0;
+        demand_share: f64 = 0.4;
         /// How much nearness counts against diversity in the choice of the nearest: 1 goes by nearness alone.
-        lambda: f64 = 0.7, in 0.0..=1.0;
+        lambda: f64 = 0.7;
         /// How much it adds to a message's nearness when it holds all exact strings (paths, ids, numbers) of the question.
-        identifier_weight: f64 = 0.3, in 0.0..=2.0;
-        /// Whether a near question brings its answer, and a near answer its question.
-        neighbours: bool = true;
-        /// Whether what leaves is summarised; without it, it leaves without a summary.
-        summarize: bool = true;
+        identifier_weight: f64 = 0.3;
+        /// Share of the target that summaries may take.
+        summary_share: f64 = 0.15;
+        /// Tokens that each summary gets at least, however small its share is. Text for which that is too much gets none.
+        min_summary_tokens: u32 = 200;
     }
 }
 
@@ -55,11 +52,11 @@ impl Strategy for VectorRetrieval {
     }
 
     fn needs_vectors(&self, goal: &Goal) -> bool {
-        !self.settings.only_asked || goal.focus_given
+        goal.focus_given
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if self.settings.only_asked && !goal.focus_given {
+        if !goal.focus_given {
             return Ok(Plan::decline("the request has no question to be near to"));
         }
         let vectors = match view.vectors() {
@@ -69,11 +66,7 @@ impl Strategy for VectorRetrieval {
         let (Some(vector), Some(question)) = (&vectors.focus, &goal.focus) else {
             return Ok(Plan::decline("there is no current question to be near to"));
         };
-        let mut window = window_start(view, self.settings.window as usize);
-        if !goal.focus_given {
-            window =
-                window.min(tail_start(view, (f64::from(goal.target) * self.settings.recent_share) as Tokens) as usize);
-        }
+        let window = window_start(view, self.settings.window as usize);
         let may_leave = |unit: &usize| view.protection(*unit).may_leave();
         let old: Vec<usize> =
             (0..window).filter(may_leave).filter(|unit| view.units()[*unit].kind != UnitKind::Summary).collect();
@@ -138,8 +131,7 @@ impl VectorRetrieval {
         let mut kept = vec![false; view.units().len()];
         let mut stays: Vec<Candidate> = Vec::new();
         for candidate in near {
-            let brought = if self.settings.neighbours { partner(view, candidate.unit) } else { None };
-            for unit in [Some(candidate.unit), brought].into_iter().flatten() {
+            for unit in [Some(candidate.unit), partner(view, candidate.unit)].into_iter().flatten() {
                 let at = candidates.binary_search_by_key(&unit, |candidate| candidate.unit);
                 if let Ok(at) = at
                     && !std::mem::replace(&mut kept[unit], true)
@@ -151,11 +143,9 @@ impl VectorRetrieval {
         let leaving = |cause| move |it: &Candidate| RemovalCandidate { unit: it.unit, cause, nearness: it.nearness };
         let free = |unit: &usize| view.protection(*unit).may_leave();
         let is_summary = |unit: &usize| view.units()[*unit].kind == UnitKind::Summary;
-        let mut queue: Vec<RemovalCandidate> = Vec::with_capacity(view.units().len());
-        if self.settings.summarize {
-            let earlier = (0..window).filter(free).filter(is_summary);
-            queue.extend(earlier.map(|unit| RemovalCandidate { unit, cause: Cause::Earlier, nearness: 0.0 }));
-        }
+        let earlier = (0..window).filter(free).filter(is_summary);
+        let mut queue: Vec<RemovalCandidate> =
+            earlier.map(|unit| RemovalCandidate { unit, cause: Cause::Earlier, nearness: 0.0 }).collect();
         candidates.sort_by(|left, right| left.nearness.total_cmp(&right.nearness).then(left.unit.cmp(&right.unit)));
         queue.extend(candidates.iter().filter(|candidate| !kept[candidate.unit]).map(leaving(Cause::Far)));
         queue.extend(stays.iter().rev().map(leaving(Cause::Near)));
@@ -190,13 +180,8 @@ impl VectorRetrieval {
     /// Returns the first units of the queue that the goal needs to leave, and the edits for them.
     fn plan_of(&self, view: &View<'_>, goal: &Goal, window: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
-        let (needed, least) = match self.settings.summarize {
-            true => {
-                let excess = goal.excess() + SUMMARY_OVERHEAD;
-                (excess + share, excess + self.settings.min_summary_tokens)
-            }
-            false => (goal.excess(), goal.excess()),
-        };
+        let excess = goal.excess() + SUMMARY_OVERHEAD;
+        let (needed, least) = (excess + share, excess + self.settings.min_summary_tokens);
         // A unit that alone is larger than the target cannot stay: it goes first, so that it does not cost all the
         // others.
         queue.sort_by_key(|leaving| match leaving.cause {
@@ -215,11 +200,8 @@ impl VectorRetrieval {
             tokens += view.unit_tokens(leaving.unit);
             gone.push(leaving);
         }
-        if self.settings.summarize && tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
+        if tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
             return Plan::decline("what is far from the question is no longer than its summary would be");
-        }
-        if !self.settings.summarize {
-            return Plan::from_edits(drops(view, &gone), "nothing may leave");
         }
         let code = match gone.iter().map(|leaving| leaving.cause).max() {
             Some(Cause::Window | Cause::Demand) => "window-shrunk",
@@ -244,7 +226,7 @@ impl VectorRetrieval {
     }
 
     fn share(&self, goal: &Goal) -> Tokens {
-        self.settings.summary_room().tokens(goal)
+        SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
     }
 }
 
@@ -258,22 +240,6 @@ fn binding(view: &View<'_>, unit: usize) -> Option<f32> {
     let typed = texts.flat_map(|(_, text, ranges)| ranges.into_iter().map(move |range| &text[range]));
     let demands = typed.flat_map(|text| speech::demands(view.lexicon(), text));
     demands.map(|demand| demand.binding).max_by(f32::total_cmp)
-}
-
-/// Returns one drop for each cause, in the order of the queue.
-fn drops(view: &View<'_>, gone: &[RemovalCandidate]) -> Vec<Edit> {
-    let drop = |leaving: &[RemovalCandidate]| {
-        let code = match leaving[0].cause {
-            Cause::Far | Cause::Earlier => "far-from-question",
-            Cause::Near => "no-room-for-near",
-            Cause::Window | Cause::Demand => "window-shrunk",
-        };
-        let (detail, score) = reason(view, leaving, code);
-        let mut units: Vec<u32> = leaving.iter().map(|leaving| leaving.unit as u32).collect();
-        units.sort_unstable();
-        Edit::Drop { units, reason: Reason::new(code, detail).with_score(score) }
-    };
-    gone.chunk_by(|left, right| left.cause == right.cause).map(drop).collect()
 }
 
 /// Returns the figures of a reason, and the highest nearness among the units that leave.

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use super::*;
-use epitome_strategy::{EmbedError, Embedder, Embeddings, Protection, async_trait};
+use epitome_strategy::{Edit, EmbedError, Embedder, Embeddings, Protection, async_trait};
 use epitome_testkit::PlanCase;
 
 /// Questions and answers about several things, of about 40 tokens each, and a question that goes back to one of them.
@@ -63,18 +63,9 @@ fn the_nearest_leave_when_the_goal_leaves_no_room_and_the_window_last() {
     case("keep_nearest=2").target(1).expect("summarize u2..u13 in 20 tokens (no-room-for-near)");
     case("keep_nearest=2 window=5").target(1).expect("summarize u2..u13 in 20 tokens (window-shrunk)");
     // The last chosen of the near ones leaves first: the question is nearer than its answer.
-    case("keep_nearest=2 neighbours=false").target(130).expect(
+    case("keep_nearest=2").target(130).expect(
         "summarize u7..u13 in 20 tokens (no-room-for-near)
          drop u2..u5 (no-room-for-near)",
-    );
-}
-
-#[test]
-fn without_summaries_the_causes_leave_one_by_one() {
-    case("keep_nearest=2 summarize=false window=3").target(1).expect(
-        "drop u2..u5, u8..u11 (far-from-question)
-         drop u6..u7 (no-room-for-near)
-         drop u12..u13 (window-shrunk)",
     );
 }
 
@@ -98,12 +89,6 @@ user: the tax office letter again
     };
     check("", 150, "summarize u3..u6 in 1 tokens (far-from-question)");
     check(
-        "neighbours=false",
-        80,
-        "summarize u2..u4 in 1 tokens (far-from-question)
-         drop u6 (far-from-question)",
-    );
-    check(
         "",
         80,
         "summarize u2..u4 in 1 tokens (no-room-for-near)
@@ -113,19 +98,15 @@ user: the tax office letter again
 
 #[test]
 fn what_says_the_same_takes_one_place() {
-    let topics =
-        ["income return form", "income return form", "income return form", "income tax letter", "guitar chord string"];
-    let check = |settings: &str, expect: &str| {
-        let settings = format!("keep_nearest=2 neighbours=false identifier_weight=0 {settings}");
-        let planned = case_of(&topics, "income return form", &settings).target(130).run();
-        assert!(planned.text.starts_with(expect), "{settings}: {}", planned.text);
+    // Two that are alike, and one that is less near but says something else.
+    let units = Embeddings::new(2, vec![1.0, 0.1, 1.0, 0.1, 0.6, -0.8]);
+    let candidates = [0.9, 0.8, 0.6].into_iter().enumerate().map(|(unit, nearness)| Candidate { unit, nearness });
+    let candidates: Vec<Candidate> = candidates.collect();
+    let chosen = |lambda: f64| -> Vec<usize> {
+        nearness::nearest(&candidates, &units, 2, lambda).iter().map(|candidate| candidate.unit).collect()
     };
-    // Of the three that are alike the newest stays, and with it an answer (u9) that is less near but says something else.
-    check(
-        "lambda=0.4",
-        "summarize u2..u5 in 20 tokens (far-from-question)\ndrop u7..u8 (far-from-question)\ndrop u10..u11 ",
-    );
-    check("lambda=1", "summarize u7..u11 in 20 tokens (far-from-question)\ndrop u2..u3 (far-from-question)\ndrop u5 ");
+    assert_eq!(chosen(0.4), [0, 2]);
+    assert_eq!(chosen(1.0), [0, 1]);
 }
 
 #[test]
@@ -135,14 +116,14 @@ fn exact_strings_count_beside_the_vectors() {
         ["deploy broke src/gate.rs:41 yesterday", "please look again when there is time", "guitar chord string"];
     let question = "please look at src/gate.rs again when there is time";
     let check = |weight: &str, expect: &str| {
-        let settings = format!("keep_nearest=1 neighbours=false identifier_weight={weight}");
+        let settings = format!("keep_nearest=1 identifier_weight={weight}");
         case_of(&topics, question, &settings).target(130).expect(expect);
     };
-    check("2", "summarize u3..u7 in 20 tokens (far-from-question)");
+    check("2", "summarize u3..u7 in 20 tokens (no-room-for-near)");
     check(
         "0",
-        "summarize u5..u7 in 20 tokens (far-from-question)
-         drop u2..u3 (far-from-question)",
+        "summarize u5..u7 in 20 tokens (no-room-for-near)
+         drop u2..u3 (no-room-for-near)",
     );
 }
 
@@ -236,22 +217,9 @@ fn it_declines_where_there_is_nothing_to_go_by() {
     check(case("").embedder(Some(Arc::new(Same(0.0)))), "no old message has anything in common with the question");
     check(case("").embedder(Some(Arc::new(Same(f32::NAN)))), "no old message has anything in common with the question");
     let unasked = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), settings);
-    check(unasked("only_asked=false"), "there is no current question to be near to");
     check(unasked("").focus("income return form"), "the request has no question to be near to");
     check(case("window=100"), "nothing in front of the newest 15 units may leave");
     check(case("min_summary_tokens=2000"), "what is far from the question is no longer than its summary would be");
-}
-
-#[test]
-fn where_nobody_asked_most_of_the_room_is_for_the_newest() {
-    let settings = "min_summary_tokens=20 window=1 keep_nearest=2 only_asked=false";
-    let case = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "income return form"), settings);
-    let newest = case(&format!("{settings} recent_share=0.6")).focus("income return form").target(300).run();
-    let nearest = case(&format!("{settings} recent_share=0")).focus("income return form").target(300).run();
-    let asked = case(settings).question("income return form").target(300).run();
-    assert_eq!(nearest.text, asked.text);
-    // The newest topics are whole, and what is left of the room is for the nearest.
-    assert_eq!(newest.text, "summarize u2..u5 in 38 tokens (far-from-question)\ndrop u8..u9 (far-from-question)");
 }
 
 #[test]

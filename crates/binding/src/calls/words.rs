@@ -2,6 +2,7 @@
 
 use epitome::strategy::{Value, nearest};
 use serde::Deserialize;
+use serde_json::Map;
 use serde_json::value::RawValue;
 
 use crate::{Bounds, Failure, Parts, Place, Share, Source, Text, Words, config_of, host_of};
@@ -216,6 +217,7 @@ pub(super) struct CompactWords {
     mode: Option<String>,
     task: Option<String>,
     focus: Option<String>,
+    settings: Option<Map<String, Value>>,
 }
 
 /// A chain by its name, or the strategies of one.
@@ -239,7 +241,7 @@ impl CompactWords {
     pub(super) fn split(self) -> Result<(Place, Words), Failure> {
         let budget = self.budget.as_ref().map(share_of).transpose()?;
         let chain = self.chain.as_ref().map(Chain::names);
-        let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus)?;
+        let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus, self.settings)?;
         Ok((Place { format: self.format, session: self.name, to: self.to }, words))
     }
 }

@@ -42,7 +42,7 @@ pub(crate) use mcp::{McpArgs, SessionAgent};
 pub(crate) use search::SearchArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{LimitArgs, RateScopeArg, ServeArgs};
-pub(crate) use session::{CheckArgs, ConvertArgs, HistoryArgs, InspectArgs, RestoreArgs};
+pub(crate) use session::{CheckArgs, ConvertArgs, CountArgs, HistoryArgs, InspectArgs, RestoreArgs};
 #[cfg(feature = "service")]
 pub(crate) use setup::{HookAgent, HookArgs, HookEvent, SetupArgs};
 #[cfg(feature = "service")]
@@ -71,6 +71,9 @@ pub(crate) enum Command {
     /// Compare a session with the thresholds: should it be compacted?
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
+    /// Count the tokens of a text or of a list of messages
+    #[command(hide = true)]
+    Count(CountArgs),
     /// Show what fills a session's context, what would leave it next, and what has left
     #[command(after_help = examples::CONTEXT)]
     Context(ContextArgs),

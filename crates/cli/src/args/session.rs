@@ -109,3 +109,14 @@ pub(crate) struct RestoreArgs {
     #[command(flatten)]
     pub(crate) target: OutputArgs,
 }
+
+/// Arguments of `epitome count`.
+#[derive(Debug, Args)]
+pub(crate) struct CountArgs {
+    /// A session in any format, or a text; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub(crate) file: PathBuf,
+    /// The counter or estimator, such as o200k_base or weighted [default: that of the configuration]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) counter: Option<String>,
+}

@@ -7,6 +7,7 @@ pub(crate) mod compact;
 pub(crate) mod completions;
 pub(crate) mod context;
 pub(crate) mod convert;
+pub(crate) mod count;
 #[cfg(feature = "eval")]
 pub(crate) mod eval;
 #[cfg(feature = "service")]

@@ -5,6 +5,7 @@
 mod bad_input;
 mod compact;
 mod context;
+mod count;
 mod eval;
 mod eval_subjects;
 mod fit;

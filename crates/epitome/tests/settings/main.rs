@@ -193,31 +193,14 @@ fn every_setting_of_a_strategy_acts() {
         let base = format!("{WINDOW}{}", SUMMARY.replace("\"summary\"", &format!("{id:?}")));
         for field in registration.fields {
             let section = format!("strategies.{id}");
-            let (base, values) = settled(id, field.name, &base).unwrap_or_else(|| (base.clone(), values(field)));
-            let files: Vec<String> = values.iter().map(|value| set(&base, &section, field.name, value)).collect();
+            let files: Vec<String> =
+                values(field).iter().map(|value| set(&base, &section, field.name, value)).collect();
             if !acts(&base, &files) {
                 dead.push(format!("{id}.{}", field.name));
             }
         }
     }
     assert_eq!(dead, Vec::<String>::new(), "nothing changes with these settings");
-}
-
-/// The other settings that a setting of a strategy needs.
-fn settled(id: &str, name: &str, base: &str) -> Option<(String, Vec<Value>)> {
-    let beside = |setting: &str, values: Value| {
-        Some((format!("{base}[strategies.{id}]\n{setting}\n"), values.as_array().unwrap().clone()))
-    };
-    match (id, name) {
-        ("time-decay", "half_life_share") => beside("hasten_up_to = 1.0", json!([0.01, 10.0])),
-        ("diff-truncation", "minor_files") => beside("max_share = 0.02\nmin_tokens = 50", json!([[]])),
-        ("vector-retrieval", "recent_share") => beside("only_asked = false\nwindow = 1", json!([0.0, 0.3])),
-        ("topic-segments", "pause_score") => {
-            beside("pause_minutes = 10_000.0\nnovelty_score = 0.0\nmin_topic_tokens = 100", json!([0.0, 10.0]))
-        }
-        ("time-decay", "half_life_minutes") => beside("hasten_up_to = 1.0", json!([60.0])),
-        _ => None,
-    }
 }
 
 #[test]
@@ -290,7 +273,9 @@ fn every_chain_every_preset_and_every_second_name_acts() {
             "hard_threshold_tokens" => (WINDOW.to_owned(), "11_500"),
             "reserve_tokens" => ("[budget]\nwindow = 16_000\n".to_owned(), "500"),
             "keep_recent_messages" => (WINDOW.to_owned(), "8"),
-            "summary_max_tokens" => (WINDOW.to_owned(), "100"),
+            "keep_recent_rounds" => (WINDOW.to_owned(), "2"),
+            "summary_max_tokens" | "summary_max_length" => (WINDOW.to_owned(), "100"),
+            "enabled" => (format!("{WINDOW}soft = 8_000\n"), "false"),
             "memory_flush_enabled" => (format!("{WINDOW}[live]\nmemory_file = {path:?}\n"), "true"),
             // With a model or without: that takes a service.
             "use_llm" | "llm_fallback_to_rules" => continue,

@@ -45,6 +45,7 @@ fn with_view<T>(look: impl FnOnce(&View<'_>, &Goal) -> T) -> T {
         target: 10,
         limit: 20,
         window: 20,
+        max_summary_tokens: None,
         task: TaskKind::Code,
         cycle: 1,
         focus: Some("thanks".to_owned()),

@@ -50,7 +50,7 @@ pub(super) fn compact_column(
     threads: usize,
 ) -> PyResult<Column> {
     let parts = &engine.parts;
-    let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus);
+    let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus, None);
     let words = words.map_err(|failure| failure.raise(py, &parts.raised))?;
     // A mistake in the words is one of the call, not of every row.
     parts.request(&words, 0, 0).map_err(|failure| failure.raise(py, &parts.raised))?;

@@ -51,7 +51,7 @@ impl UnreadRequest {
         request.model = request.model.or(self.said.model);
         // The answer to a call of ours would not be taken out of such a stream.
         request.takes_tools &= !self.said.streams_a_list;
-        request.budget = proxy.core.budget_of(request.model.as_deref());
+        request.budget = proxy.core.budget_of(&proxy.core.runtime, request.model.as_deref());
         request.hides_handles = proxy.hides_handles(request.takes_tools);
         Ok(Incoming::new(request))
     }

@@ -98,6 +98,7 @@ pub(crate) async fn compress(
                 focus: None,
                 task: None,
                 chain: None,
+                settings: serde_json::Map::new(),
                 mode: None,
                 draft: None,
                 summaries: Vec::new(),

@@ -10,10 +10,11 @@ use epitome::strategy::{Cancellation, HostChanges, TaskKind, UnknownName};
 use epitome::{Engine, MemoryArchive, Registry, Report, Request, Runtime, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::http::{ApiError, Problem, provider_format, read_request};
-use crate::state::Core;
+use crate::state::{Core, suited};
 use crate::turns::WorkFailure;
 
 /// A request as a provider would get it, and its budget.
@@ -43,6 +44,11 @@ pub(crate) struct Subject {
     pub(crate) chain: Option<Vec<String>>,
     /// `fixed`, `adaptive` or `tournament`.
     pub(crate) mode: Option<String>,
+    /// Settings for this call alone, over the configuration's: keys with their section (`budget.target`), or names such as
+    /// `keep_recent_messages`.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub(crate) settings: Map<String, Value>,
     /// For `/v1/compact` only: the `draft` of a preview of this request. Exactly that compaction is made; what else is asked
     /// for does not count.
     #[schema(value_type = Option<Object>)]
@@ -74,6 +80,8 @@ impl Subject {
 
 /// A request that was read, with what works on it.
 pub(crate) struct Job {
+    /// The service's runtime, or the one that the settings of the call make.
+    pub(crate) runtime: Arc<Runtime>,
     pub(crate) loaded: LoadedFile,
     pub(crate) engine: Engine,
     pub(crate) ledger: Ledger,
@@ -95,16 +103,21 @@ impl Job {
     pub(crate) fn new(core: &Core, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
         let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
-        let engine = core.engine(loaded.format);
+        let runtime = call_runtime(&core.runtime, &core.registry, &subject.settings)?;
+        let engine = match &runtime {
+            Some(runtime) => suited(epitome::engine_of(runtime), loaded.format),
+            None => suited(core.engine.clone(), loaded.format),
+        };
+        let runtime = runtime.map_or_else(|| Arc::clone(&core.runtime), Arc::new);
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: RequestFields = serde_json::from_str(subject.request.get()).unwrap_or_default();
         let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
-        let budget = Budget { tool_definitions: tools, ..budget_of(core, subject, wishes.model.as_deref())? };
-        let mut request = request_of(core, subject, &budget)?;
+        let budget = Budget { tool_definitions: tools, ..budget_of(core, &runtime, subject, wishes.model.as_deref())? };
+        let mut request = request_of(core, &runtime, subject, &budget)?;
         request.cancellation = cancellation.clone();
-        let model = subject.model.clone().or(wishes.model).or_else(|| core.runtime.model.clone());
-        Ok(Self { loaded, engine, ledger, budget, model, request })
+        let model = subject.model.clone().or(wishes.model).or_else(|| runtime.model.clone());
+        Ok(Self { runtime, loaded, engine, ledger, budget, model, request })
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -190,7 +203,7 @@ fn not_compacted(error: EngineError) -> ApiError {
 }
 
 /// The budget that a caller gives, or the configuration's.
-fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
+fn budget_of(core: &Core, runtime: &Runtime, subject: &Subject, own_model: Option<&str>) -> Result<Budget, ApiError> {
     let positive = |name: &str, value: Option<u32>| match value {
         Some(0) => Err(Problem::BadBudget.with(format!("`{name}` is 0"))),
         other => Ok(other),
@@ -198,8 +211,8 @@ fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<
     positive("budget", subject.budget)?;
     positive("target", subject.target)?;
     let mut budget = match &subject.model {
-        Some(model) => core.runtime.budget_for(model).map_err(|error| Problem::UnknownModel.with(error.to_string()))?,
-        None => core.budget_of(own_model),
+        Some(model) => runtime.budget_for(model).map_err(|error| Problem::UnknownModel.with(error.to_string()))?,
+        None => core.budget_of(runtime, own_model),
     };
     if let Some(window) = positive("window", subject.window)? {
         budget.window = window;
@@ -208,7 +221,7 @@ fn budget_of(core: &Core, subject: &Subject, own_model: Option<&str>) -> Result<
     Ok(budget)
 }
 
-fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
+fn request_of(core: &Core, runtime: &Runtime, subject: &Subject, budget: &Budget) -> Result<Request, ApiError> {
     let usable = budget.usable();
     let limit = subject.budget.unwrap_or_else(|| budget.hard.tokens(usable).min(usable));
     let target = subject.budget.unwrap_or_else(|| budget.target.tokens(usable).min(limit));
@@ -217,8 +230,8 @@ fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request
     request.trigger = Trigger::Manual;
     request.window = subject.budget.is_none().then_some(budget.window);
     request.focus.clone_from(&subject.focus);
-    request.mode = core.runtime.mode;
-    request.chain.clone_from(&core.runtime.fixed);
+    request.mode = runtime.mode;
+    request.chain.clone_from(&runtime.fixed);
     if let Some(name) = &subject.task {
         request.task = Some(task_named(name)?);
         (request.mode, request.chain) = (Mode::Adaptive, None);
@@ -231,13 +244,30 @@ fn request_of(core: &Core, subject: &Subject, budget: &Budget) -> Result<Request
         }
     }
     if let Some(names) = &subject.chain {
-        request.chain = Some(chain_of(&core.runtime, &core.registry, names)?);
+        request.chain = Some(chain_of(runtime, &core.registry, names)?);
         request.mode = Mode::Fixed;
     }
     if request.mode == Mode::Fixed && request.chain.is_none() {
         return Err(Problem::NoChain.into());
     }
     Ok(request)
+}
+
+/// The runtime that the settings of one call make of another; `None` where there are none.
+pub(crate) fn call_runtime(
+    runtime: &Runtime,
+    registry: &Registry,
+    settings: &Map<String, Value>,
+) -> Result<Option<Runtime>, ApiError> {
+    if settings.is_empty() {
+        return Ok(None);
+    }
+    let made = runtime.for_call(settings, registry);
+    made.map(Some).map_err(|errors| {
+        Problem::BadSettings
+            .with(errors.to_string())
+            .with_help("`settings` has keys of the configuration that say how to compact")
+    })
 }
 
 /// The kind of task that a caller names.

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compact;
 pub(crate) mod compress;
+pub(crate) mod count;
 pub(crate) mod inspect;
 pub(crate) mod job;
 pub(crate) mod retrieve;
@@ -19,6 +20,7 @@ use crate::state::Core;
 /// The problems of every request that is looked at.
 const JOB: &[Problem] = &[
     Problem::BadBudget,
+    Problem::BadSettings,
     Problem::NoChain,
     Problem::NotARequest,
     Problem::SeveralRequests,
@@ -42,6 +44,7 @@ pub(crate) fn router(core: Arc<Core>) -> OpenApiRouter {
         .routes(with_problems(routes!(compact::preview), &[JOB]))
         .routes(with_problems(routes!(check::check), &[JOB]))
         .routes(with_problems(routes!(inspect::inspect), &[JOB]))
+        .routes(with_problems(routes!(count::count), &[JOB]))
         .routes(with_problems(routes!(compress::compress), &[JOB]))
         .routes(with_problems(routes!(retrieve::by_body), &[retrieving]))
         .routes(with_problems(routes!(retrieve::by_path), &[retrieving]))

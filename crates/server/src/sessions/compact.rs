@@ -10,6 +10,7 @@ use epitome::store::StoredMessage;
 use epitome::strategy::{Archive as _, ArchivedContent, Cancellation};
 use epitome::{Draft, Report, Session};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
 use super::create;
@@ -24,7 +25,7 @@ use super::opened::CachedSession;
 use super::state::Sessions;
 use crate::auth::Caller;
 use crate::http::{ApiError, Problem, QueryParameters, json_of, json_or_default, require_compacted};
-use crate::routes::job::{EditedSummary, chain_of, task_named};
+use crate::routes::job::{EditedSummary, call_runtime, chain_of, task_named};
 
 /// The longest focus, in characters.
 const LONGEST_FOCUS: usize = 4_000;
@@ -44,6 +45,11 @@ pub(crate) struct Ask {
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains.
     #[schema(min_items = 1)]
     chain: Option<Vec<String>>,
+    /// Settings for this compaction alone, over the session's: keys with their section (`budget.target`), or names such as
+    /// `keep_recent_messages`.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    settings: Map<String, Value>,
 }
 
 impl Ask {
@@ -123,7 +129,15 @@ impl Operation for Compact {
     async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let compaction = self.0.compaction(sessions, opened)?;
         let before = opened.live.session().next_epoch();
-        let report = opened.live.compact(&compaction).await.map_err(live)?;
+        let of_call = call_runtime(&opened.runtime, &sessions.core.registry, &self.0.settings)?;
+        if let Some(runtime) = &of_call {
+            opened.live.resettle(runtime);
+        }
+        let compacted = opened.live.compact(&compaction).await;
+        if of_call.is_some() {
+            opened.live.resettle(&opened.runtime);
+        }
+        let report = compacted.map_err(live)?;
         require_made(sessions, &report)?;
         Ok((report, newest(&opened.live, before)))
     }
@@ -226,6 +240,9 @@ pub(crate) async fn preview(
         }
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
+        if let Some(runtime) = call_runtime(&seen.opened.runtime, &shared.core.registry, &ask.settings)? {
+            copy.resettle(&runtime);
+        }
         // The cost of a model for a preview counts too.
         copy.count_into(Arc::clone(&shared.core.metrics.kept));
         Ok((copy, compaction))

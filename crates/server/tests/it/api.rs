@@ -33,6 +33,52 @@ async fn a_request_of_each_format_is_compacted() {
 }
 
 #[tokio::test]
+async fn settings_are_those_of_one_call() {
+    let service = service().await;
+    let request = Wire::Chat.request(18);
+    let ask = |path: &'static str, settings: Value| {
+        read(service.post(path, &json!({"request": request, "settings": settings})))
+    };
+    let tokens = |answer: &Value| answer["tokens_after"].as_u64().unwrap();
+    let (_, usual) = ask("/v1/compact", json!({})).await;
+    let (status, deeper) = ask("/v1/compact", json!({"budget": {"target": 0.2}})).await;
+    assert_eq!(status, 200, "{deeper}");
+    assert!(tokens(&deeper) <= 1_600 && tokens(&usual) > 1_600, "{} {}", tokens(&deeper), tokens(&usual));
+    let (_, recent) = ask("/v1/preview", json!({"keep_recent_messages": 10})).await;
+    assert!(recent["report"]["recent"].is_object() && usual["report"]["recent"].is_null(), "{recent}");
+    let (_, check) = ask("/v1/check", json!({"budget.window": 100_000})).await;
+    assert_eq!(check["urgency"], "none", "{check}");
+    let (_, again) = ask("/v1/compact", json!({})).await;
+    assert_eq!(tokens(&again), tokens(&usual), "the configuration stays");
+    for settings in
+        [json!({"summary.prompts": "/etc"}), json!({"budget.sfot": 1}), json!({"strategies.mine.command": ["x"]})]
+    {
+        let (status, answer) = ask("/v1/compact", settings).await;
+        assert_eq!((status, code(&answer)), (422, "bad-settings"), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_text_and_messages_are_counted() {
+    let service = service().await;
+    let count = |body: Value| read(service.post("/v1/count", &body));
+    let check = |(status, answer): (u16, Value), expect: (u64, &str, bool)| {
+        assert_eq!(status, 200, "{answer}");
+        let told = (answer["tokens"].as_u64().unwrap(), answer["counter"].as_str().unwrap(), answer["exact"] == true);
+        assert_eq!(told, expect);
+    };
+    check(count(json!({"text": "Hello world"})).await, (2, "o200k_base", true));
+    check(count(json!({"text": "Hello world", "counter": "quarters"})).await, (3, "quarters", false));
+    let messages = json!([{"role": "user", "content": "Hello world"}]);
+    check(count(json!({"request": messages})).await, (6, "o200k_base", true));
+    check(count(json!({"request": {"messages": messages}, "format": "openai-chat"})).await, (6, "o200k_base", true));
+    for wrong in [json!({}), json!({"text": "a", "request": []}), json!({"text": "a", "counter": "abacus"})] {
+        let (status, answer) = count(wrong).await;
+        assert_eq!((status, code(&answer)), (400, "bad-request"), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_fits_comes_back_as_the_same_bytes() {
     let service = service().await;
     let request = "{ \"messages\" : [ {\"role\":\"user\",  \"content\":\"caf\\u00e9\"} ],\n \"n\":1.0 }";

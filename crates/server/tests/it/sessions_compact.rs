@@ -66,6 +66,21 @@ async fn a_compaction_is_made_told_shown_recalled_and_undone() {
 }
 
 #[tokio::test]
+async fn settings_are_those_of_one_compaction() {
+    let kept = Kept::small().await;
+    kept.session("s", 18).await;
+    let recent = |answer: &Value| answer["report"]["recent"].is_object();
+    let ask = json!({"settings": {"keep_recent_messages": 4}});
+    let previewed = kept.done("/v1/sessions/s/preview", ask.clone()).await;
+    assert!(recent(&previewed), "{previewed}");
+    assert!(!recent(&kept.done("/v1/sessions/s/preview", json!({})).await), "the session's own settings stay");
+    assert!(recent(&kept.done("/v1/sessions/s/compact", ask).await));
+    assert!(!recent(&kept.done("/v1/sessions/s/preview", json!({"target": 1_000})).await));
+    let (status, answer) = kept.post("/v1/sessions/s/compact", json!({"settings": {"live.memory_file": "x"}})).await;
+    assert_eq!((status, code(&answer)), (422, "bad-settings"), "{answer}");
+}
+
+#[tokio::test]
 async fn a_compaction_on_which_a_later_one_stands_stays() {
     let kept = Kept::small().await;
     kept.session("s", 12).await;

@@ -105,6 +105,7 @@ fn planned_with(
         target: 100,
         limit: 100,
         window: 100,
+        max_summary_tokens: None,
         task: crate::TaskKind::Unknown,
         cycle: 1,
         focus: None,

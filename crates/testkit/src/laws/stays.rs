@@ -149,7 +149,9 @@ fn protected_entries(entries: &[Entry], pins: &Pins, host: HostChanges) -> HashM
     let law = |(index, unit): (usize, &Unit)| {
         let messages = || entries[unit.entries.clone()].iter().map(|entry| &*entry.message);
         let protected_call = |message: &Message| {
-            message.calls().any(|(_, call)| pins.protected_tools.iter().any(|tool| **tool == *call.name))
+            message
+                .calls()
+                .any(|(_, call)| pins.protected_tools.iter().any(|tool| tool.eq_ignore_ascii_case(&call.name)))
         };
         let recent = pins.last_rounds > 0 && unit.round > 0 && rounds - unit.round < pins.last_rounds;
         match unit.kind {

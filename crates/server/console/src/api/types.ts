@@ -60,6 +60,7 @@ export interface components {
         Ask: {
             chain?: string[] | null;
             focus?: string | null;
+            settings?: Record<string, never>;
             /** Format: int64 */
             target?: number | null;
             task?: string | null;
@@ -259,6 +260,18 @@ export interface components {
             tool: string;
             /** @enum {string} */
             warning: "repeated-call";
+        };
+        CountAnswer: {
+            counter: string;
+            exact: boolean;
+            /** Format: int32 */
+            tokens: number;
+        };
+        CountAsk: {
+            counter?: string | null;
+            format?: string | null;
+            request?: Record<string, never> | null;
+            text?: string | null;
         };
         Departure: {
             edit: components["schemas"]["EditKind"];
@@ -931,6 +944,7 @@ export interface components {
             mode?: string | null;
             model?: string | null;
             request: Record<string, never>;
+            settings?: Record<string, never>;
             summaries?: components["schemas"]["EditedSummary"][];
             /** Format: int32 */
             target?: number | null;
@@ -1093,6 +1107,8 @@ export type ContextPartItem = components['schemas']['ContextPartItem'];
 export type ContextReport = components['schemas']['ContextReport'];
 export type ContextTokens = components['schemas']['ContextTokens'];
 export type ContextWarning = components['schemas']['ContextWarning'];
+export type CountAnswer = components['schemas']['CountAnswer'];
+export type CountAsk = components['schemas']['CountAsk'];
 export type Departure = components['schemas']['Departure'];
 export type Description = components['schemas']['Description'];
 export type Dialect = components['schemas']['Dialect'];
