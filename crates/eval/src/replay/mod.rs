@@ -2,15 +2,13 @@
 //!
 //! Before each call of the model the budget is checked, as a runtime would check it, and a compaction is made where it
 //! is due. The messages are those of the recording whatever the policy removed: how an agent would have acted otherwise
-//! is not known. It may be made to fetch again what its next recorded call needs.
+//! is not known. An observer may have it make calls beside them.
 
+mod observer;
 mod policy;
 mod prices;
 mod prompt;
-mod reads;
 mod recording;
-mod references;
-mod refetch;
 mod session;
 mod total;
 
@@ -18,20 +16,20 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use epitome::formats::{ReadOptions, read};
+use epitome::session::Message;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use observer::ReplayObserver;
 pub use policy::{NEVER, Policy, RECORDED, policies};
 pub use prices::{Price, Prices, TokenUsage};
-pub use reads::Refetches;
-pub use refetch::ExtraCalls;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};
 
 use crate::EvalError;
-use crate::case::CaseId;
-use crate::files::files;
-use crate::select::Filter;
+use crate::cases::case::CaseId;
+use crate::cases::files::files;
+use crate::cases::select::Filter;
 use recording::Recording;
 use session::replay;
 
@@ -44,8 +42,6 @@ pub struct ReplayPlan {
     pub policies: Vec<Policy>,
     /// The model.
     pub model: Model,
-    /// Whether the agent fetches again what a recorded call needs and a compaction took.
-    pub refetches: bool,
     /// Which sessions count: least tokens, format, pattern.
     pub filter: Filter,
 }
@@ -69,12 +65,6 @@ pub struct ReplayedSession {
     pub recorded_compactions: u32,
     /// Every compaction.
     pub epochs: Vec<ReplayEpoch>,
-    /// The re-fetches.
-    #[serde(flatten)]
-    pub refetches: Refetches,
-    /// The re-fetches that were made.
-    #[serde(flatten)]
-    pub extra: ExtraCalls,
     /// How long the replay took, in microseconds: appending, checking, compacting.
     pub micros: u64,
     /// Every call of the model.
@@ -159,31 +149,54 @@ fn above(
     id: &CaseId,
     format: &str,
     session: &epitome::Session,
-    ReplayPlan { policies, model, refetches, .. }: &ReplayPlan,
+    ReplayPlan { policies, model, .. }: &ReplayPlan,
 ) -> Result<Vec<ReplayedSession>, EvalError> {
     let recording = Recording::new(session);
     if recording.total < u64::from(least) {
         return Ok(Vec::new());
     }
-    let under = |policy: &Policy| {
-        let outcome = replay(&recording, policy, model, *refetches)?;
-        Ok(ReplayedSession {
-            file: id.file.clone(),
-            session: id.session.clone(),
-            format: format.to_owned(),
-            policy: policy.name().to_owned(),
-            session_tokens: recording.total,
-            tool_tokens: recording.tools,
-            recorded_compactions: recording.compactions() as u32,
-            epochs: outcome.epochs,
-            refetches: outcome.refetches,
-            extra: outcome.extra,
-            micros: outcome.micros,
-            turns: outcome.turns,
-        })
-    };
+    let under = |policy: &Policy| under(policy, model, id, format, &recording, None);
     let rows: Vec<ReplayedSession> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
     Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+}
+
+/// Returns a recording under one policy.
+fn under<'o>(
+    policy: &Policy,
+    model: &Model,
+    id: &CaseId,
+    format: &str,
+    recording: &Recording<'_>,
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
+) -> Result<ReplayedSession, EvalError> {
+    let outcome = replay(recording, policy, model, observer)?;
+    Ok(ReplayedSession {
+        file: id.file.clone(),
+        session: id.session.clone(),
+        format: format.to_owned(),
+        policy: policy.name().to_owned(),
+        session_tokens: recording.total,
+        tool_tokens: recording.tools,
+        recorded_compactions: recording.compactions() as u32,
+        epochs: outcome.epochs,
+        micros: outcome.micros,
+        turns: outcome.turns,
+    })
+}
+
+/// Returns a session under a policy, followed by `observer`, which is made for the messages of the recording as they are
+/// replayed. Linear in the session, and in the view for each compaction.
+pub fn replay_observed<O: ReplayObserver>(
+    session: &epitome::Session,
+    policy: &Policy,
+    model: &Model,
+    observer: impl FnOnce(&[Message]) -> Result<O, EvalError>,
+) -> Result<(ReplayedSession, O), EvalError> {
+    let recording = Recording::new(session);
+    let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
+    let mut observer = observer(&recording.messages)?;
+    let row = under(policy, model, &id, "", &recording, Some(&mut observer))?;
+    Ok((row, observer))
 }
 
 /// Returns a session under each policy of a plan, in their order; none where the model was never called. The plan's paths and
