@@ -174,11 +174,7 @@ fn tau_bench() {
         m7 tool/tool: ?#c → yes
         empty: task4_trial",
     );
-    check(
-        r#"{"task_id": 1, "traj": [{"role": "user", "content": []}, 3]}"#,
-        "chat
-        empty: task1_trial",
-    );
+    check(r#"{"task_id": 1, "traj": [{"role": "user", "content": []}, 3]}"#, "chat");
 }
 
 #[test]

@@ -5,10 +5,10 @@ use epitome::Budget;
 use epitome::engine::Status;
 use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
 use epitome::session::{Epoch, Message, Origin, Role, Trigger};
-use epitome_eval::Filter;
 use epitome_eval::replay::{
     Model, NEVER, Policy, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
 };
+use epitome_eval::{CaseId, Filter};
 
 /// A price whose parts can be told apart in a sum.
 fn price() -> Price {
@@ -39,17 +39,13 @@ fn said(role: Role, text: &str, at: i64) -> Message {
 const TWELVE: &str = "one two three four five six seven eight nine ten eleven twelve";
 
 fn under(session: &Session, policy: &str, model: &Model) -> ReplayedSession {
-    let all = policies(&[policy.to_owned()], Some(model.budget.window), &epitome::registry()).unwrap();
-    row(session, policy, plan(all, model.clone()))
+    let policy = Policy::parse(policy, Some(model.budget.window), &epitome::registry()).unwrap();
+    row(session, &policy, model)
 }
 
-fn row(session: &Session, policy: &str, plan: ReplayPlan) -> ReplayedSession {
-    let rows = replay_session("a.json", "a", "openai-chat", session, &plan).unwrap();
-    rows.into_iter().find(|row| row.policy == policy).unwrap()
-}
-
-fn plan(policies: Vec<Policy>, model: Model) -> ReplayPlan {
-    ReplayPlan { paths: Vec::new(), policies, model, filter: Filter::default() }
+fn row(session: &Session, policy: &Policy, model: &Model) -> ReplayedSession {
+    let id = CaseId { file: "a.json".into(), session: "a".into(), cut_permille: 0, part: None };
+    replay_session(&id, "openai-chat", session, policy, model, None).unwrap()
 }
 
 fn session_of(messages: Vec<Message>) -> Session {
@@ -114,8 +110,7 @@ fn never_is_a_plain_sum_and_the_rest_adds_up() {
     }
     let model = model(1_200);
     let all = policies(&["default".to_owned(), "classic".to_owned()], Some(1_200), &epitome::registry()).unwrap();
-    let plan = plan(all, model.clone());
-    let rows = replay_session("a.json", "a", "openai-chat", &session, &plan).unwrap();
+    let rows: Vec<ReplayedSession> = all.iter().map(|policy| row(&session, policy, &model)).collect();
     let totals = totals(&rows, &model.price);
     let of = |policy: &str| totals.iter().find(|total| total.policy == policy).unwrap();
     assert_eq!((of(NEVER).spent.input, of(NEVER).spent.output), plain);

@@ -7,11 +7,12 @@ mod references;
 mod repeats;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use epitome::Session;
 use epitome::session::{Entry, EntryKey, Message};
-use epitome_eval::EvalError;
-use epitome_eval::replay::{Model, Policy, ReplayObserver, ReplayedSession, replay_observed};
+use epitome_eval::replay::{Model, Policy, ReplayObserver, ReplayedSession, replay_session};
+use epitome_eval::{CaseId, EvalError};
 
 pub use calls::ExtraCalls;
 pub use references::ReferenceCounts;
@@ -44,15 +45,16 @@ pub fn replay_with_fetches(
     model: &Model,
     makes_calls: bool,
 ) -> Result<(ReplayedSession, Refetches), EvalError> {
-    let (row, observer) =
-        replay_observed(session, policy, model, |messages| RefetchObserver::new(messages, makes_calls))?;
+    let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
+    let mut observer = RefetchObserver::new(session, makes_calls)?;
+    let row = replay_session(&id, "", session, policy, model, Some(&mut observer))?;
     let extra = observer.fetches.map(|fetches| fetches.made).unwrap_or_default();
     let found = Refetches { repeats: observer.outputs.found, references: observer.references.found, extra };
     Ok((row, found))
 }
 
-struct RefetchObserver {
-    recording: Vec<Message>,
+struct RefetchObserver<'a> {
+    recording: &'a [Arc<Message>],
     outputs: FetchedOutputs,
     references: References,
     fetches: Option<Fetches>,
@@ -60,19 +62,19 @@ struct RefetchObserver {
     fetched: HashSet<usize>,
 }
 
-impl RefetchObserver {
-    fn new(messages: &[Message], makes_calls: bool) -> Result<Self, EvalError> {
+impl<'a> RefetchObserver<'a> {
+    fn new(session: &'a Session, makes_calls: bool) -> Result<Self, EvalError> {
         Ok(Self {
-            recording: messages.to_vec(),
+            recording: session.log(),
             outputs: FetchedOutputs::default(),
-            references: References::new(messages.iter())?,
+            references: References::new(session.log().iter().map(|message| &**message))?,
             fetches: makes_calls.then(Fetches::default),
             fetched: HashSet::new(),
         })
     }
 }
 
-impl ReplayObserver for RefetchObserver {
+impl ReplayObserver for RefetchObserver<'_> {
     fn added(&mut self, number: usize, key: EntryKey, message: &Message) {
         self.fetched.clear();
         self.references.push(number, message);

@@ -158,7 +158,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("compact", "--key-variable", MODEL, "keys_come_from_the_environment_and_never_show"),
     ("eval", "--methods", EVAL, "settings_are_set"),
     ("eval", "--budgets", EVAL, "settings_are_set"),
-    ("eval", "--what", EVAL_SUBJECTS, "evidence_of_chats"),
+    ("eval", "--what", EVAL_SUBJECTS, "recorded_summaries"),
     ("mcp", "--beside", MCP, "beside_an_agent"),
     ("mcp", "--needs", MCP, "an_agent_without_the_service_that_it_needs"),
     ("serve", "--install", INSTALL, "it_is_started_and_taken_back"),

@@ -15,8 +15,8 @@ mod total;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use epitome::Session;
 use epitome::formats::{ReadOptions, read};
-use epitome::session::Message;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -131,7 +131,7 @@ impl ReplayPlan {
                     if !self.filter.admits_session(&id) {
                         return Ok(Vec::new());
                     }
-                    above(self.filter.min_tokens, &id, format, &session.session, self)
+                    self.of_session(&id, format, &session.session)
                 })
                 .collect();
             for found in of_sessions {
@@ -140,24 +140,17 @@ impl ReplayPlan {
         }
         Ok(Ok((rows, loaded.sessions.len())))
     }
-}
 
-/// Returns a session under each policy; none where the model was never called, or where the session has fewer than
-/// `least` tokens. Linear in the session for each policy, and in the view for each compaction.
-fn above(
-    least: u32,
-    id: &CaseId,
-    format: &str,
-    session: &epitome::Session,
-    ReplayPlan { policies, model, .. }: &ReplayPlan,
-) -> Result<Vec<ReplayedSession>, EvalError> {
-    let recording = Recording::new(session);
-    if recording.total < u64::from(least) {
-        return Ok(Vec::new());
+    /// Returns a session under each policy; none where the model was never called, or where the session is too short.
+    fn of_session(&self, id: &CaseId, format: &str, session: &Session) -> Result<Vec<ReplayedSession>, EvalError> {
+        let recording = Recording::new(session);
+        if recording.total < u64::from(self.filter.min_tokens) {
+            return Ok(Vec::new());
+        }
+        let under = |policy: &Policy| under(policy, &self.model, id, format, &recording, None);
+        let rows: Vec<ReplayedSession> = self.policies.iter().map(under).collect::<Result<_, EvalError>>()?;
+        Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
     }
-    let under = |policy: &Policy| under(policy, model, id, format, &recording, None);
-    let rows: Vec<ReplayedSession> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
-    Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
 }
 
 /// Returns a recording under one policy.
@@ -184,30 +177,14 @@ fn under<'o>(
     })
 }
 
-/// Returns a session under a policy, followed by `observer`, which is made for the messages of the recording as they are
-/// replayed. Linear in the session, and in the view for each compaction.
-pub fn replay_observed<O: ReplayObserver>(
-    session: &epitome::Session,
+/// Returns a session under a policy, followed by `observer`. Linear in the session, and in the view for each compaction.
+pub fn replay_session<'o>(
+    id: &CaseId,
+    format: &str,
+    session: &Session,
     policy: &Policy,
     model: &Model,
-    observer: impl FnOnce(&[Message]) -> Result<O, EvalError>,
-) -> Result<(ReplayedSession, O), EvalError> {
-    let recording = Recording::new(session);
-    let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
-    let mut observer = observer(&recording.messages)?;
-    let row = under(policy, model, &id, "", &recording, Some(&mut observer))?;
-    Ok((row, observer))
-}
-
-/// Returns a session under each policy of a plan, in their order; none where the model was never called. The plan's paths and
-/// filter do not matter. Linear in the session for each policy, and in the view for each compaction.
-pub fn replay_session(
-    file: &str,
-    name: &str,
-    format: &str,
-    session: &epitome::Session,
-    plan: &ReplayPlan,
-) -> Result<Vec<ReplayedSession>, EvalError> {
-    let id = CaseId { file: file.to_owned(), session: name.to_owned(), cut_permille: 0, part: None };
-    above(0, &id, format, session, plan)
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
+) -> Result<ReplayedSession, EvalError> {
+    under(policy, model, id, format, &Recording::new(session), observer)
 }
