@@ -4,6 +4,8 @@
 //! `epitome eval` reads; [`blind`] lets people or a model answer from contexts; [`refetch`] has an agent fetch again what a
 //! compaction took; [`outside`] runs other compactors beside ours, and [`markdown`] prints what came out.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // what its commands have to say
+
 pub mod blind;
 pub mod markdown;
 pub mod outside;

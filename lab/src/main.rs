@@ -1,5 +1,7 @@
 //! The laboratory's command.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)] // what its commands have to say
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -100,7 +102,6 @@ fn wrote(sessions: usize) -> Result<()> {
     Ok(())
 }
 
-#[allow(clippy::print_stdout)] // the output of a command
 fn compare(args: &CompareArgs) -> Result<()> {
     let mut all = methods(&args.methods, &epitome::registry())?;
     all.extend(args.command.iter().map(|command| {

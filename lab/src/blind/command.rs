@@ -171,7 +171,6 @@ fn model_of(args: &JudgeArgs) -> Result<(Arc<dyn ChatModel>, String)> {
 }
 
 /// Prints the points by method and budget beside what the facts of the same questions say, and how far graders agree.
-#[allow(clippy::print_stdout)] // the output of a command
 fn print(contexts: &[BlindContext], grades: &[Grade]) {
     let (rows, agreement) = grade_rows(contexts, grades);
     println!("{}\n{}", markdown(&[Group::new("all", &rows, &pairs(&rows), 1)]), describe_agreement(&agreement));

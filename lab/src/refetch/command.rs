@@ -28,7 +28,6 @@ pub struct RefetchArgs {
 }
 
 /// Runs the command and prints a table in Markdown. The error says what is wrong.
-#[allow(clippy::print_stdout)] // the output of a command
 pub fn run(args: &RefetchArgs) -> Result<()> {
     let price = Prices::shipped()?.price("claude-sonnet-5")?.clone();
     let budget = Budget { window: args.window, ..Budget::default() };
