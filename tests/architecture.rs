@@ -61,7 +61,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-wasm", &["epitome-binding"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
     ("epitome-benches", &["epitome"]),
-    ("epitome-tests", &["epitome-formats", "epitome-session"]),
+    // Nothing that is shipped may need the laboratory.
+    ("epitome-lab", &["epitome", "epitome-eval"]),
+    ("epitome-tests", &["epitome-formats", "epitome-lab", "epitome-session"]),
 ];
 
 /// Crates that do IO over the network, run an asynchronous runtime or speak SQL, and who may use them.

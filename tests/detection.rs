@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, SignalDetector};
-use epitome_formats::{LoadedFile, Profile, ReadOptions, read, render};
+use epitome_formats::{Profile, ReadOptions, read, render};
 use epitome_session::{Message, Session};
 use epitome_strategy::{TaskKind, Verdict};
 use epitome_testkit::FakeCounter;
-use epitome_tests::{loaded, recorded_sessions, tell};
+use epitome_tests::{RecordedFile, loaded, recorded_sessions, tell};
 
 /// Sessions with fewer messages are not judged: there is little to go by.
 const LEAST_MESSAGES: usize = 20;
@@ -61,11 +61,15 @@ impl Judged<'_> {
 }
 
 /// The verdicts on every labelled session of enough messages, of its whole log or of what the model sees at its end.
-fn judge<'a>(loaded: &'a [(String, LoadedFile)], labels: &BTreeMap<String, TaskKind>, whole: bool) -> Vec<Judged<'a>> {
+fn judge<'a>(
+    loaded: &'a [(String, RecordedFile)],
+    labels: &BTreeMap<String, TaskKind>,
+    whole: bool,
+) -> Vec<Judged<'a>> {
     let mut judged = Vec::new();
     for (file, loaded) in loaded {
         let Some(label) = labels.get(file) else { continue };
-        for one in &loaded.sessions {
+        for one in loaded.sessions() {
             let session = if whole { one.session.without_journal() } else { one.session.clone() };
             if session.view().len() >= LEAST_MESSAGES {
                 judged.push(Judged { file, label: *label, verdict: detect(&session) });
@@ -180,7 +184,7 @@ fn the_format_makes_no_difference() {
                    user: and the tests?\nassistant: They pass.\n";
     check(&epitome_testkit::fixture::session(fixture), "fixture");
     for (file, loaded) in &loaded() {
-        for one in loaded.sessions.iter().take(3) {
+        for one in loaded.sessions().iter().take(3) {
             check(&one.session, file);
         }
     }

@@ -9,9 +9,9 @@ use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession, MaintainOutcome};
 use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Session};
-use epitome_formats::{LoadedFile, Profile, render, validate};
+use epitome_formats::{Profile, render, validate};
 use epitome_session::{EntryKey, Message, MessageId, Origin, Role};
-use epitome_tests::{loaded, tell};
+use epitome_tests::{RecordedFile, loaded, tell};
 use rayon::prelude::*;
 
 /// Compactions that a session has to go through to count.
@@ -150,9 +150,9 @@ fn ten_compactions_and_more_by_levels() {
     if all.is_empty() {
         return;
     }
-    let sessions = |(file, loaded): &(String, LoadedFile)| {
+    let sessions = |(file, loaded): &(String, RecordedFile)| {
         let one = |it: &epitome_formats::LoadedSession| (format!("{file} {}", it.name), it.session.clone());
-        loaded.sessions.iter().map(one).collect::<Vec<_>>()
+        loaded.sessions().iter().map(one).collect::<Vec<_>>()
     };
     let sessions: Vec<(String, Session)> = all.iter().flat_map(sessions).collect();
     let lines: Vec<String> = sessions.par_iter().filter_map(|(name, session)| line(name, session)).collect();

@@ -88,7 +88,7 @@ fn every_session_at_every_budget_three_times_over() {
     let infeasible = std::sync::atomic::AtomicUsize::new(0);
     check_all(&loaded, |loaded, index, found| {
         for share in SHARES {
-            let mut session = loaded.sessions[index].session.clone();
+            let mut session = loaded.sessions()[index].session.clone();
             let mut archive = MemoryArchive::new();
             for cycle in 1..=3 {
                 let label = format!("at {share}, cycle {cycle}");
@@ -108,7 +108,7 @@ fn every_session_at_every_budget_three_times_over() {
                 }
                 check_providers(&session, &label, found);
                 check_rendered_tokens(&engine, &session, &label, found);
-                grow(&mut session, &loaded.sessions[index].session);
+                grow(&mut session, &loaded.sessions()[index].session);
             }
         }
     });
@@ -120,10 +120,11 @@ fn every_session_at_every_budget_three_times_over() {
 fn the_budget_is_spent_on_what_is_sent() {
     let loaded = loaded();
     check_all(&loaded, |loaded, index, found| {
+        let Some(file) = loaded.agent() else { return };
         let mut engine = engine();
-        let from = loaded.format;
+        let from = file.format;
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), Format::OpenaiChat, block));
-        let mut session = loaded.sessions[index].session.clone();
+        let mut session = loaded.sessions()[index].session.clone();
         let mut ledger = engine.ledger(&session);
         if ledger.total() < 10_000 {
             return;
@@ -134,7 +135,7 @@ fn the_budget_is_spent_on_what_is_sent() {
         if !block_on(compacted).unwrap().status.is_compaction() {
             return;
         }
-        let rendered = render(session.view(), Profile::OpenaiChat, None, Source::new(loaded, index).as_ref());
+        let rendered = render(session.view(), Profile::OpenaiChat, None, Source::new(file, index).as_ref());
         let again = read(rendered.json.into_bytes(), ReadOptions::default()).unwrap();
         let (said, written) = (ledger.total(), engine.ledger(&again.sessions[0].session).total());
         // Pi's call ids can be hundreds of characters long; OpenAI takes 40, so shorter ones are written.
@@ -157,7 +158,7 @@ fn ten_compactions_in_a_row() {
     let loaded = loaded();
     let engine = engine();
     check_all(&loaded, |loaded, index, found| {
-        let recorded = &loaded.sessions[index].session;
+        let recorded = &loaded.sessions()[index].session;
         let tokens = engine.ledger(recorded).total();
         if tokens < 50_000 {
             return;

@@ -94,7 +94,7 @@ fn every_strategy_and_preset_keeps_the_guarantees() {
     let alone = subjects.iter().filter(|subject| subject.chain.is_some());
     let worked: HashMap<&str, AtomicUsize> = alone.map(|subject| (&*subject.name, AtomicUsize::new(0))).collect();
     check_sample(&loaded, |loaded, index, found| {
-        let recorded = &loaded.sessions[index].session;
+        let recorded = &loaded.sessions()[index].session;
         let counted = subjects[0].engine.ledger(recorded);
         let mut counts = Counts::default();
         for subject in &subjects {
@@ -125,7 +125,7 @@ fn every_strategy_compacts_again_and_again() {
     let loaded = loaded();
     let subjects = alone();
     check_sample(&loaded, |loaded, index, found| {
-        let recorded = &loaded.sessions[index].session;
+        let recorded = &loaded.sessions()[index].session;
         let counted = subjects[0].engine.ledger(recorded);
         if counted.total() < LARGE {
             return;
@@ -171,7 +171,7 @@ fn the_same_is_written_with_one_thread_and_with_four() {
     let (one, four) = (pool(1), pool(4));
     let mut found = Vec::new();
     for (file, loaded) in loaded.iter().filter(|(file, _)| is_sampled(file, 0)) {
-        let Some(recorded) = loaded.sessions.first().map(|loaded| &loaded.session) else { continue };
+        let Some(recorded) = loaded.sessions().first().map(|loaded| &loaded.session) else { continue };
         let ledger = subjects[0].0.engine.ledger(recorded);
         for (subject, mode) in &subjects {
             let first = one.install(|| written(subject, recorded, &ledger, *mode));

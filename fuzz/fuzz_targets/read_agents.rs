@@ -16,9 +16,6 @@ const FORMATS: &[Format] = &[
     Format::Cline,
     Format::Langgraph,
     Format::DeerFlow,
-    Format::WhoAndWhen,
-    Format::TauBench,
-    Format::Intercode,
 ];
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| common::check_as(data, FORMATS));

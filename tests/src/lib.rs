@@ -4,7 +4,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use epitome_formats::{LoadedFile, ReadOptions, read};
+use epitome_formats::{LoadedFile, LoadedSession, ReadOptions, read};
+use epitome_lab::sets::{SetFile, read_set};
 use epitome_session::{Content, Message, Origin, Role, Session, units};
 use rayon::prelude::*;
 
@@ -38,20 +39,54 @@ pub fn tell(line: &str) {
     std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
+/// A file of recorded sessions.
+#[derive(Debug)]
+pub enum RecordedFile {
+    /// One of an agent or a provider.
+    Agent(LoadedFile),
+    /// One of an evaluation harness, or a set of dialogues, which only the laboratory reads.
+    Set(SetFile),
+}
+
+impl RecordedFile {
+    /// Its sessions.
+    pub fn sessions(&self) -> &[LoadedSession] {
+        match self {
+            Self::Agent(loaded) => &loaded.sessions,
+            Self::Set(set) => &set.sessions,
+        }
+    }
+
+    /// The file as it was read, where an agent or a provider wrote it.
+    pub fn agent(&self) -> Option<&LoadedFile> {
+        match self {
+            Self::Agent(loaded) => Some(loaded),
+            Self::Set(_) => None,
+        }
+    }
+
+    /// Reads a file; `None` where it holds no session. What a harness recorded is read as such: a general reader of chat
+    /// completions would take it too.
+    fn read(bytes: Vec<u8>) -> Option<Self> {
+        match read_set(&bytes) {
+            Some(set) => Some(Self::Set(set)),
+            None => read(bytes, ReadOptions::default()).ok().map(Self::Agent),
+        }
+    }
+}
+
 /// Files of the recorded sessions that hold sessions, read; says so visibly when there are none.
-pub fn loaded() -> Vec<(String, LoadedFile)> {
+pub fn loaded() -> Vec<(String, RecordedFile)> {
     let Some(folder) = recorded_sessions() else {
         tell("NOT RUN on recorded sessions: there is no folder `$EPITOME_SESSIONS` or `../shared/data/dev`");
         return Vec::new();
     };
     let name = |path: &Path| path.strip_prefix(&folder).unwrap_or(path).display().to_string();
     let files = files(&folder);
-    let read_one = |path: &std::path::PathBuf| {
-        let loaded = read(std::fs::read(path).unwrap(), ReadOptions::default()).ok()?;
-        Some((name(path), loaded))
-    };
-    let loaded: Vec<(String, LoadedFile)> = files.par_iter().filter_map(read_one).collect();
-    let sessions: usize = loaded.iter().map(|(_, loaded)| loaded.sessions.len()).sum();
+    let read_one =
+        |path: &std::path::PathBuf| RecordedFile::read(std::fs::read(path).unwrap()).map(|loaded| (name(path), loaded));
+    let loaded: Vec<(String, RecordedFile)> = files.par_iter().filter_map(read_one).collect();
+    let sessions: usize = loaded.iter().map(|(_, loaded)| loaded.sessions().len()).sum();
     tell(&format!("{sessions} recorded sessions in {} of {} files", loaded.len(), files.len()));
     loaded
 }
@@ -70,30 +105,30 @@ pub fn is_sampled(file: &str, index: usize) -> bool {
 }
 
 /// [`check_all`] on the sessions that [`is_sampled`] names.
-pub fn check_sample(loaded: &[(String, LoadedFile)], check: impl Fn(&LoadedFile, usize, &mut Vec<String>) + Sync) {
+pub fn check_sample(loaded: &[(String, RecordedFile)], check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync) {
     check_those(loaded, is_sampled, check);
 }
 
 /// Runs `check` on every session of every file, files in parallel; panics with everything that it found wrong.
-pub fn check_all(loaded: &[(String, LoadedFile)], check: impl Fn(&LoadedFile, usize, &mut Vec<String>) + Sync) {
+pub fn check_all(loaded: &[(String, RecordedFile)], check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync) {
     check_those(loaded, |_, _| true, check);
 }
 
 fn check_those(
-    loaded: &[(String, LoadedFile)],
+    loaded: &[(String, RecordedFile)],
     is_checked: impl Fn(&str, usize) -> bool + Sync,
-    check: impl Fn(&LoadedFile, usize, &mut Vec<String>) + Sync,
+    check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync,
 ) {
     let problems: Vec<String> = loaded
         .par_iter()
         .flat_map(|(file, loaded)| {
-            (0..loaded.sessions.len())
+            (0..loaded.sessions().len())
                 .into_par_iter()
                 .filter(|index| is_checked(file, *index))
                 .flat_map_iter(|index| {
                     let mut found = Vec::new();
                     check(loaded, index, &mut found);
-                    let name = loaded.sessions[index].name.clone();
+                    let name = loaded.sessions()[index].name.clone();
                     found.into_iter().map(move |problem| format!("{file} {name}: {problem}"))
                 })
                 .collect::<Vec<_>>()

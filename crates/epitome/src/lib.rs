@@ -52,8 +52,7 @@
 //! them off, the crate is what runs on `wasm32-unknown-unknown`. More features: `http` for models and embeddings
 //! over HTTP; `clustering` for the strategy `semantic-clustering` and the presets that use it; `fastembed` for neural
 //! embedding models on this machine, `fastembed-download` for fetching them on first use; `sqlite` and `postgres` for
-//! keeping the sessions of many tenants in a database; `benchmarks` for reading the recordings of evaluation harnesses and
-//! sets of dialogues.
+//! keeping the sessions of many tenants in a database.
 
 pub use epitome_config as config;
 pub use epitome_engine as engine;

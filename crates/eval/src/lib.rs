@@ -6,121 +6,44 @@
 //!
 //! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
 //!
+//! Each folder is a room: `cases` what is measured, `figures` what a result is worth, `run` methods on cases,
+//! `tables` figures to read, [`replay`] whole sessions turn by turn, [`tune`] the search for chains and settings.
+//!
 //! The metrics have their own notion of an exact string ([`atoms`]) and share no code with the strategies'.
 
-mod atoms;
-mod baselines;
-mod budget;
-mod case;
-mod cut;
-mod edits;
-mod evidence;
-mod files;
-mod generations;
-mod groups;
-mod html;
-mod instructions;
-mod job;
-mod kept;
-mod labels;
-pub mod lake;
-mod markdown;
-mod meaning;
-mod measure;
-mod method;
-mod metric;
-mod needed;
-mod outside;
-mod paired;
-mod patterns;
-mod plan;
-pub mod probes;
-mod random;
-mod recorded;
+mod cases;
+mod error;
+mod figures;
 pub mod replay;
-mod resume;
-mod row;
 mod run;
-mod score;
-mod select;
-mod session_rows;
-mod sheet;
-mod summary;
-mod text;
+mod tables;
 pub mod tune;
-mod walk;
 
-pub use atoms::atoms;
-pub use baselines::Baseline;
-pub use budget::BudgetSpec;
-pub use case::{Case, CaseId, CaseOptions};
-pub use generations::{Generation, GenerationFigure, Generations, Steps, generations, generations_sheet};
-pub use groups::{Group, Grouping, groups};
-pub use html::report;
-pub use kept::KeptCount;
-pub use labels::Labels;
-pub use markdown::markdown;
-pub use meaning::MeaningScores;
-pub use measure::{HANDOFF, SEARCH, with_search};
-pub use method::{Method, MethodOptions, MethodOutcome, methods};
-pub use metric::{Family, Metric};
-pub use needed::NeededAtom;
-pub use paired::{Difference, RESAMPLES, differences};
-pub use plan::{Plan, Progress, Subject};
-pub use resume::{Basis, RowReuse};
-pub use row::Row;
-pub use run::Run;
-pub use score::Scores;
-pub use select::Filter;
-pub use session_rows::shown_probes;
-pub use sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured_metrics, signed};
-pub use summary::{Average, MisplacedLines, Summary, summaries};
-
-use thiserror::Error;
-
-/// Why an evaluation cannot continue.
-#[derive(Debug, Error)]
-pub enum EvalError {
-    /// A file or folder cannot be read.
-    #[error("cannot read {file}: {error}")]
-    Read {
-        /// The file or folder.
-        file: String,
-        /// The reason.
-        #[source]
-        error: std::io::Error,
-    },
-    /// The method's specification is not valid.
-    #[error("{0}")]
-    Method(String),
-    /// A configuration cannot be used.
-    #[error("{0}")]
-    Config(String),
-    /// A price table cannot be used.
-    #[error("{file}: {problem}")]
-    Prices {
-        /// The file.
-        file: String,
-        /// The problem.
-        problem: String,
-    },
-    /// A folder of probes cannot be used.
-    #[error("{file}: {problem}")]
-    Probes {
-        /// The file or folder.
-        file: String,
-        /// The problem, and what to do.
-        problem: String,
-    },
-    /// A table of sessions cannot be used.
-    #[error("{file} {problem}")]
-    Lake {
-        /// The file.
-        file: String,
-        /// The problem, and what to do.
-        problem: String,
-    },
-    /// The needed strings of a case are too many for a search.
-    #[error("the strings of a case cannot be sought: {0}")]
-    Patterns(String),
-}
+pub use cases::atoms::atoms;
+pub use cases::budget::BudgetSpec;
+pub use cases::case::{Case, CaseId, CaseOptions};
+pub use cases::labels::Labels;
+pub use cases::needed::{NeededAtom, call_atoms};
+pub use cases::patterns::Patterns;
+pub use cases::select::Filter;
+pub use cases::text::append;
+pub use cases::{lake, probes};
+pub use error::EvalError;
+pub use figures::kept::KeptCount;
+pub use figures::meaning::MeaningScores;
+pub use figures::metric::{Family, Metric};
+pub use figures::paired::{Difference, RESAMPLES, differences};
+pub use figures::row::Row;
+pub use figures::score::Scores;
+pub use figures::summary::{Average, MisplacedLines, Summary, summaries};
+pub use run::baselines::Baseline;
+pub use run::generations::{Generations, Steps};
+pub use run::measure::{HANDOFF, SEARCH, with_question, with_search};
+pub use run::method::{Method, MethodOutcome, OtherMethod, methods};
+pub use run::outcome::Run;
+pub use run::plan::{Plan, Progress, Subject};
+pub use run::session_rows::shown_probes;
+pub use tables::generations::{Generation, GenerationFigure, generations, generations_sheet};
+pub use tables::groups::{Group, Grouping, groups};
+pub use tables::html::report;
+pub use tables::sheet::{ORDER, Sheet, SheetCell, Verdict, by_family, figure, measured_metrics, signed};

@@ -5,7 +5,7 @@ mod common;
 
 use common::{case, id, session};
 use epitome::session::{Entry, Role};
-use epitome_eval::{Baseline, Case, CaseOptions, KeptCount, Method, MethodOptions};
+use epitome_eval::{Baseline, Case, CaseOptions, KeptCount, Method, OtherMethod};
 
 fn needed(prefix: &[&str], future: &[&str]) -> Vec<String> {
     case(prefix, future).needed().iter().map(|needed| needed.atom.clone()).collect()
@@ -182,8 +182,7 @@ fn baselines_are_usable() {
     let case = case(&lines, &[CALL, "R ok"]);
     let registry = epitome::registry();
     for baseline in Baseline::ALL {
-        let method =
-            Method::parse(&format!("baseline:{}", baseline.as_str()), &MethodOptions::default(), &registry).unwrap();
+        let method = Method::parse(&format!("baseline:{}", baseline.as_str()), &registry).unwrap();
         for share in ["0.6", "0.4", "0.1"] {
             let budget = case.budget_tokens(share.parse().unwrap());
             let outcome = method.compact(&case, budget);
@@ -193,6 +192,17 @@ fn baselines_are_usable() {
             let uses_room = scores.tokens > budget / 3 || baseline == Baseline::Newest;
             assert!(uses_room, "{} at {share} leaves room: {scores:?}", method.name());
         }
+    }
+}
+
+/// Changes nothing, and gives a result for one budget alone, or for all.
+#[derive(Debug)]
+struct OnlyFor(Option<u32>);
+
+impl OtherMethod for OnlyFor {
+    fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
+        let fits = self.0.is_none_or(|only| only == budget);
+        fits.then(|| case.prefix.view().to_vec()).ok_or_else(|| "another budget".to_owned())
     }
 }
 
@@ -208,40 +218,26 @@ fn again_and_again() {
     let case = case(&lines, &[CALL, "R ok"]);
     let registry = epitome::registry();
     let way = [case.prefix_tokens * 6 / 10, case.prefix_tokens * 4 / 10, case.prefix_tokens * 3 / 10];
-    for name in ["default", "sliding-window", "baseline:tail", "command:cat"] {
-        let method = Method::parse(name, &MethodOptions::default(), &registry).unwrap();
+    for name in ["default", "sliding-window", "baseline:tail", "other"] {
+        let method = match name {
+            "other" => Method::other(name, OnlyFor(None)),
+            name => Method::parse(name, &registry).unwrap(),
+        };
         for is_piped in [false, true] {
             let outcome = method.compact_through(&case, &way, is_piped);
             let entries = outcome.entries.unwrap_or_else(|| panic!("{name}: {:?}", outcome.problem));
             let scores = case.score(&entries, way[2]);
-            assert_eq!(scores.is_usable(), name != "command:cat", "{name} {is_piped}: {scores:?}");
+            assert_eq!(scores.is_usable(), name != "other", "{name} {is_piped}: {scores:?}");
         }
         // One step on the way is one compaction.
         let once = method.compact(&case, way[2]).entries.unwrap();
         let through = method.compact_through(&case, &way[2..], false).entries.unwrap();
         assert_eq!(case.score(&once, way[2]), case.score(&through, way[2]), "{name}");
     }
-    let fails = Method::parse("command:false", &MethodOptions::default(), &registry).unwrap();
+    let fails = Method::other("fails", OnlyFor(Some(0)));
     assert!(fails.compact_through(&case, &way, false).problem.is_some(), "the last one decides");
     // What fails on the way leaves what is there: this one gives a result for the last budget only.
-    let only = format!("command:grep '\"budget_tokens\":{}[,}}]'", way[2]);
-    let last = Method::parse(&only, &MethodOptions::default(), &registry).unwrap();
+    let last = Method::other("last", OnlyFor(Some(way[2])));
     let left = last.compact_through(&case, &way, false).entries.unwrap();
     assert_eq!(left.len(), case.prefix.view().len());
-}
-
-#[test]
-fn outside_methods_may_fail() {
-    let case = case(&["S Be brief.", "U fix the parser", CALL, "R text", "U more"], &["A ok"]);
-    let registry = epitome::registry();
-    let run = |command: &str| {
-        Method::parse(&format!("command:{command}"), &MethodOptions::default(), &registry).unwrap().compact(&case, 600)
-    };
-    let whole = run("cat");
-    assert!(case.score(&whole.entries.unwrap(), 600).is_usable(), "the messages come back as they went");
-    let problem = |command: &str| run(command).problem.unwrap_or_default();
-    assert!(problem("false").contains("failed"), "{}", problem("false"));
-    assert!(problem("echo {}").contains("no list"), "{}", problem("echo {}"));
-    assert!(problem("echo nonsense").contains("not JSON"), "{}", problem("echo nonsense"));
-    assert!(!problem("/no/such/command").is_empty());
 }

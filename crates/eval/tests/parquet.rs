@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, MethodOptions, Plan, Row, Run, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, Plan, Row, Run, Subject, methods};
 
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
@@ -17,17 +17,17 @@ fn plan(path: PathBuf, column: Option<&str>) -> Plan {
         subject: Subject::Future,
         paths: vec![path],
         column: column.map(str::to_owned),
-        methods: methods(&["sliding-window".to_owned()], &MethodOptions::default(), &epitome::registry()).unwrap(),
+        methods: methods(&["sliding-window".to_owned()], &epitome::registry()).unwrap(),
         budgets: vec![BudgetSpec::Share(0.5)],
         generations: Vec::new(),
         search: None,
+        questions: 0,
         cuts: vec![CaseOptions::default()],
         filter: Filter { min_tokens: 0, min_calls: 0, min_needed: 0, ..Filter::default() },
         labels: Labels::default(),
         repositories: Labels::default(),
         sample: None,
         seed: 1,
-        known: Vec::new(),
     }
 }
 
@@ -38,7 +38,7 @@ fn run(path: PathBuf, column: Option<&str>) -> Run {
 /// The figures of each row, whatever the session is called and however long it took.
 fn figures(run: &Run) -> Vec<Row> {
     let plain = |row: &Row| {
-        let mut row = Row { micros: 0, basis: None, ..row.clone() };
+        let mut row = Row { micros: 0, ..row.clone() };
         (row.case.file, row.case.session) = Default::default();
         row
     };

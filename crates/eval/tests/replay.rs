@@ -3,12 +3,12 @@
 
 use epitome::Budget;
 use epitome::engine::Status;
-use epitome::session::{Arguments, Block, Content, Epoch, Message, Origin, Role, ToolCall, ToolResult, Trigger};
 use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
-use epitome_eval::Filter;
+use epitome::session::{Epoch, Message, Origin, Role, Trigger};
 use epitome_eval::replay::{
     Model, NEVER, Policy, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
 };
+use epitome_eval::{CaseId, Filter};
 
 /// A price whose parts can be told apart in a sum.
 fn price() -> Price {
@@ -35,33 +35,17 @@ fn said(role: Role, text: &str, at: i64) -> Message {
     message
 }
 
-fn call(id: &str, file: &str) -> Message {
-    let arguments = Arguments::Json(format!("{{\"path\":\"{file}\"}}").into());
-    let call = ToolCall { id: id.into(), name: "read".into(), arguments };
-    Message::new("", Role::Assistant, Origin::Model, vec![Block::new(Content::ToolCall(call))])
-}
-
-fn result(id: &str, text: &str) -> Message {
-    let result =
-        ToolResult { call_id: id.into(), name: None, text: text.into(), is_error: false, attachments: Vec::new() };
-    Message::result("", result)
-}
-
 /// Twelve words of one token each; with the frame of a message 16.
 const TWELVE: &str = "one two three four five six seven eight nine ten eleven twelve";
 
 fn under(session: &Session, policy: &str, model: &Model) -> ReplayedSession {
-    let all = policies(&[policy.to_owned()], Some(model.budget.window), &epitome::registry()).unwrap();
-    row(session, policy, plan(all, model.clone(), false))
+    let policy = Policy::parse(policy, Some(model.budget.window), &epitome::registry()).unwrap();
+    row(session, &policy, model)
 }
 
-fn row(session: &Session, policy: &str, plan: ReplayPlan) -> ReplayedSession {
-    let rows = replay_session("a.json", "a", "openai-chat", session, &plan).unwrap();
-    rows.into_iter().find(|row| row.policy == policy).unwrap()
-}
-
-fn plan(policies: Vec<Policy>, model: Model, refetches: bool) -> ReplayPlan {
-    ReplayPlan { paths: Vec::new(), policies, model, refetches, filter: Filter::default() }
+fn row(session: &Session, policy: &Policy, model: &Model) -> ReplayedSession {
+    let id = CaseId { file: "a.json".into(), session: "a".into(), cut_permille: 0, part: None };
+    replay_session(&id, "openai-chat", session, policy, model, None).unwrap()
 }
 
 fn session_of(messages: Vec<Message>) -> Session {
@@ -126,8 +110,7 @@ fn never_is_a_plain_sum_and_the_rest_adds_up() {
     }
     let model = model(1_200);
     let all = policies(&["default".to_owned(), "classic".to_owned()], Some(1_200), &epitome::registry()).unwrap();
-    let plan = plan(all, model.clone(), false);
-    let rows = replay_session("a.json", "a", "openai-chat", &session, &plan).unwrap();
+    let rows: Vec<ReplayedSession> = all.iter().map(|policy| row(&session, policy, &model)).collect();
     let totals = totals(&rows, &model.price);
     let of = |policy: &str| totals.iter().find(|total| total.policy == policy).unwrap();
     assert_eq!((of(NEVER).spent.input, of(NEVER).spent.output), plain);
@@ -175,50 +158,6 @@ fn a_recorded_compaction_is_replayed_as_recorded() {
 }
 
 #[test]
-fn re_fetches_are_repeats_of_what_was_taken_away() {
-    let file = |name: &str| format!("{name} says {}", "the same words again and again. ".repeat(20));
-    let mut messages = vec![said(Role::User, "Read a, then b, then a.", 0)];
-    for (number, name) in ["a", "b", "c", "d", "e", "f", "g", "h", "h", "a"].into_iter().enumerate() {
-        messages.push(call(&format!("c{number}"), name));
-        messages.push(result(&format!("c{number}"), &file(name)));
-    }
-    messages.push(said(Role::Assistant, "Done.", 1));
-    let session = session_of(messages);
-    // The whole fits: both repeats are there to be seen, and none is a re-fetch.
-    let row = under(&session, "chain:sliding-window", &model(100_000));
-    assert_eq!((row.refetches.repeats, row.refetches.refetches), (2, 0));
-    // Only the newest fits: `a` was gone, `h` was not.
-    let row = under(&session, "chain:sliding-window", &model(1_000));
-    assert!(!row.epochs.is_empty());
-    assert_eq!((row.refetches.repeats, row.refetches.refetches), (2, 1), "{:?}", row.epochs);
-    assert!(row.refetches.refetched_tokens > 100);
-}
-
-#[test]
-fn needed_re_fetches_are_calls_that_refer_to_what_is_gone() {
-    let file =
-        |name: &str| format!("{name} names the key {name}_key and {}", "says the same again and again. ".repeat(40));
-    let names = ["alpha", "beta", "gamma", "delta"].map(|name| format!("src/{name}_file.rs"));
-    let mut messages = vec![said(Role::User, "Read the files, then the key of the first one.", 0)];
-    for (number, name) in names.iter().enumerate() {
-        messages.push(call(&format!("c{number}"), name));
-        messages.push(result(&format!("c{number}"), &file(name)));
-    }
-    // Refers to what the oldest and the newest answers say, and to nothing that was ever said.
-    for (id, what) in [("x", "src/alpha_file.rs_key"), ("y", "src/delta_file.rs_key"), ("z", "src/never_seen.rs")] {
-        messages.push(call(id, what));
-        messages.push(result(id, "Done."));
-    }
-    messages.push(said(Role::Assistant, "Done.", 1));
-    let session = session_of(messages);
-    let counts = |row: &ReplayedSession| (row.refetches.needed, row.refetches.references);
-    assert_eq!(counts(&under(&session, "chain:sliding-window", &model(100_000))), (0, 2), "all of it is there");
-    let row = under(&session, "chain:sliding-window", &model(1_000));
-    assert!(!row.epochs.is_empty());
-    assert_eq!(counts(&row), (1, 2), "the oldest answer is gone, the newest is not: {:?}", row.epochs);
-}
-
-#[test]
 fn files_are_replayed_in_order_whatever_else_lies_there() {
     let folder = tempfile::tempdir().unwrap();
     let chat = |text: &str| {
@@ -231,44 +170,10 @@ fn files_are_replayed_in_order_whatever_else_lies_there() {
         paths: vec![folder.path().to_owned()],
         policies: policies(&[], None, &epitome::registry()).unwrap(),
         model: model(1_000),
-        refetches: false,
         filter: Filter { min_tokens: 0, ..Filter::default() },
     };
     let run = plan.run(&|_, _| {}).unwrap();
     let rows: Vec<(&str, &str)> = run.rows.iter().map(|row| (row.file.as_str(), row.policy.as_str())).collect();
     assert_eq!(rows, [("a.json", NEVER), ("a.json", RECORDED), ("b.json", NEVER), ("b.json", RECORDED)]);
     assert_eq!((run.sessions, run.skipped.len()), (2, 1));
-}
-
-#[test]
-fn what_a_call_needs_is_fetched_again() {
-    // A long loop of a tool behind a result, and a name of the model's own, that only the last calls refer to.
-    let mut messages = vec![said(Role::User, "Set the port.", 0), call("first", "notes.md")];
-    messages.push(result("first", &format!("The port stands in conf/port_4711.toml. {}", TWELVE.repeat(5))));
-    for number in 0..40 {
-        if number == 5 {
-            messages.push(said(Role::Assistant, "I call it name_77.", 1));
-        }
-        let id = format!("c{number}");
-        messages.extend([call(&id, "src"), result(&id, &format!("{number}: {}", TWELVE.repeat(4)))]);
-    }
-    messages.extend([call("last", "conf/port_4711.toml"), result("last", "port = 1"), call("own", "name_77")]);
-    let session = session_of(messages);
-    let under = |policy: &str, refetches: bool| {
-        let all = policies(&[policy.to_owned()], Some(1_200), &epitome::registry()).unwrap();
-        row(&session, policy, plan(all, model(1_200), refetches))
-    };
-    let extra = |row: &ReplayedSession| {
-        let extra = &row.extra;
-        (extra.extra_calls, extra.lost_calls, extra.crowded_calls, row.refetches.needed)
-    };
-    let plain = under("chain:sliding-window", false);
-    assert_eq!(extra(&plain), (0, 0, 0, 2));
-    let made = under("chain:sliding-window", true);
-    // The name was no tool's: only a search of the log gives it back.
-    assert_eq!(extra(&made), (1, 1, 0, 1));
-    assert_eq!(made.turns.len(), plain.turns.len() + 1, "the agent asks for it in a turn of its own");
-    assert!(made.extra.extra_tokens > 60, "{:?}", made.extra);
-    assert!(made.turns.iter().all(|turn| !turn.impossible));
-    assert_eq!(extra(&under(NEVER, true)), (0, 0, 0, 0));
 }

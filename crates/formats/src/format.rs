@@ -4,59 +4,39 @@ use std::fmt;
 use std::str::FromStr;
 
 macro_rules! formats {
-    (
-        sessions { $($format:ident = $name:literal, $about:literal;)* }
-        benchmarks { $($set:ident = $of_set:literal, $about_set:literal;)* }
-    ) => {
+    ($($format:ident = $name:literal, $about:literal;)*) => {
         /// A session format.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Format {
             $(#[doc = concat!($about, ".")] $format,)*
-            $(#[cfg(feature = "benchmarks")] #[doc = concat!($about_set, ".")] $set,)*
         }
 
         impl Format {
             /// Every format with its name on the command line, and a few words on it.
-            pub const ALL: &[(Self, &str, &str)] = &[
-                $((Self::$format, $name, $about),)*
-                $(#[cfg(feature = "benchmarks")] (Self::$set, $of_set, $about_set),)*
-            ];
+            pub const ALL: &[(Self, &str, &str)] = &[$((Self::$format, $name, $about),)*];
         }
     };
 }
 
 formats! {
-    sessions {
-        OpenaiChat = "openai-chat", "OpenAI chat completions";
-        OpenaiResponses = "openai-responses", "OpenAI Responses";
-        Anthropic = "anthropic", "Anthropic messages";
-        Gemini = "gemini", "Gemini contents";
-        ClaudeCode = "claude-code", "Claude Code JSONL";
-        Codex = "codex", "Codex rollout JSONL";
-        Pi = "pi", "Pi JSONL";
-        Opencode = "opencode", "OpenCode export";
-        GeminiCli = "gemini-cli", "Gemini CLI chat";
-        CopilotCli = "copilot-cli", "Copilot CLI events";
-        SweAgent = "swe-agent", "SWE-agent trajectory";
-        MiniSweAgent = "mini-swe-agent", "mini-swe-agent trajectory";
-        OpenHands = "openhands", "OpenHands output or events";
-        Aider = "aider", "Aider chat history";
-        Cline = "cline", "Cline SDK session";
-        Langgraph = "langgraph", "LangGraph thread";
-        DeerFlow = "deer-flow", "deer-flow event stream";
-    }
-    benchmarks {
-        WhoAndWhen = "who-and-when", "Who&When log";
-        TauBench = "tau-bench", "tau-bench trajectories";
-        Intercode = "intercode", "InterCode turn histories";
-        Locomo = "locomo", "LoCoMo conversations";
-        LongMemEval = "longmemeval", "LongMemEval conversations";
-        MemoryBank = "memorybank", "MemoryBank dialogues";
-        Madial = "madial", "MADial dialogues";
-        CrossWoz = "crosswoz", "CrossWOZ dialogues";
-        KdConv = "kdconv", "KdConv dialogues";
-    }
+    OpenaiChat = "openai-chat", "OpenAI chat completions";
+    OpenaiResponses = "openai-responses", "OpenAI Responses";
+    Anthropic = "anthropic", "Anthropic messages";
+    Gemini = "gemini", "Gemini contents";
+    ClaudeCode = "claude-code", "Claude Code JSONL";
+    Codex = "codex", "Codex rollout JSONL";
+    Pi = "pi", "Pi JSONL";
+    Opencode = "opencode", "OpenCode export";
+    GeminiCli = "gemini-cli", "Gemini CLI chat";
+    CopilotCli = "copilot-cli", "Copilot CLI events";
+    SweAgent = "swe-agent", "SWE-agent trajectory";
+    MiniSweAgent = "mini-swe-agent", "mini-swe-agent trajectory";
+    OpenHands = "openhands", "OpenHands output or events";
+    Aider = "aider", "Aider chat history";
+    Cline = "cline", "Cline SDK session";
+    Langgraph = "langgraph", "LangGraph thread";
+    DeerFlow = "deer-flow", "deer-flow event stream";
 }
 
 impl Format {

@@ -11,8 +11,6 @@
 mod agent_file;
 mod aider;
 mod anthropic;
-#[cfg(feature = "benchmarks")]
-mod benchmarks;
 mod blocks;
 mod check;
 mod claude_code;

@@ -25,11 +25,6 @@ const AGENTS: &[FormatReader] = &[
     FormatReader::new(Format::DeerFlow, Values, deerflow::fits, deerflow::read),
 ];
 
-#[cfg(feature = "benchmarks")]
-use crate::benchmarks::READERS as BENCHMARKS;
-#[cfg(not(feature = "benchmarks"))]
-const BENCHMARKS: &[FormatReader] = &[];
-
 /// Providers' requests, the most general shapes: tried last.
 const REQUESTS: &[FormatReader] = &[
     FormatReader::new(Format::Gemini, Pieces, gemini::fits, gemini::read),
@@ -40,5 +35,5 @@ const REQUESTS: &[FormatReader] = &[
 
 /// The readers in the order in which they are tried.
 pub(crate) fn readers() -> impl DoubleEndedIterator<Item = &'static FormatReader> {
-    [AGENTS, BENCHMARKS, REQUESTS].into_iter().flatten()
+    [AGENTS, REQUESTS].into_iter().flatten()
 }

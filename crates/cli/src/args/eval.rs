@@ -1,7 +1,6 @@
 //! The arguments of the commands that measure: `eval`, `replay` and `tune`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use epitome::formats::Format;
@@ -21,21 +20,19 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) column: Option<String>,
     /// The methods to measure: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
-    /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE,
-    /// baseline:newest|tail|cleared|identifiers, or command:… for an outside method, which reads
-    /// {"messages": […], "budget_tokens": N} and writes {"messages": […]}. The baselines are always measured
+    /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE, or
+    /// baseline:newest|tail|cleared|identifiers. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
     /// Budgets: shares of the tokens before the cut, such as 0.4, or tokens, such as 8k
     /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
-    /// The measurement: the future of cut sessions, folders of probes, the summaries that agents recorded, or the evidence
-    /// that questions about chats need
+    /// The measurement: the future of cut sessions, folders of probes, or the summaries that agents recorded
     #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
     pub(crate) what: SubjectArg,
-    /// Questions of each chat that are asked with the question as focus
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    /// With --what probes: ask so many questions of each session also with the question as the focus of the compaction
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) questions: usize,
     /// With --what probes: show what N passages of a search for each question answer, alone and beside every method's
     /// context
@@ -51,14 +48,8 @@ pub(crate) struct EvalArgs {
     /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
     #[arg(long)]
     pub(crate) piped: bool,
-    /// An outside method, like command:… in --methods, in which commas are allowed. Can be given several times
-    #[arg(long, value_name = "COMMAND")]
-    pub(crate) command: Vec<String>,
-    /// The longest time of an outside method for one case at one budget
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
-    pub(crate) command_timeout: Duration,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
-    /// compared with baseline:identifiers, with --by, --markdown and --html against every baseline
+    /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]
     pub(crate) compare: Option<String>,
     /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
@@ -88,42 +79,15 @@ pub(crate) struct EvalArgs {
     /// Leave recorded reasoning in the sessions
     #[arg(long)]
     pub(crate) reasoning: bool,
-    /// With --what probes: write every method's contexts, shuffled and without names, with their questions into a new
-    /// folder for readers; the graders' sheet and the key go beside it
-    #[arg(long, value_name = "DIR", conflicts_with = "grades")]
-    pub(crate) export: Option<PathBuf>,
-    /// With --what probes: a sheet of grades for an export (columns context, question, grade, grader); can be given several
-    /// times
-    #[arg(long, value_name = "FILE", requires = "key")]
-    pub(crate) grades: Vec<PathBuf>,
-    /// The key that --export wrote
-    #[arg(long, value_name = "FILE", requires = "grades")]
-    pub(crate) key: Option<PathBuf>,
-    /// With --what probes: let the model of this channel of --config answer from each context, and grade the answers
-    #[arg(long, value_name = "CHANNEL", requires = "config", conflicts_with = "grades")]
-    pub(crate) judge: Option<String>,
-    /// The judging model, where the channel has several
-    #[arg(long, value_name = "NAME", requires = "judge")]
-    pub(crate) judge_model: Option<String>,
-    /// The configuration file with the channel of --judge
-    #[arg(long, value_name = "FILE", requires = "judge")]
-    pub(crate) config: Option<PathBuf>,
     /// The file for every case, as JSON lines, each as soon as it is measured
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
-    /// Continue an earlier run: rows in the file of --jsonl that were computed from the same session, method,
-    /// budget and version are not measured again
-    #[arg(long, requires = "jsonl")]
-    pub(crate) resume: bool,
     /// The file for the report, as one HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the summary as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the tables with their 95 % intervals in Markdown
-    #[arg(long, conflicts_with = "json")]
-    pub(crate) markdown: bool,
 }
 
 /// The least size of a session that is measured.
@@ -170,8 +134,6 @@ pub(crate) enum SubjectArg {
     Probes,
     /// Sessions are cut where the agent compacted; its summary is measured beside the methods at the same size
     Recorded,
-    /// Chats with questions whose evidence is recorded
-    Evidence,
 }
 
 #[derive(Debug, Args)]
@@ -186,9 +148,6 @@ pub(crate) struct ReplayArgs {
     /// The model's context window, over that of the configurations [default: 200000, or theirs]
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub(crate) window: Option<u32>,
-    /// Have the agent call a tool again where a recorded call needs a string that a compaction took, and count these calls
-    #[arg(long)]
-    pub(crate) refetch: bool,
     /// The model whose prices are used
     #[arg(long, value_name = "NAME", default_value = "claude-sonnet-5")]
     pub(crate) model: String,
@@ -259,11 +218,4 @@ fn trials(text: &str) -> Result<usize, String> {
 fn share(text: &str) -> Result<f64, String> {
     let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
     share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
-}
-
-/// A time above 0, and not above a day.
-fn seconds(text: &str) -> Result<Duration, String> {
-    const DAY: f64 = 86_400.0;
-    let seconds = text.trim().parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= DAY);
-    seconds.map(Duration::from_secs_f64).ok_or_else(|| "takes seconds above 0, 86400 at most, such as 30".to_owned())
 }

@@ -22,6 +22,8 @@ mod install;
 #[cfg(feature = "service")]
 pub(crate) mod mcp;
 #[cfg(feature = "eval")]
+mod measure;
+#[cfg(feature = "eval")]
 pub(crate) mod replay;
 pub(crate) mod restore;
 pub(crate) mod search;

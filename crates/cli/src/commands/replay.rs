@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use epitome::engine::Status;
 use epitome_eval::replay::{
-    Model, NEVER, Prices, RECORDED, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
+    Model, Prices, ReplayEpoch, ReplayPlan, ReplayRun, ReplayedSession, Total, policies, totals,
 };
 use epitome_eval::{EvalError, Filter};
 use serde::Serialize;
 
 use crate::args::ReplayArgs;
-use crate::commands::eval::{failure, fewer, none_fits};
+use crate::commands::measure::{failure, fewer, none_fits};
 use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
@@ -91,7 +91,6 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
         paths: args.paths.clone(),
         policies: policies(&args.policies, args.window, &epitome::registry()).map_err(failure)?,
         model: Model { name: args.model.clone(), price, budget: config.budget() },
-        refetches: args.refetch,
         filter: Filter {
             min_tokens: args.min_tokens,
             format: args.filter.format.map(|format| format.as_str().to_owned()),
@@ -123,10 +122,7 @@ fn seconds(micros: u64) -> String {
 
 fn page(run: &ReplayRun, totals: &[Total], plan: &ReplayPlan, timeline: Option<usize>) -> String {
     let model = &plan.model;
-    let note = match plan.refetches {
-        false => "The messages are those of the recording:\nwhat an agent would have done differently is not known.",
-        true => "The messages are those of the recording,\nand calls that an agent has to make again.",
-    };
+    let note = "The messages are those of the recording:\nwhat an agent would have done differently is not known.";
     let sessions: Vec<&[ReplayedSession]> =
         run.rows.chunk_by(|a, b| (&a.file, &a.session) == (&b.file, &b.session)).collect();
     let mut text = format!(
@@ -145,9 +141,6 @@ fn page(run: &ReplayRun, totals: &[Total], plan: &ReplayPlan, timeline: Option<u
             writeln!(text, "\n{FAINT}… and {} more: --timeline N{FAINT:#}", number((sessions.len() - shown) as u64));
     }
     text.push_str(&table(totals));
-    if plan.refetches {
-        text.push_str(&refetches(totals));
-    }
     text
 }
 
@@ -211,7 +204,7 @@ fn timeline(epoch: &ReplayEpoch, most: u64) -> String {
 fn table(totals: &[Total]) -> String {
     // Policies differ in the ends of their names.
     let mut setting = vec![Column::Left];
-    setting.extend([Column::Right; 14]);
+    setting.extend([Column::Right; 12]);
     let headings = [
         "policy",
         "sessions",
@@ -226,8 +219,6 @@ fn table(totals: &[Total]) -> String {
         "summaries",
         "money",
         "of never",
-        "re-fetches",
-        "needed",
     ];
     let mut table = Table::new(&setting, &headings);
     let tokens = |count: u64| if count < 10_000 { number(count) } else { format!("{}k", number(count / 1_000)) };
@@ -250,8 +241,6 @@ fn table(totals: &[Total]) -> String {
             dollars(total.summary_money).into(),
             Cell::styled(dollars(total.money), STRONG),
             Cell::styled(share, style),
-            format!("{} of {}", total.refetches.refetches, total.refetches.repeats).into(),
-            format!("{} of {}", number(total.refetches.needed), number(total.refetches.references)).into(),
         ]);
     }
     let mut text = format!("\n{STRONG}totals{STRONG:#}\n{}", table.render(width().max(FIGURES)));
@@ -279,23 +268,4 @@ fn table(totals: &[Total]) -> String {
         );
     }
     text
-}
-
-/// The calls that the agent had to make again, under each policy of this engine.
-fn refetches(totals: &[Total]) -> String {
-    let headings = ["policy", "calls made again", "of turns", "tokens for them", "of input", "lost", "crowded out"];
-    let mut table = Table::new(&[[Column::Left].as_slice(), &[Column::Right; 6]].concat(), &headings);
-    for total in totals.iter().filter(|total| ![NEVER, RECORDED].contains(&total.policy.as_str())) {
-        let extra = &total.extra;
-        table.row([
-            total.policy.clone().into(),
-            number(extra.extra_calls).into(),
-            percent(extra.extra_calls.into(), total.turns.into()).into(),
-            number(extra.extra_tokens).into(),
-            percent(extra.extra_tokens, total.spent.input).into(),
-            number(extra.lost_calls).into(),
-            number(extra.crowded_calls).into(),
-        ]);
-    }
-    format!("\n{STRONG}calls made again{STRONG:#}\n{}", table.render(width().max(FIGURES)))
 }

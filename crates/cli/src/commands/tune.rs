@@ -12,7 +12,7 @@ use epitome_eval::tune::{
 };
 
 use crate::args::TuneArgs;
-use crate::commands::eval::{each_once, failure, fewer};
+use crate::commands::measure::{each_once, failure, fewer};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Target};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};

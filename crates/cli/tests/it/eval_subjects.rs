@@ -5,65 +5,6 @@ use serde_json::Value;
 use crate::eval::rows;
 use crate::place::{Place, example};
 
-/// A chat in the shape of LoCoMo: two questions, each with its turn.
-fn chat() -> String {
-    let said = |sitting: u32| -> Vec<Value> {
-        let turn = |number: u32| {
-            let text = match (sitting, number) {
-                (1, 2) => "My sister moved to Lisbon in March and works at the harbour there.".to_owned(),
-                (3, 11) => "We named the grey kitten Biscuit after all.".to_owned(),
-                _ => format!(
-                    "Nothing much happened on day {number} of week {sitting}, it rained and we read and cooked."
-                ),
-            };
-            let speaker = if number.is_multiple_of(2) { "Bo" } else { "Ann" };
-            serde_json::json!({"speaker": speaker, "dia_id": format!("D{sitting}:{number}"), "text": text})
-        };
-        (1..=24).map(turn).collect()
-    };
-    serde_json::json!([{
-        "sample_id": "pair",
-        "conversation": {
-            "speaker_a": "Ann", "speaker_b": "Bo", "session_1": said(1), "session_2": said(2), "session_3": said(3),
-        },
-        "qa": [
-            {"question": "Where did the sister of Bo move?", "answer": "Lisbon", "evidence": ["D1:2"]},
-            {"question": "What is the kitten called?", "answer": "Biscuit", "evidence": ["D3:11"]},
-            {"question": "Who won the race?", "answer": "Nobody", "evidence": ["D9:9"]},
-        ],
-    }])
-    .to_string()
-}
-
-#[cfg(unix)]
-#[test]
-fn evidence_of_chats() {
-    let place = Place::with("chat.json", chat());
-    let line = "eval chat.json --what evidence --budgets 0.5 --command false --jsonl cases.jsonl -q --compare";
-    let mut command = place.command(line);
-    let output = command.arg("default +question,baseline:newest").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("default +question − baseline:newest"), "{text}");
-    let found = |method: &str| -> Vec<[Value; 4]> {
-        let of = |row: &Value| {
-            ["/evidence/kept", "/evidence/of", "/answers/kept", "/answers/of"]
-                .map(|at| row.pointer(at).unwrap().clone())
-        };
-        rows(&place).iter().filter(|row| row["method"] == method).map(of).collect()
-    };
-    // The newest half holds the second turn; the third question has no turn in the chat.
-    assert_eq!(found("baseline:newest"), [[1, 2, 1, 2].map(Value::from)]);
-    assert_eq!(found("default +question"), [[1, 1, 1, 1].map(Value::from), [1, 1, 1, 1].map(Value::from)]);
-    // What fails keeps nothing of what there is.
-    assert_eq!(found("command:false"), [[0, 2, 0, 2].map(Value::from)]);
-    std::fs::remove_file(place.path("cases.jsonl")).unwrap();
-    let line = "eval chat.json --what evidence --budgets 0.5 --methods default --questions 1 --jsonl cases.jsonl -q";
-    assert_eq!(place.run(line).code, 0);
-    assert_eq!(found("default +question").len(), 1, "only so many are asked");
-    let markdown = place.run("eval chat.json --what evidence --budgets 0.5 --markdown").all();
-    assert!(markdown.contains("#### all: 1 session, 2 questions"), "{markdown}");
-}
-
 /// A session of Claude Code that it compacted itself.
 fn compacted() -> String {
     let line = |kind: &str, id: &str, more: &str, content: Value| {

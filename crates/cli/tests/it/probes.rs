@@ -1,6 +1,5 @@
 //! `epitome eval --what probes`: folders of probes from the file to the tables.
 
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -80,11 +79,19 @@ fn what_a_context_can_answer() {
 }
 
 #[test]
-fn what_is_over_its_budget_shows_nothing() {
+fn a_question_may_be_the_focus() {
     let place = place(&probes());
-    let line = "eval probes --what probes --methods default --command cat --budgets 0.08 --jsonl cases.jsonl -q";
-    assert_eq!(place.run(line).code, 0);
-    assert_eq!(found(&place, "command:cat", "agent-stamps-12", "0.08"), (0, 4));
+    let line =
+        "eval probes --what probes --methods default --budgets 0.5 --questions 2 --jsonl cases.jsonl -q --compare";
+    let output = place.command(line).arg("default +question,baseline:newest").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("default +question − baseline:newest"), "{text}");
+    let rows = crate::eval::rows(&place);
+    let asked: Vec<&Value> = rows.iter().filter(|row| row["method"] == "default +question").collect();
+    assert_eq!(asked.len(), 4, "two of each of two sessions");
+    assert!(asked.iter().all(|row| row["part"].is_string() && row["probes"]["all"]["of"] == 1), "{asked:?}");
+    let refused = place.run("eval probes --questions 1");
+    assert!(refused.code == 2 && refused.stderr.contains("measure --what probes"), "{}", refused.stderr);
 }
 
 #[test]
@@ -136,89 +143,6 @@ fn what_is_wrong_with_probes_is_told() {
     std::fs::create_dir(place.path("empty")).unwrap();
     let told = place.run("eval empty --what probes -q");
     assert!(told.stderr.contains("holds no folder with a probes.json"), "{}", told.all());
-}
-
-#[test]
-fn a_blind_reading_goes_out_and_comes_back() {
-    let place = place(&probes());
-    let export = "eval probes --what probes --methods default --budgets 100k --export reading";
-    let told = place.run(export);
-    assert_eq!(told.code, 0, "{}", told.all());
-    // Five methods of two sessions, and one hand-off.
-    let contexts = std::fs::read_dir(place.path("reading/contexts")).unwrap().count();
-    assert_eq!(contexts, 11);
-    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
-    assert!(!text("reading/answers.tsv").contains("default") && text("reading/answers.tsv").contains("001\tq1\tWhat?"));
-    assert!(
-        text("reading/contexts/001.txt").contains("Unit 61") || text("reading/contexts/001.txt").contains("unit 61")
-    );
-    let key: Value = serde_json::from_slice(&place.read("reading.key.json")).unwrap();
-    let methods: Vec<&Value> = key.as_array().unwrap().iter().map(|context| &context["method"]).collect();
-    assert_eq!(methods.iter().filter(|method| **method == "default").count(), 2);
-    assert_ne!(methods[..5], methods[5..10], "shuffled");
-    assert!(place.run(export).stderr.contains("is there already"));
-    // A grader finds all right, but for one question.
-    let graded: String = text("reading.grading.tsv")
-        .lines()
-        .enumerate()
-        .map(|(number, line)| match (number, line.contains("\tq4\t")) {
-            (0, _) => format!("{line}\n"),
-            (_, is_wrong) => format!("{}\t{}\tAnn\n", line.trim_end_matches('\t'), if is_wrong { "0" } else { "1" }),
-        })
-        .collect();
-    place.file("grades.tsv", graded);
-    let read = "eval probes --what probes --grades grades.tsv --key reading.key.json";
-    let ran = place.run(read);
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    let words = ran.text().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(" default .750 (.750) "), "{}", ran.text());
-    assert!(ran.text().contains("44 graded answers; no answer has two graders"), "{}", ran.text());
-    assert_eq!(place.run(&format!("{read} --json")).json()["agreement"]["answers"], 44);
-    let future = place.run("eval probes --export other");
-    assert!(future.stderr.contains("only probes are read blind"), "{}", future.stderr);
-}
-
-#[test]
-fn a_model_reads_and_grades() {
-    let place = place(&probes());
-    let said = |text: &str| {
-        let message = json!({"role": "assistant", "content": text});
-        let body = json!({"choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-                          "usage": {"prompt_tokens": 100, "completion_tokens": 7}});
-        ScriptedAnswer::json(200, body)
-    };
-    let server = ScriptedServer::start_with(move |_, request| {
-        let is_grading = request.json().to_string().contains("right answer: That.");
-        said(if is_grading { "q1: 1\nq2: 0.5\nq3: 0\nq4: 1" } else { "q1: the symbol\nq2: never\nq4: make" })
-    });
-    let url = server.url();
-    place.file(
-        "c.toml",
-        format!("[channels.local]\nbase_url = \"{url}/v1\"\nmodels = [\"tiny\", \"large\"]\ntries = 1\n"),
-    );
-    let line =
-        "eval probes --what probes --methods default --only agent-ledger* --budgets 100k --config c.toml --judge";
-    let ran = place.run(&format!("{line} local --export out --json"));
-    assert_eq!(ran.code, 0, "{}", ran.all());
-    let ours = ran.json()["summaries"].as_array().unwrap().iter().find(|it| it["method"] == "default").unwrap().clone();
-    let means: Vec<&Value> = ours["averages"].as_array().unwrap().iter().map(|average| &average["macro"]).collect();
-    assert!(means.contains(&&0.625.into()), "{ours}");
-    let requests = server.requests();
-    assert_eq!(requests.len(), 10, "a reader and a grader for each of five methods");
-    assert_eq!(requests[0].json()["model"], "tiny");
-    let readers: Vec<String> =
-        requests.iter().map(|it| it.json().to_string()).filter(|it| it.contains("<context>")).collect();
-    assert_eq!(readers.len(), 5);
-    assert!(readers.iter().all(|it| it.contains("did not link") && !it.contains("That.")), "{readers:?}");
-    // Who does not answer does not know; the sheets are there to be read.
-    let text = |name: &str| String::from_utf8(place.read(name)).unwrap();
-    assert!(text("out.answers.tsv").contains("001\tq3\tunknown\n"), "{}", text("out.answers.tsv"));
-    assert!(text("out.grades.tsv").contains("001\tq2\t0.5\ttiny\n"), "{}", text("out.grades.tsv"));
-    assert_eq!(place.run(&format!("{line} local --judge-model large -q")).code, 0);
-    assert_eq!(server.requests()[10].json()["model"], "large");
-    let missing = place.run(&format!("{line} other"));
-    assert!(missing.code == 2 && missing.stderr.contains("there is no channel `other`"), "{}", missing.stderr);
-    assert!(place.run("eval probes --what probes --judge local").stderr.contains("--config"));
 }
 
 #[test]

@@ -2,36 +2,34 @@
 //!
 //! Before each call of the model the budget is checked, as a runtime would check it, and a compaction is made where it
 //! is due. The messages are those of the recording whatever the policy removed: how an agent would have acted otherwise
-//! is not known. It may be made to fetch again what its next recorded call needs.
+//! is not known. An observer may have it make calls beside them.
 
+mod observer;
 mod policy;
 mod prices;
 mod prompt;
-mod reads;
 mod recording;
-mod references;
-mod refetch;
 mod session;
 mod total;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use epitome::Session;
 use epitome::formats::{ReadOptions, read};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use observer::ReplayObserver;
 pub use policy::{NEVER, Policy, RECORDED, policies};
 pub use prices::{Price, Prices, TokenUsage};
-pub use reads::Refetches;
-pub use refetch::ExtraCalls;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};
 
 use crate::EvalError;
-use crate::case::CaseId;
-use crate::files::files;
-use crate::select::Filter;
+use crate::cases::case::CaseId;
+use crate::cases::files::files;
+use crate::cases::select::Filter;
 use recording::Recording;
 use session::replay;
 
@@ -44,8 +42,6 @@ pub struct ReplayPlan {
     pub policies: Vec<Policy>,
     /// The model.
     pub model: Model,
-    /// Whether the agent fetches again what a recorded call needs and a compaction took.
-    pub refetches: bool,
     /// Which sessions count: least tokens, format, pattern.
     pub filter: Filter,
 }
@@ -69,12 +65,6 @@ pub struct ReplayedSession {
     pub recorded_compactions: u32,
     /// Every compaction.
     pub epochs: Vec<ReplayEpoch>,
-    /// The re-fetches.
-    #[serde(flatten)]
-    pub refetches: Refetches,
-    /// The re-fetches that were made.
-    #[serde(flatten)]
-    pub extra: ExtraCalls,
     /// How long the replay took, in microseconds: appending, checking, compacting.
     pub micros: u64,
     /// Every call of the model.
@@ -141,7 +131,7 @@ impl ReplayPlan {
                     if !self.filter.admits_session(&id) {
                         return Ok(Vec::new());
                     }
-                    above(self.filter.min_tokens, &id, format, &session.session, self)
+                    self.of_session(&id, format, &session.session)
                 })
                 .collect();
             for found in of_sessions {
@@ -150,51 +140,51 @@ impl ReplayPlan {
         }
         Ok(Ok((rows, loaded.sessions.len())))
     }
+
+    /// Returns a session under each policy; none where the model was never called, or where the session is too short.
+    fn of_session(&self, id: &CaseId, format: &str, session: &Session) -> Result<Vec<ReplayedSession>, EvalError> {
+        let recording = Recording::new(session);
+        if recording.total < u64::from(self.filter.min_tokens) {
+            return Ok(Vec::new());
+        }
+        let under = |policy: &Policy| under(policy, &self.model, id, format, &recording, None);
+        let rows: Vec<ReplayedSession> = self.policies.iter().map(under).collect::<Result<_, EvalError>>()?;
+        Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+    }
 }
 
-/// Returns a session under each policy; none where the model was never called, or where the session has fewer than
-/// `least` tokens. Linear in the session for each policy, and in the view for each compaction.
-fn above(
-    least: u32,
+/// Returns a recording under one policy.
+fn under<'o>(
+    policy: &Policy,
+    model: &Model,
     id: &CaseId,
     format: &str,
-    session: &epitome::Session,
-    ReplayPlan { policies, model, refetches, .. }: &ReplayPlan,
-) -> Result<Vec<ReplayedSession>, EvalError> {
-    let recording = Recording::new(session);
-    if recording.total < u64::from(least) {
-        return Ok(Vec::new());
-    }
-    let under = |policy: &Policy| {
-        let outcome = replay(&recording, policy, model, *refetches)?;
-        Ok(ReplayedSession {
-            file: id.file.clone(),
-            session: id.session.clone(),
-            format: format.to_owned(),
-            policy: policy.name().to_owned(),
-            session_tokens: recording.total,
-            tool_tokens: recording.tools,
-            recorded_compactions: recording.compactions() as u32,
-            epochs: outcome.epochs,
-            refetches: outcome.refetches,
-            extra: outcome.extra,
-            micros: outcome.micros,
-            turns: outcome.turns,
-        })
-    };
-    let rows: Vec<ReplayedSession> = policies.iter().map(under).collect::<Result<_, EvalError>>()?;
-    Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
+    recording: &Recording<'_>,
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
+) -> Result<ReplayedSession, EvalError> {
+    let outcome = replay(recording, policy, model, observer)?;
+    Ok(ReplayedSession {
+        file: id.file.clone(),
+        session: id.session.clone(),
+        format: format.to_owned(),
+        policy: policy.name().to_owned(),
+        session_tokens: recording.total,
+        tool_tokens: recording.tools,
+        recorded_compactions: recording.compactions() as u32,
+        epochs: outcome.epochs,
+        micros: outcome.micros,
+        turns: outcome.turns,
+    })
 }
 
-/// Returns a session under each policy of a plan, in their order; none where the model was never called. The plan's paths and
-/// filter do not matter. Linear in the session for each policy, and in the view for each compaction.
-pub fn replay_session(
-    file: &str,
-    name: &str,
+/// Returns a session under a policy, followed by `observer`. Linear in the session, and in the view for each compaction.
+pub fn replay_session<'o>(
+    id: &CaseId,
     format: &str,
-    session: &epitome::Session,
-    plan: &ReplayPlan,
-) -> Result<Vec<ReplayedSession>, EvalError> {
-    let id = CaseId { file: file.to_owned(), session: name.to_owned(), cut_permille: 0, part: None };
-    above(0, &id, format, session, plan)
+    session: &Session,
+    policy: &Policy,
+    model: &Model,
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
+) -> Result<ReplayedSession, EvalError> {
+    under(policy, model, id, format, &Recording::new(session), observer)
 }

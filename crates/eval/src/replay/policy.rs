@@ -6,7 +6,7 @@ use epitome::session::Block;
 use epitome::{Config, Registry};
 
 use crate::EvalError;
-use crate::method::{build, read_config};
+use crate::run::method::{build, read_config};
 
 /// The name of the policy that never compacts.
 pub const NEVER: &str = "never";

@@ -3,7 +3,7 @@
 use epitome::session::{Content, EpochOrigin, Message, Origin, Session};
 use epitome::strategy::TokenCounter;
 
-use crate::cut::{COUNTER, tokens_of};
+use crate::cases::cut::{COUNTER, tokens_of};
 
 /// A recorded session that is read and counted once for all policies.
 #[derive(Debug)]

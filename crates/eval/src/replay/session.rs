@@ -1,6 +1,5 @@
 //! One session under one policy, turn by turn.
 
-use std::collections::HashSet;
 use std::time::Instant;
 
 use epitome::engine::{Ledger, Status, Watch, block_on};
@@ -8,18 +7,13 @@ use epitome::session::{Entry, EntryKey, Epoch, Message, Origin, Role, Session, T
 use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
 
+use super::observer::ReplayObserver;
 use super::policy::{EngineSetup, Policy, PolicyKind};
 use super::prices::{Price, TokenUsage};
 use super::prompt::Prompt;
-use super::reads::{FetchedOutputs, Refetches};
 use super::recording::{Recording, is_empty, is_said};
-use super::references::{ReferenceCounts, References};
-use super::refetch::{ExtraCalls, Fetches};
 use crate::EvalError;
-use crate::cut::tokens_of;
-
-/// Fetches for one message at most: an agent that has looked so often goes on without.
-const MOST_FETCHES: usize = 10;
+use crate::cases::cut::tokens_of;
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -86,23 +80,18 @@ pub struct Model {
 pub(crate) struct ReplayOutcome {
     pub(crate) turns: Vec<Turn>,
     pub(crate) epochs: Vec<ReplayEpoch>,
-    pub(crate) refetches: Refetches,
-    pub(crate) extra: ExtraCalls,
     pub(crate) micros: u64,
 }
 
 /// The state of a replay between two messages.
-struct Replay<'a> {
+struct Replay<'a, 'o> {
     recording: &'a Recording<'a>,
     model: &'a Model,
     session: Session,
     /// Tokens of each message of the log.
     tokens: Vec<u64>,
     prompt: Prompt,
-    reads: FetchedOutputs,
-    references: References,
-    /// The calls that are made again; `None` where none is.
-    fetches: Option<Fetches>,
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
     outcome: ReplayOutcome,
     last_request: Option<i64>,
     by_engine: Option<EngineReplay<'a>>,
@@ -117,14 +106,13 @@ struct EngineReplay<'a> {
     watch: Watch,
 }
 
-/// Replays a recording under a policy. With `refetches`, the agent calls a tool again where a recorded call needs a string
-/// that a compaction of this engine took. The cost of a turn is proportional to its new messages; that of a compaction to
-/// the view.
-pub(crate) fn replay(
+/// Replays a recording under a policy. The cost of a turn is proportional to its new messages; that of a compaction to the
+/// view.
+pub(crate) fn replay<'o>(
     recording: &Recording<'_>,
     policy: &Policy,
     model: &Model,
-    refetches: bool,
+    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
 ) -> Result<ReplayOutcome, EvalError> {
     let started = Instant::now();
     let mut session = Session::new();
@@ -146,9 +134,7 @@ pub(crate) fn replay(
         session,
         tokens: Vec::new(),
         prompt: Prompt::default(),
-        reads: FetchedOutputs::default(),
-        references: References::new(recording.messages.iter())?,
-        fetches: (refetches && by_engine.is_some()).then(Fetches::default),
+        observer,
         outcome: ReplayOutcome::default(),
         last_request: None,
         by_engine,
@@ -166,29 +152,24 @@ pub(crate) fn replay(
         let is_answer = message.role == Role::Assistant && !is_empty(message) && is_said(message);
         if is_answer && !answering && replay.prompt.len() > 0 {
             replay.compact_if_due(number)?;
-            replay.fetch_again(number, message)?;
+            replay.call_again(number, message)?;
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
         replay.push(number, message, is_answer);
     }
     let mut outcome = replay.outcome;
-    let ReferenceCounts { references, needed } = replay.references.found;
-    outcome.refetches = Refetches { references, needed, ..replay.reads.found };
-    outcome.extra = replay.fetches.map(|fetches| fetches.made).unwrap_or_default();
     outcome.micros = started.elapsed().as_micros() as u64;
     Ok(outcome)
 }
 
-impl Replay<'_> {
+impl Replay<'_, '_> {
     fn push(&mut self, number: usize, message: &Message, is_answer: bool) {
-        self.references.push(number, message);
-        if let Some(fetches) = &mut self.fetches {
-            fetches.push(number, message);
-        }
         let tokens = self.recording.tokens[number];
         let key = self.append(message, tokens);
-        self.reads.push(key, message, tokens);
+        if let Some(observer) = &mut self.observer {
+            observer.added(number, key, message);
+        }
         if is_answer {
             self.add_output(tokens);
         }
@@ -201,31 +182,24 @@ impl Replay<'_> {
         }
     }
 
-    /// Makes calls again that showed what the calls of `message`, the recording's next one, need: each is a turn of its
-    /// own, and may make a compaction due.
-    fn fetch_again(&mut self, number: usize, message: &Message) -> Result<(), EvalError> {
-        let mut fetched = HashSet::new();
-        loop {
-            let Some(fetches) = &mut self.fetches else { return Ok(()) };
-            let missing = self.references.missing(message);
-            let next = fetches.next(&missing, &fetched);
-            let Some(source) = next.filter(|_| fetched.len() < MOST_FETCHES) else {
-                fetches.note_missing(&missing);
-                return Ok(());
-            };
-            fetched.insert(source);
-            let Some([call, result]) = fetches.repeat(source, &self.recording.messages[source]) else { continue };
+    /// Makes the calls that the observer asks for before the recording's message `number`: each is a turn of its own, and
+    /// may make a compaction due.
+    fn call_again(&mut self, number: usize, message: &Message) -> Result<(), EvalError> {
+        while let Some(made) = self.observer.as_mut().and_then(|observer| observer.call_before(message)) {
             self.request(message.timestamp);
-            let tokens = [u64::from(tokens_of(&call)), self.recording.tokens[source]];
+            let tokens = made.each_ref().map(|message| u64::from(tokens_of(message)));
             self.add_output(tokens[0]);
-            for (message, tokens) in [&call, &result].into_iter().zip(tokens) {
-                self.references.show(message);
+            for (message, tokens) in made.iter().zip(tokens) {
                 self.append(message, tokens);
-                if let Some(fetches) = &mut self.fetches {
-                    fetches.made.extra_tokens += tokens;
-                }
             }
             self.compact_if_due(number)?;
+        }
+        Ok(())
+    }
+
+    fn tell_compacted(&mut self) {
+        if let Some(observer) = &mut self.observer {
+            observer.compacted(self.session.view());
         }
     }
 
@@ -280,8 +254,7 @@ impl Replay<'_> {
         let before = (self.prompt.total(), self.prompt.unchanged());
         self.session.commit(epoch.clone());
         let cache_loss_tokens = self.changed();
-        self.reads.compacted(self.session.view());
-        self.references.compacted(self.session.view());
+        self.tell_compacted();
         let summaries = epoch.synthetics.iter().filter(|it| it.message.origin == Origin::Summary);
         let written: u64 = summaries.map(|it| u64::from(tokens_of(&it.message))).sum();
         let tools = self.recording.tools;
@@ -333,8 +306,7 @@ impl Replay<'_> {
         let mut cache_loss_tokens = 0;
         if report.status.is_compaction() {
             cache_loss_tokens = self.changed();
-            self.reads.compacted(self.session.view());
-            self.references.compacted(self.session.view());
+            self.tell_compacted();
         }
         let room = u64::from(limit.saturating_sub(total));
         let micros_ahead = self.until_full(number, room).map(|left| micros.saturating_sub(left));

@@ -3,8 +3,6 @@
 use serde::Serialize;
 
 use super::prices::{Price, TokenUsage};
-use super::reads::Refetches;
-use super::refetch::ExtraCalls;
 use super::{NEVER, ReplayedSession};
 
 /// The totals of a policy, over one session or many.
@@ -39,12 +37,6 @@ pub struct Total {
     pub money: f64,
     /// That price as a share of the price of never compacting, where that was replayed too.
     pub against_never: Option<f64>,
-    /// The re-fetches.
-    #[serde(flatten)]
-    pub refetches: Refetches,
-    /// The re-fetches that were made.
-    #[serde(flatten)]
-    pub extra: ExtraCalls,
     /// How long the replays took for each turn, in microseconds.
     pub micros_per_turn: f64,
     /// How long a person waited for compactions, in microseconds, where each is made when it is suggested.
@@ -101,12 +93,6 @@ impl Total {
                     total.failed_epochs += 1;
                 }
             }
-            total.extra.add(&row.extra);
-            total.refetches.references += row.refetches.references;
-            total.refetches.needed += row.refetches.needed;
-            total.refetches.repeats += row.refetches.repeats;
-            total.refetches.refetches += row.refetches.refetches;
-            total.refetches.refetched_tokens += row.refetches.refetched_tokens;
         }
         total.waited_micros_ahead = ahead.filter(|_| total.epochs + total.failed_epochs > 0);
         total.kept_share = (total.epochs > 0).then(|| kept / f64::from(total.epochs));

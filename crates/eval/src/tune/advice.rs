@@ -7,7 +7,7 @@ use epitome::strategy::Value;
 use serde::Serialize;
 
 use super::search::TuneOptions;
-use crate::sheet::ENOUGH;
+use crate::tables::sheet::ENOUGH;
 
 /// The evidence for and against a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

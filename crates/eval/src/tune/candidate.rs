@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use epitome::strategy::{Field, FieldKind, Value};
 
-use crate::random::Random;
+use crate::figures::random::Random;
 
 /// The most strategies of a drawn chain.
 const LONGEST_DRAWN: usize = 4;

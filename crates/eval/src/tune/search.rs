@@ -8,9 +8,9 @@ use super::candidate::{Candidate, drawn, neighbours};
 use super::measured::{Listener, Measurement, MeasurementReuse, Memory};
 use super::weights::Weights;
 use crate::EvalError;
-use crate::paired::bootstrap;
-use crate::random::{Random, hash};
-use crate::sheet::ENOUGH;
+use crate::figures::paired::bootstrap;
+use crate::figures::random::{Random, hash};
+use crate::tables::sheet::ENOUGH;
 
 /// The fewest sessions of a kind of task in each set: fewer say little.
 const LEAST_CASES: usize = ENOUGH as usize;

@@ -10,13 +10,16 @@ use rayon::prelude::*;
 use super::bench::{Bench, TuneCase};
 use super::candidate::{Candidate, values};
 use super::weights::Figures;
-use crate::case::{Case, CaseId, CaseOptions};
-use crate::files::files;
-use crate::method::{Method, build};
-use crate::random::hash;
-use crate::resume::{Basis, digest};
-use crate::select::Filter;
+use crate::cases::case::{Case, CaseId, CaseOptions};
+use crate::cases::files::files;
+use crate::cases::select::Filter;
+use crate::figures::random::hash;
+use crate::run::method::{Method, build, effective_values};
 use crate::{BudgetSpec, EvalError};
+
+/// The version of the figures. It is raised with every change of a figure's definition, so that measurements of an earlier
+/// search are made again.
+const FIGURES: u32 = 3;
 
 /// Cases of recorded sessions.
 #[derive(Debug)]
@@ -70,14 +73,20 @@ impl SessionBench {
         Ok((first..self.cases.len()).collect())
     }
 
-    fn method(&self, candidate: &Candidate) -> Result<Method, EvalError> {
+    /// The default configuration with the settings of a candidate.
+    fn config(&self, candidate: &Candidate) -> Result<Config, EvalError> {
         let mut config = Config::default();
         for (name, value) in &candidate.settings {
             let set = config.set(&format!("strategies.{name}"), value);
             set.map_err(|problem| EvalError::Method(format!("{name} {problem}")))?;
         }
-        Method::configured(&candidate.key(), &config, candidate.chain.as_deref(), &self.registry)
+        Ok(config)
     }
+}
+
+/// The first 64 bits of a content hash: enough to notice a change.
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
 impl Bench for SessionBench {
@@ -93,11 +102,14 @@ impl Bench for SessionBench {
     }
 
     fn basis(&self, candidate: &Candidate) -> Result<String, EvalError> {
-        Ok(format!("{} {}", Basis::version(), self.method(candidate)?.digest()))
+        // Every effective setting, defaults included: these change between builds.
+        let effective = effective_values(&self.config(candidate)?, &self.registry);
+        Ok(format!("{FIGURES}/{} {}", env!("CARGO_PKG_VERSION"), digest(effective.as_bytes())))
     }
 
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
-        let method = self.method(candidate)?;
+        let config = self.config(candidate)?;
+        let method = Method::configured(&candidate.key(), &config, candidate.chain.as_deref(), &self.registry)?;
         let of_case = |number: &usize| {
             let case = &self.cases[*number].1;
             let at = |budget: &BudgetSpec| {

@@ -63,7 +63,6 @@ const DIFFERENCES: &[(&str, isize, &str)] = &[
     ("cline_sdk/cline-basic", -4, "notices of the compaction are not a user's messages"),
     ("cline_sdk/cline-session", -1, "an attached file is a block of its message"),
     ("copilot_cli/StarCar", 2, "notifications of finished sub-agents are in the context"),
-    ("madial/", -35, "lines with a space in front have a speaker too"),
     ("mini_swe_agent/django__django", -1, "the submitted patch is the last command's output"),
     ("mini_swe_agent/psf__requests", -1, "the same"),
     ("mini_swe_agent/sphinx", -1, "the same"),
@@ -71,6 +70,20 @@ const DIFFERENCES: &[(&str, isize, &str)] = &[
     ("mini_swe_agent/sympy__sympy-13091", -1, "the submitted patch is the last command's output"),
     ("mini_swe_agent/sympy__sympy-19040", -5, "the same, and 4 notices that a command ran out of time"),
     ("opencode/nimbus", 6, "commands run as sub-tasks are in the context"),
+];
+
+/// The folders whose recordings only the laboratory reads: evaluation harnesses and sets of dialogues. Its own test reads
+/// them.
+const SETS: [&str; 9] = [
+    "who_and_when/",
+    "openai_chat/",
+    "intercode/",
+    "locomo/",
+    "longmemeval_honcho/",
+    "memorybank/",
+    "madial/",
+    "crosswoz/",
+    "kdconv/",
 ];
 
 /// What holds for every session that is read: results answer a call, marked calls lie in their text, and no message
@@ -113,7 +126,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 pub(crate) fn files() -> Vec<(String, LoadedFile)> {
     let Some(folder) = folder() else { return Vec::new() };
     let mut files = Vec::new();
-    for kind in ["claude_code", "codex_rollout", "pi", "openai_chat"] {
+    for kind in ["claude_code", "codex_rollout", "pi"] {
         let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
         for path in entries.map(|entry| entry.unwrap().path()) {
             let name = format!("{kind}/{}", path.file_name().unwrap().to_string_lossy());
@@ -167,7 +180,7 @@ fn every_recorded_file_is_read_by_one_reader_and_whole() {
     let Some(folder) = folder() else { return };
     let manifest = manifest(&folder);
     let (mut wrong, mut compared) = (Vec::new(), 0);
-    for (file, expect) in &manifest {
+    for (file, expect) in manifest.iter().filter(|(file, _)| !SETS.iter().any(|set| file.starts_with(set))) {
         let Ok(bytes) = std::fs::read(folder.join(file)) else { continue };
         compared += 1;
         let mut expect = *expect;

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use epitome_binding::{choose, format_of, load};
-use epitome_eval::{
-    BudgetSpec, CaseId, CaseOptions, Filter, Labels, Method, MethodOptions, Metric, Plan, Row, Subject,
-};
+use epitome_eval::{BudgetSpec, CaseId, CaseOptions, Filter, Labels, Method, Metric, Plan, Row, Subject};
 use pyo3::prelude::*;
 
 use super::column::Column;
@@ -15,8 +13,7 @@ use super::workers::each_row;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 
-/// The figures that a recorded session has, in the order of the columns. Those of chats, probes and grades need more than
-/// the session.
+/// The figures that a recorded session has, in the order of the columns. Those of probes need more than the session.
 const FIGURES: [Metric; 11] = [
     Metric::BoundFrr,
     Metric::Frr,
@@ -91,8 +88,7 @@ pub(super) fn score_column(
 /// The plan of the words; every mistake in them is one of the call.
 fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: bool) -> Result<Plan, Failure> {
     let registry = epitome::registry();
-    let options = MethodOptions::default();
-    let parse = |spec: &String| Method::parse(spec, &options, &registry).map(Arc::new);
+    let parse = |spec: &String| Method::parse(spec, &registry).map(Arc::new);
     let methods: Vec<_> =
         methods.iter().map(parse).collect::<Result<_, _>>().map_err(|error| Failure::config(error.to_string()))?;
     let budget = |text: &String| text.parse::<BudgetSpec>().map_err(Failure::config);
@@ -111,6 +107,7 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         budgets,
         generations: Vec::new(),
         search: None,
+        questions: 0,
         cuts: vec![CaseOptions { cut, with_reasoning }],
         // What is too short to say anything is for the query to leave out.
         filter: Filter { min_tokens: 0, min_calls: 0, min_needed: 0, ..Filter::default() },
@@ -118,7 +115,6 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         repositories: Labels::default(),
         sample: None,
         seed: 1,
-        known: Vec::new(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Which methods are held against which.
 
-use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_search};
+use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_question, with_search};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 const REFERENCE: &str = "baseline:identifiers";
 
 /// Pairs of methods.
-pub(super) type Pairs = Vec<(String, String)>;
+type Pairs = Vec<(String, String)>;
 
 /// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
 pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
@@ -29,15 +29,15 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
             known.push(HANDOFF);
             known.extend(plan.search.map(|_| SEARCH));
         }
-        SubjectArg::Future | SubjectArg::Evidence => {}
+        SubjectArg::Future => {}
     }
     let ours = |name: &&str| {
         !name.starts_with("baseline:") && !["recorded", HANDOFF, SEARCH].contains(name) && !name.ends_with(" +question")
     };
     let asked: Vec<String> = match args.what {
-        SubjectArg::Evidence if args.questions > 0 => {
+        SubjectArg::Probes if args.questions > 0 => {
             let focused = plan.methods.iter().filter(|method| method.takes_focus());
-            focused.map(|method| format!("{} +question", method.name())).collect()
+            focused.map(|method| with_question(method.name())).collect()
         }
         _ => Vec::new(),
     };
@@ -57,7 +57,6 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         SubjectArg::Future => REFERENCE,
         SubjectArg::Probes => "baseline:newest",
         SubjectArg::Recorded => "recorded",
-        SubjectArg::Evidence => "baseline:tail",
     };
     let mut against = vec![reference.to_owned()];
     if args.what == SubjectArg::Probes {
@@ -76,9 +75,9 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
 }
 
-/// The two methods that `asked` names. A command may hold commas itself: the one between two methods that are measured
+/// The two methods that `asked` names. A setting may hold commas itself: the one between two methods that are measured
 /// counts.
-pub(super) fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
+fn pair(asked: &str, known: &[&str]) -> Result<(String, String), Failure> {
     let splits: Vec<(&str, &str)> =
         asked.match_indices(',').map(|(at, comma)| (asked[..at].trim(), asked[at + comma.len()..].trim())).collect();
     let is_known = |name: &str| known.contains(&name);

@@ -5,7 +5,7 @@ use epitome_eval::{
     measured_metrics,
 };
 
-use super::EvalOutput;
+use super::output::EvalOutput;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{plural, width};
@@ -26,13 +26,11 @@ pub(super) fn page(printed: &EvalOutput) -> String {
         let budget = rows.first().map_or("", |first| first.budget.as_str());
         text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n"));
         let families = by_family(&measured_metrics(rows));
-        // Grades are read back without the results that they are of.
-        let has_results = rows.iter().any(|row| row.tokens > 0.0);
         if families.is_empty() {
             text.push_str(&table(rows, &[], true));
         }
         for (number, metrics) in families.iter().enumerate() {
-            text.push_str(&table(rows, metrics, number == 0 && has_results));
+            text.push_str(&table(rows, metrics, number == 0));
         }
     }
     if let Some(several) = generations_sheet(&printed.summaries) {
@@ -104,8 +102,7 @@ fn table(rows: &[Summary], metrics: &[Metric], is_first: bool) -> String {
         let mut cells: Vec<Cell> = vec![row.method.clone().into()];
         cells.extend(metrics.iter().map(|metric| {
             let average = row.average(*metric);
-            let is_main =
-                matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Evidence | Metric::Probes | Metric::Blind);
+            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Probes);
             let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
             Cell::from(figure(average.macro_average) + &micro)
         }));

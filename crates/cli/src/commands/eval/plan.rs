@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use epitome_eval::{
-    BudgetSpec, CaseOptions, Filter, Generations, Labels, MethodOptions, Plan, Steps, Subject, methods,
-};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Generations, Labels, Plan, Steps, Subject, methods};
 
-use super::{each_once, failure, rows};
 use crate::args::{EvalArgs, SubjectArg};
+use crate::commands::measure::{each_once, failure};
 use crate::failure::Failure;
 
 /// The budgets where none are named.
@@ -16,32 +14,30 @@ const BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.4), BudgetSpec::Share(0.2)
 const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Share(0.15), BudgetSpec::Share(0.08)];
 
 /// The plan that the arguments ask for; every mistake in them is an error before anything is measured.
-pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
+pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     let default = if args.what == SubjectArg::Probes { PROBE_BUDGETS } else { BUDGETS };
     let last = args.through.last().copied();
     let default = last.map_or(default.to_vec(), |last| vec![last]);
-    let asked: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
-    let budgets = each_once(asked, ToString::to_string);
+    let named: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
+    let budgets = each_once(named, ToString::to_string);
     if args.what == SubjectArg::Recorded && !args.budgets.is_empty() {
         let failure = Failure::usage_text("--budgets: beside recorded summaries the budget is the size of each");
         return Err(failure.with_help("leave it out"));
     }
-    let registry = epitome::registry();
-    let commands = args.command.iter().map(|command| format!("command:{command}"));
-    let named: Vec<String> = args.methods.iter().cloned().chain(commands).collect();
-    let options = MethodOptions { command_timeout: args.command_timeout };
     // Before anything is measured, and rows are written of it.
     if let Some(missing) = args.paths.iter().find(|path| !path.exists()) {
         let missing = format!("cannot read {}: there is no such file or folder", missing.display());
         return Err(Failure::usage_text(missing).with_help("check the path"));
     }
+    let (search, questions) = asked(args)?;
     Ok(Plan {
         paths: args.paths.clone(),
         column: column(args),
-        methods: methods(&named, &options, &registry).map_err(failure)?,
+        methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
         generations: several(args)?,
-        search: search_passages(args)?,
+        search,
+        questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -62,12 +58,10 @@ pub(super) fn plan(args: &EvalArgs, quiet: bool) -> Result<Plan, Failure> {
         },
         sample: args.sample,
         seed: args.seed,
-        known: rows::earlier_rows(args, quiet)?,
         subject: match args.what {
             SubjectArg::Future => Subject::Future,
             SubjectArg::Probes => Subject::Probes,
             SubjectArg::Recorded => Subject::Recorded,
-            SubjectArg::Evidence => Subject::Evidence { questions: args.questions },
         },
     })
 }
@@ -84,13 +78,15 @@ fn column(_: &EvalArgs) -> Option<String> {
     None
 }
 
-/// The number of passages that a search may show.
-fn search_passages(args: &EvalArgs) -> Result<Option<usize>, Failure> {
-    if args.search.is_some() && args.what != SubjectArg::Probes {
-        let failure = Failure::usage_text("--search: only the questions of probes are searched for");
+/// The number of passages that a search may show, and of questions that are asked as the focus.
+fn asked(args: &EvalArgs) -> Result<(Option<usize>, usize), Failure> {
+    let asked = [("--search", args.search.is_some()), ("--questions", args.questions > 0)];
+    let wrong = asked.into_iter().find(|(_, is_asked)| *is_asked && args.what != SubjectArg::Probes);
+    if let Some((option, _)) = wrong {
+        let failure = Failure::usage_text(format!("{option}: only probes have questions"));
         return Err(failure.with_help("leave it out, or measure --what probes"));
     }
-    Ok(args.search.map(usize::from))
+    Ok((args.search.map(usize::from), args.questions))
 }
 
 /// The numbers of compactions by which budgets are reached, besides one.
@@ -100,7 +96,7 @@ fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
         let failure = Failure::usage_text("--piped: there is only one compaction");
         return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
     }
-    if is_asked && matches!(args.what, SubjectArg::Recorded | SubjectArg::Evidence) {
+    if is_asked && args.what == SubjectArg::Recorded {
         let failure =
             Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
         return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));

@@ -1,0 +1,177 @@
+//! Cases: a recorded session cut in two, with everything that is known before any method runs.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use epitome::session::{Entry, Message, Session};
+use serde::{Deserialize, Serialize};
+
+use crate::EvalError;
+use crate::cases::cut::{admitted_message, floor, position, tokens_of};
+use crate::cases::edits::{quoted_lines, short_name, unique, written_files};
+use crate::cases::instructions::demands;
+use crate::cases::needed::{NeededAtom, NeededAtoms, calls};
+use crate::cases::patterns::Patterns;
+use crate::cases::text::{conversation, shown_messages, system};
+use crate::figures::meaning::Meaning;
+
+/// The identity of a case: a session among all that are read, and the cut.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct CaseId {
+    /// The file, relative to the given folder.
+    pub file: String,
+    /// The session's name in its file.
+    pub session: String,
+    /// The cut in thousandths of the session's tokens; 0 where the session itself defines it.
+    pub cut_permille: u32,
+    /// Which of several cases at that cut: a recorded compaction, a question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+}
+
+/// The settings of cases.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseOptions {
+    /// The share of a session's tokens before the cut.
+    pub cut: f64,
+    /// Whether recorded reasoning is part of the sessions. Most formats have no place for it, so the default leaves it
+    /// out.
+    pub with_reasoning: bool,
+}
+
+impl Default for CaseOptions {
+    fn default() -> Self {
+        Self { cut: 0.5, with_reasoning: false }
+    }
+}
+
+/// A recorded session cut in two.
+#[derive(Debug)]
+pub struct Case {
+    /// Its identity.
+    pub id: CaseId,
+    /// The recording's format.
+    pub format: String,
+    /// The kind of task: a label where there is one.
+    pub task: Option<String>,
+    /// The repository that the session worked in, where it is known.
+    pub repository: Option<String>,
+    /// Tokens of the whole session, left-out parts not counted.
+    pub session_tokens: u32,
+    /// The conversation before the cut, which is compacted.
+    pub prefix: Session,
+    /// Tokens of the prefix by the exact counter.
+    pub prefix_tokens: u32,
+    /// Tokens of the system prompt.
+    pub system_tokens: u32,
+    /// The least budget that is fair: system prompt, newest typed message, last step and 500 tokens.
+    pub floor_tokens: u32,
+    /// How many tool calls are behind the cut.
+    pub future_calls: u32,
+    pub(crate) tokens: Vec<u32>,
+    pub(crate) system: String,
+    pub(crate) truth: Truth,
+}
+
+/// What the future shows to be worth keeping.
+#[derive(Debug)]
+pub(crate) struct Truth {
+    pub(crate) needed: NeededAtoms,
+    pub(crate) quotes: Patterns,
+    pub(crate) files: Patterns,
+    pub(crate) instructions: Patterns,
+    pub(crate) meaning: Meaning,
+}
+
+impl Case {
+    /// Returns the case of a cut `session`; `None` where no cut leaves messages on both sides. Linear in the session.
+    pub fn new(id: CaseId, format: &str, session: &Session, options: &CaseOptions) -> Result<Option<Self>, EvalError> {
+        let mut all = Session::new();
+        all.tools.clone_from(&session.tools);
+        for message in session.full_view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)) {
+            all.push(Message { records: Vec::new(), ..Arc::unwrap_or_clone(message) });
+        }
+        let entries = all.view();
+        let tokens: Vec<u32> = entries.iter().map(|entry| tokens_of(&entry.message)).collect();
+        let Some(at) = position(entries, &tokens, options.cut) else { return Ok(None) };
+        let future: Vec<&Message> = entries[at..].iter().map(|entry| &*entry.message).collect();
+        let mut prefix = Session::new();
+        prefix.id.clone_from(&session.id);
+        prefix.tools.clone_from(&session.tools);
+        for entry in &entries[..at] {
+            prefix.push(Message::clone(&entry.message));
+        }
+        Self::from_prefix(id, format, prefix, &future).map(Some)
+    }
+
+    /// Returns the case of a prefix and the messages behind it. Linear in both.
+    pub fn from_prefix(id: CaseId, format: &str, prefix: Session, future: &[&Message]) -> Result<Self, EvalError> {
+        let before = prefix.view();
+        let tokens: Vec<u32> = before.iter().map(|entry| tokens_of(&entry.message)).collect();
+        let system = system(shown_messages(before));
+        let truth = Truth::find(before, &system, future)?;
+        let of_system = before.iter().zip(&tokens).filter(|(entry, _)| is_system(entry)).map(|(_, tokens)| tokens);
+        let prefix_tokens = tokens.iter().sum();
+        Ok(Self {
+            id,
+            format: format.to_owned(),
+            task: None,
+            repository: None,
+            session_tokens: future.iter().map(|message| tokens_of(message)).sum::<u32>() + prefix_tokens,
+            prefix_tokens,
+            system_tokens: of_system.sum(),
+            floor_tokens: floor(before, &tokens),
+            future_calls: future.iter().map(|message| calls(message) as u32).sum(),
+            tokens,
+            system,
+            truth,
+            prefix,
+        })
+    }
+
+    /// Returns the strings that later calls needed.
+    pub fn needed(&self) -> &[NeededAtom] {
+        &self.truth.needed.atoms
+    }
+
+    /// Returns the tokens of a budget: a share of the prefix, or absolute, never less than the floor.
+    pub fn budget_tokens(&self, budget: crate::BudgetSpec) -> u32 {
+        budget.tokens(self.prefix_tokens).max(self.floor_tokens)
+    }
+}
+
+pub(crate) fn is_system(entry: &Entry) -> bool {
+    entry.message.is_system_prompt()
+}
+
+impl Truth {
+    fn find(before: &[Entry], system: &str, future: &[&Message]) -> Result<Self, EvalError> {
+        let prefix = conversation(shown_messages(before));
+        let mut lines = Vec::new();
+        future.iter().for_each(|message| quoted_lines(message, &mut lines));
+        let lines = present_in(unique(lines), &prefix)?;
+        let (mut files, mut instructions) = (Vec::new(), Vec::new());
+        for message in shown_messages(before) {
+            written_files(message, &mut files);
+            if message.is_typed() {
+                instructions.extend(demands(&message.plain_text()));
+            }
+        }
+        let files = unique(files.iter().map(|file| short_name(file)).collect());
+        let instructions = unique(instructions);
+        Ok(Self {
+            needed: NeededAtoms::find(&prefix, system, future)?,
+            quotes: Patterns::new(&lines, false)?,
+            files: Patterns::new(&files, true)?,
+            instructions: Patterns::new(&instructions, false)?,
+            meaning: Meaning::new(before)?,
+        })
+    }
+}
+
+/// Returns the lines that occur verbatim in `text`.
+fn present_in(lines: Vec<String>, text: &str) -> Result<Vec<String>, EvalError> {
+    let present = Patterns::new(&lines, false)?.present(text);
+    let found: HashSet<usize> = present.iter().enumerate().filter(|(_, present)| **present).map(|(at, _)| at).collect();
+    Ok(lines.into_iter().enumerate().filter(|(at, _)| found.contains(at)).map(|(_, line)| line).collect())
+}

@@ -1,0 +1,56 @@
+//! A probed session as a case, and its budgets.
+
+use epitome::formats::{Format, ReadOptions, read};
+
+use super::{ProbeFolder, budget_floor, context_tokens, messages_of, repository};
+use crate::EvalError;
+use crate::cases::budget::BudgetSpec;
+use crate::cases::case::{Case, CaseId};
+use crate::cases::files::File;
+use crate::run::plan::Plan;
+
+/// A session up to its cut, and the questions about it.
+#[derive(Debug)]
+pub struct ProbedCase {
+    /// The session up to its cut.
+    pub case: Case,
+    /// The questions about it.
+    pub folder: ProbeFolder,
+    /// Tokens as they are sent to a provider.
+    pub tokens: u32,
+    /// The least budget that is fair, in tokens.
+    pub floor: u32,
+}
+
+impl ProbedCase {
+    /// Reads the folder of a session; `None` where the plan's filter leaves it out. Linear.
+    pub fn read(file: &File, plan: &Plan) -> Result<Option<Self>, EvalError> {
+        let bytes = epitome_shelf::read_plain(&file.path)
+            .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+        let folder = ProbeFolder::beside(&file.path)?;
+        let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
+        let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
+        let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
+        let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
+        if !plan.filter.admits_format(loaded.format.as_str()) || !plan.filter.admits_session(&id) {
+            return Ok(None);
+        }
+        let format = loaded.format;
+        let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
+        let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
+        case.task = plan.labels.label(&folder.name).map(str::to_owned);
+        let told = plan.repositories.label(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
+        case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
+        if plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
+            return Ok(None);
+        }
+        let messages = messages_of(case.prefix.view(), case.prefix.tools.as_deref()).map_err(wrong)?;
+        let (tokens, floor) = (context_tokens(&messages), budget_floor(&messages));
+        Ok(Some(Self { case, folder, tokens, floor }))
+    }
+
+    /// Returns the tokens of a budget, never less than the floor.
+    pub fn budget(&self, budget: BudgetSpec) -> u32 {
+        budget.tokens(self.tokens).max(self.floor)
+    }
+}

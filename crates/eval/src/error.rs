@@ -1,0 +1,50 @@
+//! Why an evaluation cannot continue.
+
+use thiserror::Error;
+
+/// Why an evaluation cannot continue.
+#[derive(Debug, Error)]
+pub enum EvalError {
+    /// A file or folder cannot be read.
+    #[error("cannot read {file}: {error}")]
+    Read {
+        /// The file or folder.
+        file: String,
+        /// The reason.
+        #[source]
+        error: std::io::Error,
+    },
+    /// The method's specification is not valid.
+    #[error("{0}")]
+    Method(String),
+    /// A configuration cannot be used.
+    #[error("{0}")]
+    Config(String),
+    /// A price table cannot be used.
+    #[error("{file}: {problem}")]
+    Prices {
+        /// The file.
+        file: String,
+        /// The problem.
+        problem: String,
+    },
+    /// A folder of probes cannot be used.
+    #[error("{file}: {problem}")]
+    Probes {
+        /// The file or folder.
+        file: String,
+        /// The problem, and what to do.
+        problem: String,
+    },
+    /// A table of sessions cannot be used.
+    #[error("{file} {problem}")]
+    Lake {
+        /// The file.
+        file: String,
+        /// The problem, and what to do.
+        problem: String,
+    },
+    /// The needed strings of a case are too many for a search.
+    #[error("the strings of a case cannot be sought: {0}")]
+    Patterns(String),
+}

@@ -1,0 +1,19 @@
+//! The settings that all cases of a run share.
+
+use std::sync::atomic::AtomicUsize;
+
+use crate::run::plan::{Plan, Progress};
+
+/// The settings that all files of a run share.
+pub(crate) struct Job<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) files: usize,
+    pub(crate) done: AtomicUsize,
+    pub(crate) progress: Progress<'a>,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(plan: &'a Plan, files: usize, progress: Progress<'a>) -> Self {
+        Self { plan, files, done: AtomicUsize::new(0), progress }
+    }
+}

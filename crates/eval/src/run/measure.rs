@@ -1,0 +1,241 @@
+//! From a case to rows: every method at every budget.
+
+use std::sync::atomic::Ordering;
+
+use epitome::session::{Entry, Session};
+use rayon::prelude::*;
+
+use crate::cases::budget::BudgetSpec;
+use crate::cases::case::{Case, CaseId};
+use crate::cases::cut::tokens_of;
+use crate::cases::probes::{Probe, ProbeHits, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
+use crate::figures::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
+use crate::figures::random::hash;
+use crate::figures::row::Row;
+use crate::figures::score::Scores;
+use crate::run::job::Job;
+use crate::run::method::{Method, MethodOutcome};
+
+/// The name of the agent's own view, among the methods.
+const RECORDED: &str = "recorded";
+/// The name of a budget of the size of the agent's own view.
+const OWN_SIZE: &str = "own size";
+/// The name of the hand-off summary of a probed session, alone, among the methods.
+pub const HANDOFF: &str = "hand-off";
+
+/// The name of a search's results for each question of a probed session, alone, among the methods.
+pub const SEARCH: &str = "search";
+
+/// The name of a method's context with a search's results beside it, among the methods.
+pub fn with_search(method: &str) -> String {
+    format!("{method} +search")
+}
+
+/// The name of a method with a question of a probed session as its focus, among the methods.
+pub fn with_question(method: &str) -> String {
+    format!("{method} +question")
+}
+
+/// A case that is being measured.
+pub(crate) struct Measure<'a> {
+    pub(crate) job: &'a Job<'a>,
+    pub(crate) case: &'a Case,
+}
+
+/// The sizes before and after.
+struct BudgetStep<'a> {
+    /// Tokens before.
+    prefix: u32,
+    /// The least budget that is fair.
+    floor: u32,
+    budget: &'a str,
+    tokens: u32,
+}
+
+/// The identity of a row within a case.
+struct RowIdentity<'a> {
+    /// The number among several rows of the same method and budget.
+    part: Option<&'a str>,
+    budget: &'a str,
+    tokens: u32,
+    method: &'a str,
+}
+
+impl Measure<'_> {
+    /// Measures every method at every budget.
+    pub(crate) fn at_budgets(&self) -> Vec<Row> {
+        let budgets = self.job.plan.budgets.iter();
+        budgets.flat_map(|budget| self.at(&budget.to_string(), self.case.budget_tokens(*budget))).collect()
+    }
+
+    /// Measures the agent's own view, and every method at its size.
+    pub(crate) fn beside(&self, own: &[Entry]) -> Vec<Row> {
+        let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
+        let recorded = || MethodOutcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
+        let score = |entries: &[Entry]| self.case.score(entries, tokens);
+        let part = self.case.id.part.as_deref();
+        let which = RowIdentity { part, budget: OWN_SIZE, tokens, method: RECORDED };
+        let mut rows = vec![self.row(&which, &recorded, &score)];
+        rows.extend(self.at(OWN_SIZE, tokens));
+        rows
+    }
+
+    /// Measures a probed session at every budget: the hand-off summary alone, where there is one, every method, every
+    /// method that takes a focus with a question as its focus, and a search, where these are asked for.
+    pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
+        let (plan, folder) = (self.job.plan, &probed.folder);
+        let probes = &folder.set.probes;
+        let answered = |text: &str| ProbeScores::count(probes, &recall(probes, text));
+        let mut rows = Vec::new();
+        for budget in &plan.budgets {
+            let (name, tokens) = (budget.to_string(), probed.budget(*budget));
+            if let Some(text) = &folder.handoff {
+                let mut handoff = Session::new();
+                handoff.push(message_of(text));
+                let entries = handoff.view().to_vec();
+                let which = RowIdentity { part: None, budget: &name, tokens, method: HANDOFF };
+                let outcome = || MethodOutcome { entries: Some(entries.clone()), problem: None, micros: 0 };
+                // It is alone: it is not a session that could be valid or keep a system prompt.
+                let score = |entries: &[Entry]| Scores {
+                    probes: answered(text),
+                    tokens: entries.iter().map(|entry| tokens_of(&entry.message)).sum(),
+                    system_intact: true,
+                    ..Scores::default()
+                };
+                rows.push(self.row(&which, &outcome, &score));
+            }
+            for method in &plan.methods {
+                let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
+                let way = BudgetStep { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
+                rows.extend(self.of_method(method, &way, &score));
+            }
+            rows.extend(self.focused_rows(probes, &name, tokens));
+            if let Some(passages) = plan.search {
+                let hits = ProbeHits::search(&self.case.prefix, probes, passages);
+                rows.extend(self.search_rows(probes, &hits, &name, tokens));
+            }
+        }
+        rows.extend(self.own_summary());
+        rows
+    }
+
+    /// Returns the figures of a result for a probed session, with the probes that `answered` counts in its text. A result
+    /// that is over its budget or invalid counts as showing nothing.
+    fn score_probed(&self, entries: &[Entry], tokens: u32, answered: &dyn Fn(&str) -> ProbeScores) -> Scores {
+        let scores = self.case.score(entries, tokens);
+        let is_sound = !scores.over_budget && scores.violation.is_none();
+        match messages_of(entries, self.case.prefix.tools.as_deref()).ok().filter(|_| is_sound) {
+            Some(messages) => Scores { probes: answered(&context_text(&messages)), ..scores },
+            None => Scores {
+                probes: answered("").with_nothing_kept(),
+                meaning: scores.meaning.with_nothing_kept(),
+                ..scores
+            },
+        }
+    }
+
+    /// Measures each method that takes a focus once for each of the probes that the plan draws: the question is the focus,
+    /// and the result is asked that one.
+    fn focused_rows(&self, probes: &[Probe], budget: &str, tokens: u32) -> Vec<Row> {
+        let plan = self.job.plan;
+        let mut drawn: Vec<&Probe> = probes.iter().collect();
+        drawn.sort_by_key(|probe| hash(plan.seed, &probe.question));
+        drawn.truncate(plan.questions);
+        let mut rows = Vec::new();
+        for method in plan.methods.iter().filter(|method| method.takes_focus()) {
+            let asked = with_question(method.name());
+            let of_probe = |probe: &&Probe| {
+                let one = std::slice::from_ref(*probe);
+                let answered = |text: &str| ProbeScores::count(one, &recall(one, text));
+                let compact = || method.compact_for(self.case, tokens, Some(&probe.question));
+                let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
+                self.row(&RowIdentity { part: Some(&probe.id), budget, tokens, method: &asked }, &compact, &score)
+            };
+            rows.par_extend(drawn.par_iter().map(of_probe));
+        }
+        rows
+    }
+
+    /// Measures a search's results for each question of a probed session, alone and beside the context of every method.
+    fn search_rows(&self, probes: &[Probe], hits: &ProbeHits, budget: &str, tokens: u32) -> Vec<Row> {
+        let alone = RowIdentity { part: None, budget, tokens, method: SEARCH };
+        let nothing = || MethodOutcome { entries: Some(Vec::new()), problem: None, micros: 0 };
+        let score = |_: &[Entry]| Scores {
+            probes: hits.score_probes(probes, ""),
+            tokens: hits.tokens(),
+            system_intact: true, // it stands alone: there is none that it could have lost
+            ..Scores::default()
+        };
+        let mut rows = vec![self.row(&alone, &nothing, &score)];
+        for method in &self.job.plan.methods {
+            let named = with_search(method.name());
+            let which = RowIdentity { part: None, budget, tokens, method: &named };
+            let answered = |text: &str| hits.score_probes(probes, text);
+            let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
+            rows.push(self.row(&which, &|| method.compact(self.case, tokens), &score));
+        }
+        rows
+    }
+
+    /// Measures a view with a summary that the agent recorded, compacted by every method; none where there is no
+    /// summary.
+    pub(crate) fn own_summary(&self) -> Vec<Row> {
+        if !self.case.truth.meaning.has_own_summary() {
+            return Vec::new();
+        }
+        let budget = BudgetSpec::Share(OWN_SUMMARY_SHARE);
+        self.at(OWN_SUMMARY, self.case.budget_tokens(budget))
+    }
+
+    fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
+        let score = |entries: &[Entry]| self.case.score(entries, tokens);
+        let way = BudgetStep { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
+        self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
+    }
+
+    /// Measures a method at a budget: once, and as often as the plan says. Repeating baselines would be useless.
+    fn of_method(&self, method: &Method, way: &BudgetStep<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
+        let once = self.which(way.budget, way.tokens, method);
+        let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
+        for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
+            let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
+            let name = generations.name(method.name());
+            let which = RowIdentity { method: &name, ..self.which(way.budget, way.tokens, method) };
+            let compact = || method.compact_through(self.case, &budgets, generations.piped);
+            rows.push(self.row(&which, &compact, score));
+        }
+        rows
+    }
+
+    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> RowIdentity<'b> {
+        let part = self.case.id.part.as_deref();
+        RowIdentity { part, budget, tokens, method: method.name() }
+    }
+
+    /// Measures a row.
+    fn row(
+        &self,
+        which: &RowIdentity<'_>,
+        compact: &dyn Fn() -> MethodOutcome,
+        score: &dyn Fn(&[Entry]) -> Scores,
+    ) -> Row {
+        let case = self.case;
+        let empty = Row {
+            case: CaseId { part: which.part.map(str::to_owned), ..case.id.clone() },
+            method: which.method.to_owned(),
+            budget: which.budget.to_owned(),
+            budget_tokens: which.tokens,
+            ..Row::empty(case)
+        };
+        let outcome = compact();
+        let row = Row {
+            // A method that failed keeps nothing.
+            scores: outcome.entries.as_deref().map_or_else(|| score(&[]).with_nothing_kept(), score),
+            problem: outcome.problem,
+            micros: outcome.micros,
+            ..empty
+        };
+        (self.job.progress)(self.job.done.load(Ordering::Relaxed), self.job.files, std::slice::from_ref(&row));
+        row
+    }
+}

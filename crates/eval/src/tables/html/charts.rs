@@ -1,0 +1,284 @@
+//! Charts as SVG: points in a frame, and bars in rows and columns.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::escape_html;
+use crate::cases::case::CaseId;
+use crate::figures::metric::Metric;
+use crate::figures::row::Row;
+use crate::figures::summary::Summary;
+use crate::tables::groups::Group;
+
+/// Marks in charts: shapes distinguish methods where colours do not.
+const SHAPES: [&str; 6] = ["circle", "square", "diamond", "triangle", "cross", "ring"];
+/// Colours in `page.css`. Shapes and colours together distinguish 24 methods.
+const COLOURS: usize = 8;
+/// The most points of a scatter.
+const MOST_POINTS: usize = 2_000;
+/// The most characters of a name beside bars.
+const NAME: usize = 27;
+
+/// Returns the number of a method's mark or bar: its place in a list.
+fn number(names: &[&str], name: &str) -> usize {
+    names.iter().position(|known| *known == name).unwrap_or(0)
+}
+
+/// Returns a mark at a point, with its text on hovering.
+fn mark(number: usize, x: f64, y: f64, title: &str) -> String {
+    let shape = SHAPES[number % SHAPES.len()];
+    let (tag, drawn) = match shape {
+        "square" => ("rect", format!("x='{:.1}' y='{:.1}' width='8' height='8'", x - 4.0, y - 4.0)),
+        "diamond" => ("path", format!("d='M{x:.1} {:.1}l5 5l-5 5l-5-5z'", y - 5.0)),
+        "triangle" => ("path", format!("d='M{x:.1} {:.1}l5 9h-10z'", y - 5.0)),
+        "cross" => ("path", format!("class='line' d='M{:.1} {:.1}l8 8m0-8l-8 8'", x - 4.0, y - 4.0)),
+        "ring" => ("circle", format!("class='line' cx='{x:.1}' cy='{y:.1}' r='4'")),
+        _ => ("circle", format!("cx='{x:.1}' cy='{y:.1}' r='4.5'")),
+    };
+    let colour = number % COLOURS;
+    format!("<g class='m{colour}'><{tag} {drawn}><title>{}</title></{tag}></g>", escape_html(title))
+}
+
+/// Returns the marks of `names` with the names.
+pub(super) fn legend(names: &[&str]) -> String {
+    let item = |(number, name): (usize, &&str)| {
+        let shape = mark(number, 7.0, 7.0, name);
+        format!("<li><svg width='14' height='14' aria-hidden='true'>{shape}</svg> {}</li>", escape_html(name))
+    };
+    format!("<ul class='legend'>{}</ul>", names.iter().enumerate().map(item).collect::<String>())
+}
+
+/// A plot of shares: up to 1 upwards, up to `most` to the right.
+struct Frame {
+    most: f64,
+}
+
+impl Frame {
+    fn x(&self, share: f64) -> f64 {
+        60.0 + 560.0 * (share / self.most).clamp(0.0, 1.0)
+    }
+
+    fn y(&self, share: f64) -> f64 {
+        300.0 - 280.0 * share.clamp(0.0, 1.0)
+    }
+
+    fn drawn(&self, x_name: &str, y_name: &str, body: &str) -> String {
+        let mut grid = String::new();
+        for step in 0..=5 {
+            let share = f64::from(step) / 5.0;
+            let (x, y) = (self.x(share * self.most), self.y(share));
+            let _ = write!(
+                grid,
+                "<path class='grid' d='M{x:.0} 20V300M60 {y:.0}H620'/><text class='faint' x='{x:.0}' y='317' \
+                 text-anchor='middle'>{:.0} %</text><text class='faint' x='52' y='{:.0}' text-anchor='end'>{:.0} %</text>",
+                100.0 * share * self.most,
+                y + 4.0,
+                100.0 * share
+            );
+        }
+        format!(
+            "<div class='scroll'><svg class='chart plot' viewBox='0 0 640 345' role='img' aria-label='{y} against {x}'>{grid}\
+             {body}<text x='340' y='339' text-anchor='middle'>{x}</text><text transform='translate(14 160) rotate(-90)' \
+             text-anchor='middle'>{y}</text></svg></div>",
+            x = escape_html(x_name),
+            y = escape_html(y_name)
+        )
+    }
+}
+
+/// What each method keeps against the tokens that it keeps, a line over the budgets.
+pub(super) fn retention(summaries: &[Summary], methods: &[&str], metric: Metric, y_name: &str) -> String {
+    let widest = summaries.iter().map(|summary| summary.kept_share).fold(0.0, f64::max);
+    let frame = Frame { most: ((widest * 10.0 + 0.3).ceil() / 10.0).clamp(0.2, 1.0) };
+    let (mut lines, mut marks) = (String::new(), String::new());
+    for method in methods {
+        let number = number(methods, method);
+        let mut points: Vec<(f64, f64, &Summary)> = summaries
+            .iter()
+            .filter(|summary| summary.method == *method)
+            .filter_map(|summary| Some((summary.kept_share, summary.average(metric).macro_average?, summary)))
+            .collect();
+        points.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let path: Vec<String> =
+            points.iter().map(|(x, y, _)| format!("{:.1} {:.1}", frame.x(*x), frame.y(*y))).collect();
+        if !path.is_empty() {
+            let _ = write!(lines, "<path class='line m{}' d='M{}'/>", number % COLOURS, path.join("L"));
+        }
+        for (x, y, summary) in points {
+            let title = format!("{method} at {}: {y:.3} with {x:.3} of the tokens", summary.budget);
+            marks.push_str(&mark(number, frame.x(x), frame.y(y), &title));
+        }
+    }
+    frame.drawn("share of tokens kept", y_name, &(lines + &marks))
+}
+
+/// One method against another, a point for each case at each budget.
+pub(super) fn scatter(rows: &[Row], ours: &str, theirs: &str, metric: Metric) -> String {
+    let mut budgets: Vec<&str> = Vec::new();
+    let mut pairs: BTreeMap<(&CaseId, &str), [Option<f64>; 2]> = BTreeMap::new();
+    for row in rows.iter().filter(|row| row.method == ours || row.method == theirs) {
+        if !budgets.contains(&row.budget.as_str()) {
+            budgets.push(&row.budget);
+        }
+        pairs.entry((&row.case, &row.budget)).or_default()[usize::from(row.method == theirs)] =
+            metric.count(row).share();
+    }
+    let frame = Frame { most: 1.0 };
+    let mut body = String::from("<path class='even' d='M60 300L620 20'/><g class='points'>");
+    for ((case, budget), pair) in pairs.iter().take(MOST_POINTS) {
+        let [Some(ours), Some(theirs)] = pair else { continue };
+        let title = format!("{} {} at {budget}: {ours:.2} against {theirs:.2}", case.file, case.session);
+        body.push_str(&mark(number(&budgets, budget), frame.x(*theirs), frame.y(*ours), &title));
+    }
+    body.push_str("</g>");
+    let said: Vec<String> = budgets.iter().map(|budget| format!("budget {budget}")).collect();
+    let said: Vec<&str> = said.iter().map(String::as_str).collect();
+    format!("{}{}", legend(&said), frame.drawn(theirs, ours, &body))
+}
+
+/// A bar: how long it is of 1, how much of that is pale, and its ends' interval.
+#[derive(Debug, Clone, Default)]
+struct Bar {
+    length: f64,
+    pale: f64,
+    interval: Option<(f64, f64)>,
+    label: String,
+    title: String,
+}
+
+/// Bars: a row for each method, a column for each budget.
+fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summary) -> Option<Bar>) -> String {
+    const LEFT: f64 = 200.0;
+    const WHOLE: f64 = 880.0;
+    const ROW: f64 = 18.0;
+    let mut budgets: Vec<&str> = Vec::new();
+    for summary in summaries {
+        if !budgets.contains(&summary.budget.as_str()) {
+            budgets.push(&summary.budget);
+        }
+    }
+    let column = (WHOLE - LEFT) / budgets.len().max(1) as f64;
+    // The label behind a bar takes the rest.
+    let longest = (column - 95.0).max(20.0);
+    let mut body = String::new();
+    for (at, budget) in budgets.iter().enumerate() {
+        let (x, bottom) = (LEFT + column * at as f64, 20.0 + ROW * methods.len() as f64);
+        let _ = write!(
+            body,
+            "<text class='faint' x='{x:.0}' y='12'>budget {}</text><path class='grid' d='M{x:.0} 18V{bottom:.0}'/>",
+            escape_html(budget)
+        );
+    }
+    for (line, method) in methods.iter().enumerate() {
+        let y = 20.0 + ROW * line as f64;
+        let _ = write!(
+            body,
+            "<text x='{:.0}' y='{:.0}' text-anchor='end'>{}<title>{}</title></text>",
+            LEFT - 8.0,
+            y + 12.0,
+            escape_html(&clip_name(method)),
+            escape_html(method)
+        );
+        for summary in summaries.iter().filter(|summary| summary.method == *method) {
+            let Some(bar) = of(summary) else { continue };
+            let x = LEFT + column * number(&budgets, &summary.budget) as f64;
+            let colour = number(methods, method) % COLOURS;
+            let (pale, end) = (longest * bar.pale, longest * bar.length);
+            let _ = write!(body, "<g class='m{colour}'><title>{}</title>", escape_html(&bar.title));
+            if pale > 0.0 {
+                let _ =
+                    write!(body, "<rect class='pale' x='{x:.1}' y='{:.0}' width='{pale:.1}' height='12'/>", y + 2.0);
+            }
+            let _ = write!(
+                body,
+                "<rect x='{:.1}' y='{:.0}' width='{:.1}' height='12'/></g>",
+                x + pale,
+                y + 2.0,
+                (end - pale).max(0.0)
+            );
+            if let Some((low, high)) = bar.interval {
+                let (low, high) = (x + longest * low, x + longest * high);
+                let _ = write!(body, "<path class='span' d='M{low:.1} {:.0}H{high:.1}'/>", y + 8.0);
+            }
+            let behind = end.max(bar.interval.map_or(0.0, |(_, high)| longest * high));
+            let (x, y) = (x + behind + 5.0, y + 12.0);
+            let _ = write!(body, "<text x='{x:.1}' y='{y:.0}'>{}</text>", escape_html(&bar.label));
+        }
+    }
+    format!(
+        "<div class='scroll'><svg class='chart' viewBox='0 0 {WHOLE:.0} {:.0}' role='img' aria-label='{}'>{body}</svg></div>",
+        24.0 + ROW * methods.len() as f64,
+        escape_html(about)
+    )
+}
+
+/// A name that fits beside its bars, the middle of a long one left out.
+fn clip_name(name: &str) -> String {
+    let chars: Vec<char> = name.chars().collect();
+    if chars.len() <= NAME {
+        return name.to_owned();
+    }
+    let (head, tail) = (&chars[..NAME / 2], &chars[chars.len() - (NAME / 2 - 1)..]);
+    head.iter().chain(['…'].iter()).chain(tail).collect()
+}
+
+/// What each method keeps, with its interval.
+pub(super) fn kept_bars(group: &Group, methods: &[&str], metric: Metric) -> String {
+    bars(&group.summaries, methods, &format!("{} of {}", metric.as_str(), group.name), |summary| {
+        let average = summary.average(metric);
+        let mean = average.macro_average?;
+        let interval = average.low.zip(average.high);
+        let ends = interval.map_or_else(String::new, |(low, high)| format!(" [{low:.3}, {high:.3}]"));
+        Some(Bar {
+            length: mean,
+            interval,
+            label: format!("{mean:.2}"),
+            title: format!("{} at {}: {mean:.3}{ends}, {} cases", summary.method, summary.budget, average.cases),
+            ..Bar::default()
+        })
+    })
+}
+
+/// The tokens of the request behind a compaction, those that a cache may serve pale.
+pub(super) fn cost(summaries: &[Summary], methods: &[&str]) -> String {
+    let most = summaries.iter().map(|summary| summary.tokens).fold(1e-9, f64::max);
+    bars(summaries, methods, "tokens of the next request", |summary| {
+        let anew = summary.tokens - summary.unchanged_tokens;
+        Some(Bar {
+            length: summary.tokens / most,
+            pale: summary.unchanged_tokens / most,
+            label: format!("{:.1} k anew", anew / 1e3),
+            title: format!(
+                "{} at {}: {:.0} tokens, {anew:.0} of them anew",
+                summary.method, summary.budget, summary.tokens
+            ),
+            interval: None,
+        })
+    })
+}
+
+/// How long a compaction takes.
+pub(super) fn time(summaries: &[Summary], methods: &[&str]) -> String {
+    let most = summaries.iter().map(|summary| summary.milliseconds).fold(1e-9, f64::max);
+    bars(summaries, methods, "time of a compaction", |summary| {
+        let milliseconds = summary.milliseconds;
+        Some(Bar {
+            length: milliseconds / most,
+            label: format!("{milliseconds:.1} ms"),
+            title: format!("{} at {}: {milliseconds:.2} ms", summary.method, summary.budget),
+            ..Bar::default()
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        assert_eq!(clip_name("baseline:identifiers"), "baseline:identifiers");
+        assert_eq!(clip_name("command:python3 tools/other.py --keep 5"), "command:pytho….py --keep 5");
+        assert!(clip_name(&"x".repeat(99)).chars().count() <= NAME);
+    }
+}

@@ -1,0 +1,146 @@
+//! The report as one page: no script, nothing fetched from elsewhere, charts drawn as SVG, readable in light and dark and
+//! on paper.
+
+mod charts;
+mod tables;
+mod words;
+
+use std::fmt::Write as _;
+
+use crate::figures::metric::Metric;
+use crate::figures::summary::Summary;
+use crate::run::outcome::Run;
+use crate::tables::groups::{Group, Grouping, groups};
+use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
+
+/// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
+/// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
+pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
+    let all = Group::new("all", &run.rows, pairs, seed);
+    let mut methods: Vec<&str> = Vec::new();
+    for summary in &all.summaries {
+        if !methods.contains(&summary.method.as_str()) {
+            methods.push(&summary.method);
+        }
+    }
+    let main = main_metric(&all.summaries);
+    let figure = term(main);
+    let legend = charts::legend(&methods);
+    let mut page = format!(
+        "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>\
+         <title>Compaction measured</title><style>\n{}</style></head><body><main>\n",
+        include_str!("page.css")
+    );
+    let _ = write!(
+        page,
+        "<h1>Compaction measured on recorded sessions</h1><p>{} cases from {} sessions read.</p><p class='notice'>A survival \
+         figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them open their \
+         definition; marks and bars say their figures when the pointer rests on them.</p>",
+        run.cases, run.sessions
+    );
+    heading(&mut page, &format!("{} against tokens kept", button(figure, figure.name)));
+    let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, figure.name));
+    heading(&mut page, "Figures");
+    let _ = write!(page, "<p class='faint'>{}</p>{}", button(AVERAGES, AVERAGES.name), tables::figures(&all));
+    heading(&mut page, &format!("{} by kind of task", button(figure, figure.name)));
+    let _ = write!(page, "<p class='faint'>Lines over the bars are 95 % intervals over sessions.</p>");
+    for group in groups(&run.rows, Grouping::Kind, pairs, seed) {
+        by_kind(&mut page, &group, &methods, main);
+    }
+    if let Some((ours, theirs)) = pairs.first() {
+        heading(&mut page, &format!("{} against {}, case by case", escape_html(ours), escape_html(theirs)));
+        let _ = write!(
+            page,
+            "<p class='faint'>{}. Above the broken line {} keeps more.</p>{}",
+            button(figure, figure.name),
+            escape_html(ours),
+            charts::scatter(&run.rows, ours, theirs, main)
+        );
+        heading(&mut page, &format!("{}s", button(DIFFERENCE, DIFFERENCE.name)));
+        page.push_str(&tables::differences(&all));
+    }
+    for (term, chart) in
+        [(COST, charts::cost(&all.summaries, &methods)), (TIME, charts::time(&all.summaries, &methods))]
+    {
+        heading(&mut page, &button(term, term.name));
+        page.push_str(&chart);
+    }
+    definitions(&mut page);
+    page.push_str("</main></body></html>\n");
+    page
+}
+
+fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
+    let cases = group.summaries.iter().map(|summary| summary.average(metric).cases).max().unwrap_or(0);
+    let _ = write!(
+        page,
+        "<div class='kind'><h3>{} <small>{cases} cases</small></h3>{}</div><details><summary>All figures of {}</summary>\
+         {}{}</details>",
+        escape_html(&group.name),
+        charts::kept_bars(group, methods, metric),
+        escape_html(&group.name),
+        tables::figures(group),
+        tables::differences(group)
+    );
+}
+
+/// Returns every definition in a list, for reading and for paper, and once more for the buttons that open it.
+fn definitions(page: &mut String) {
+    let terms: Vec<Term> = Metric::ALL.into_iter().map(term).chain(OTHERS).collect();
+    heading(page, "What each figure means");
+    page.push_str("<dl>");
+    for term in &terms {
+        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(*term), escape_html(term.definition));
+    }
+    page.push_str("</dl>");
+    for term in &terms {
+        let (id, name) = (term.id, named(*term));
+        let _ = write!(
+            page,
+            "<div popover id='d-{id}'><strong>{name}</strong><p>{}</p></div>",
+            escape_html(term.definition)
+        );
+    }
+}
+
+/// Returns a term's name, with the one in tables where that is another.
+fn named(term: Term) -> String {
+    let short = term.short.to_lowercase();
+    if term.name.to_lowercase().starts_with(&short) || term.name.to_lowercase().contains(&short) {
+        escape_html(term.name)
+    } else {
+        format!("{} <small>({})</small>", escape_html(term.name), escape_html(term.short))
+    }
+}
+
+/// Returns the first metric with any figures; metrics of questions precede those of strings.
+fn main_metric(summaries: &[Summary]) -> Metric {
+    let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
+    [Metric::Probes].into_iter().chain(Metric::ALL).find(has).unwrap_or(Metric::BoundFrr)
+}
+
+/// Returns a heading; `title` is HTML.
+fn heading(page: &mut String, title: &str) {
+    let _ = write!(page, "\n<h2>{title}</h2>");
+}
+
+/// Returns a word that opens the definition of a term.
+fn button(term: Term, word: &str) -> String {
+    format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escape_html(word))
+}
+
+/// Returns a text as HTML.
+fn escape_html(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            char => out.push(char),
+        }
+    }
+    out
+}

@@ -1,5 +1,0 @@
-import sys
-
-from ledger.cli import main
-
-sys.exit(main())

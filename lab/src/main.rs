@@ -1,0 +1,121 @@
+//! The laboratory's command.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)] // what its commands have to say
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use clap::{Args, Parser, Subcommand};
+use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
+use epitome_lab::outside::OutsideMethod;
+use epitome_lab::{blind, markdown, plan, probes, refetch};
+
+#[derive(Debug, Parser)]
+#[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
+struct Command {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Write the sessions of a set as requests of OpenAI chat, which `epitome eval` reads
+    Convert(SetArgs),
+    /// Write the sessions of LoCoMo or LongMemEval with the evidence of their questions as folders of probes, for
+    /// `epitome eval --what probes`
+    Evidence(SetArgs),
+    /// Let people or a model answer the questions of probes from contexts alone
+    #[command(subcommand)]
+    Blind(blind::command::BlindCommand),
+    /// Replay sessions with an agent that calls tools again for what a compaction took
+    Refetch(refetch::command::RefetchArgs),
+    /// Measure methods beside other compactors, and print the tables in Markdown
+    Compare(CompareArgs),
+}
+
+#[derive(Debug, Args)]
+struct SetArgs {
+    /// A file of a set
+    file: PathBuf,
+    /// The folder that is written to
+    #[arg(short, long)]
+    output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct CompareArgs {
+    /// Files and folders of recorded sessions; with --probes folders of probes
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Measure probes
+    #[arg(long)]
+    probes: bool,
+    /// The methods, as in `epitome eval`
+    #[arg(long, value_delimiter = ',', default_value = "default")]
+    methods: Vec<String>,
+    /// Another compactor: a command that reads {"messages": […], "budget_tokens": N} and writes {"messages": […]}. Can be
+    /// given several times
+    #[arg(long)]
+    command: Vec<String>,
+    /// The most seconds of a command for one case at one budget
+    #[arg(long, default_value_t = 120)]
+    timeout: u64,
+    /// The budgets, as in `epitome eval`
+    #[arg(long, value_delimiter = ',', default_value = "0.4,0.2,0.1")]
+    budgets: Vec<BudgetSpec>,
+    /// The method that all others are compared with
+    #[arg(long, default_value = "baseline:newest")]
+    against: String,
+    /// The seed of the intervals
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn main() -> ExitCode {
+    match run(&Command::parse().what) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(what: &What) -> Result<()> {
+    match what {
+        What::Convert(args) => wrote(probes::convert(&args.file, &args.output)?),
+        What::Evidence(args) => wrote(probes::evidence(&args.file, &args.output)?),
+        What::Blind(command) => blind::command::run(command),
+        What::Refetch(args) => refetch::command::run(args),
+        What::Compare(args) => compare(args),
+    }
+}
+
+fn wrote(sessions: usize) -> Result<()> {
+    if sessions == 0 {
+        bail!("there is no session of that kind in it");
+    }
+    eprintln!("{sessions} sessions written");
+    Ok(())
+}
+
+fn compare(args: &CompareArgs) -> Result<()> {
+    let mut all = methods(&args.methods, &epitome::registry())?;
+    all.extend(args.command.iter().map(|command| {
+        let timeout = Duration::from_secs(args.timeout);
+        Arc::new(Method::other(command, OutsideMethod { command: command.clone(), timeout }))
+    }));
+    let others: Vec<String> = all.iter().map(|method| method.name().to_owned()).collect();
+    let pairs: Vec<(String, String)> =
+        others.into_iter().filter(|name| *name != args.against).map(|name| (name, args.against.clone())).collect();
+    let subject = if args.probes { Subject::Probes } else { Subject::Future };
+    let run = plan::plan(subject, &args.paths, all, &args.budgets, args.seed).run(&|_, _, _| {})?;
+    if run.cases == 0 {
+        bail!("none of {} sessions fits: name longer ones", run.sessions);
+    }
+    println!("{}", markdown::markdown(&[Group::new("all", &run.rows, &pairs, args.seed)]));
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! Plans of runs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use epitome_eval::{BudgetSpec, CaseOptions, EvalError, Filter, Labels, Method, Plan, Subject, methods};
+
+/// The plan of a run over folders of probes, baselines among its methods.
+pub fn probe_plan(paths: &[PathBuf], named: &[String], budgets: &[BudgetSpec], seed: u64) -> Result<Plan, EvalError> {
+    Ok(plan(Subject::Probes, paths, methods(named, &epitome::registry())?, budgets, seed))
+}
+
+/// The plan of a run with the default filter.
+pub fn plan(subject: Subject, paths: &[PathBuf], methods: Vec<Arc<Method>>, budgets: &[BudgetSpec], seed: u64) -> Plan {
+    Plan {
+        subject,
+        paths: paths.to_vec(),
+        column: None,
+        methods,
+        budgets: budgets.to_vec(),
+        generations: Vec::new(),
+        search: None,
+        questions: 0,
+        cuts: vec![CaseOptions::default()],
+        filter: Filter::default(),
+        labels: Labels::default(),
+        repositories: Labels::default(),
+        sample: None,
+        seed,
+    }
+}
