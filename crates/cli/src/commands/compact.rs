@@ -344,7 +344,7 @@ impl Job<'_> {
     fn request(&self, tool_definitions: u32, now: u32) -> Request {
         let mut request = self.request.clone();
         if let Some(budget) = self.args.budget {
-            let tokens = budget.tokens(now);
+            let tokens = budget.tokens(now).max(1);
             (request.limit, request.target) = (tokens, tokens);
         } else {
             let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };

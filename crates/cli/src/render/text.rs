@@ -13,7 +13,7 @@ const DEFAULT_WIDTH: usize = 110;
 /// Columns to use: the terminal's, or `COLUMNS`.
 pub(crate) fn width() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    named.or_else(terminal::columns).unwrap_or(DEFAULT_WIDTH).clamp(80, 160)
+    named.or_else(terminal::columns).unwrap_or(DEFAULT_WIDTH).clamp(40, 160)
 }
 
 /// A number with its digits in groups: `12,034`.
