@@ -25,7 +25,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
         (None, None)
     };
     let listed = |(number, source): (usize, &'_ LoadedSession)| {
-        let known = census.as_ref().filter(|_| index == Some(number)).map(|census| census.sizes);
+        let known = census.as_ref().filter(|_| index == Some(number)).map(Census::sizes);
         known.unwrap_or_else(|| Sizes::new(&input::select_view(&source.session, args.input.view), &runtime))
     };
     let sizes: Vec<Sizes> = loaded.sessions.iter().enumerate().map(listed).collect();

@@ -102,11 +102,11 @@ fn inspect_shows_what_a_session_is_made_of() {
 
     Tokens by tool
       tool  calls  in calls  in results  share
-      bash      1        11       1,031   95 %
+      bash      1        15       1,035   96 %
 
     Largest units
       tokens  share  round  unit        first words
-       1,050   96 %      1  step: bash  {"command": "make release"}
+       1,050   96 %      1  step: bash  bash {"command": "make release"}
           16    1 %      1  user        Build release 4.2 and tell me what failed.
           11    1 %      1  step        Unit 61 did not link.
           10  0.9 %      2  user        Then fix unit 61.

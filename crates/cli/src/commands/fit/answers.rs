@@ -4,13 +4,13 @@ use std::fs::metadata;
 use std::io;
 use std::path::Path;
 
-use epitome::context::Fullness;
+use epitome::context::{ContextStatus, Fullness};
 use epitome::formats::{ReadOptions, read};
 use epitome::live::Overflow;
 use epitome::strategy::ArchivedContent;
 use epitome::{Runtime, Session};
 use epitome_fit::{Beside, FitRequest};
-use epitome_mcp::{Call, ContextStatus, LogIndex, SessionPast, tools};
+use epitome_mcp::{Call, LogIndex, SessionPast, tools};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
