@@ -2,7 +2,8 @@
 
 use epitome::context::{Contents, RoleShare, RoundSize, ToolShare, UnitSize, counts};
 use epitome::engine::{Engine, Ledger, Mode, block_on};
-use epitome::session::{EpochOrigin, Session, Trigger};
+use epitome::live::{HistoryEntry, history};
+use epitome::session::Session;
 use epitome::{MemoryArchive, Request, Runtime};
 use serde::Serialize;
 
@@ -52,18 +53,6 @@ pub(crate) struct ListedSession<'a> {
     pub(crate) sizes: Sizes,
 }
 
-/// A compaction that the recording holds.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Compaction {
-    pub(crate) number: u32,
-    pub(crate) recorded: bool,
-    pub(crate) trigger: Trigger,
-    /// Messages of the log when it was made.
-    pub(crate) after_message: u32,
-    pub(crate) tokens_before: Option<u32>,
-    pub(crate) tokens_after: Option<u32>,
-}
-
 /// The usage that the provider reported, summed over the session's requests.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct UsageSum {
@@ -93,7 +82,7 @@ pub(crate) struct Census {
     pub(crate) tools: Vec<ToolShare>,
     pub(crate) largest_units: Vec<UnitSize>,
     pub(crate) timeline: Vec<RoundSize>,
-    pub(crate) compactions: Vec<Compaction>,
+    pub(crate) compactions: Vec<HistoryEntry>,
     pub(crate) usage: Option<UsageSum>,
 }
 
@@ -117,7 +106,7 @@ impl Census {
             contents,
             largest_units: units,
             timeline,
-            compactions: compactions(session),
+            compactions: history(session),
             usage: usage(session),
         }
     }
@@ -138,21 +127,6 @@ fn chain(engine: &Engine, runtime: &Runtime, session: &Session, ledger: &Ledger)
     let choice = Choice::new(runtime, draft.report.mode, session.cycle() + 1);
     let why = choice.why(&draft.report.task);
     if draft.report.mode == Mode::Tournament { why } else { format!("{} ({why})", draft.report.chain.join(" → ")) }
-}
-
-fn compactions(session: &Session) -> Vec<Compaction> {
-    session
-        .journal()
-        .iter()
-        .map(|epoch| Compaction {
-            number: epoch.id,
-            recorded: epoch.origin == EpochOrigin::Recorded,
-            trigger: epoch.trigger,
-            after_message: epoch.log_length,
-            tokens_before: epoch.tokens_before,
-            tokens_after: epoch.tokens_after,
-        })
-        .collect()
 }
 
 fn usage(session: &Session) -> Option<UsageSum> {

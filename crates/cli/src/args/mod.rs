@@ -33,7 +33,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use brief::BriefArgs;
 pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
-pub(crate) use context::{AgentSessionArgs, ContextArgs, RoomArgs, WatchArgs};
+pub(crate) use context::{AgentSessionArgs, ContextArgs, WatchArgs, WindowArgs};
 #[cfg(feature = "eval")]
 pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 #[cfg(feature = "service")]

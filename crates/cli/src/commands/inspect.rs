@@ -9,7 +9,8 @@ use crate::census::{Census, InspectOutput, ListedSession, Sizes};
 use crate::failure::CommandResult;
 use crate::render::census::{overview, page};
 use crate::render::text::width;
-use crate::{configuration, input, paths, terminal};
+use crate::session::input;
+use crate::{configuration, paths, terminal};
 
 pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
@@ -41,9 +42,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
         session: census,
     };
     if args.json {
-        let mut text = serde_json::to_string_pretty(&inspected)?;
-        text.push('\n');
-        terminal::standard(text.as_bytes())?;
+        terminal::print_json(&inspected)?;
     } else {
         let name = paths::display_name(&args.input.file);
         let text = match &inspected.session {

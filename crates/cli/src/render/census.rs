@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use epitome::context::{RoundSize, UnitSize};
-use epitome::session::{Trigger, UnitKind};
+use epitome::session::{EpochOrigin, Trigger, UnitKind};
 
 use crate::census::{Census, InspectOutput};
 
 use crate::render::bar::bar;
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{bytes, number, percent, plural, wrap};
+use crate::render::text::{bytes, heading, labelled, number, percent, plural};
 
 /// Tools listed.
 const TOOLS: usize = 12;
@@ -87,24 +87,14 @@ fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, census: &Ce
     }
 }
 
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{STRONG}{text}{STRONG:#}");
-}
-
 fn task(out: &mut String, census: &Census, width: usize) {
     let verdict = &census.contents.task;
     heading(out, "Task");
     let _ = writeln!(out, "  {NAME}{}{NAME:#}, confidence {:.2}", verdict.kind, verdict.confidence);
     for evidence in &verdict.evidence {
-        for line in wrap(evidence, width.saturating_sub(4)) {
-            let _ = writeln!(out, "    {FAINT}{line}{FAINT:#}");
-        }
+        labelled(out, "", 2, evidence, width);
     }
-    const LABEL: &str = "  next chain  ";
-    for (index, line) in wrap(&census.chain, width.saturating_sub(LABEL.len())).iter().enumerate() {
-        let label = if index == 0 { LABEL } else { "" };
-        let _ = writeln!(out, "{FAINT}{label:<14}{FAINT:#}{line}");
-    }
+    labelled(out, "next chain", 12, &census.chain, width);
 }
 
 fn roles(out: &mut String, census: &Census, width: usize) {
@@ -239,10 +229,10 @@ fn compactions(out: &mut String, census: &Census, width: usize) {
     let tokens = |tokens: Option<u32>| tokens.map_or_else(|| Cell::styled("?", FAINT), |tokens| number(tokens).into());
     for compaction in &census.compactions {
         table.row([
-            Cell::styled(compaction.number.to_string(), FAINT),
-            if compaction.recorded { "the agent" } else { "epitome" }.into(),
+            Cell::styled(compaction.epoch.to_string(), FAINT),
+            if compaction.origin == EpochOrigin::Recorded { "the agent" } else { "epitome" }.into(),
             started_by(compaction.trigger).into(),
-            number(compaction.after_message).into(),
+            number(compaction.messages).into(),
             tokens(compaction.tokens_before),
             tokens(compaction.tokens_after),
         ]);

@@ -142,7 +142,7 @@ fn inspect_shows_the_example() {
     // Compactions that a recording holds are shown.
     assert_eq!(place.run("compact session.jsonl -b 20k -o small.jsonl").code, 0);
     let small = &place.run("inspect small.jsonl --json").json()["session"];
-    assert_eq!(small["compactions"][0]["number"], 0);
+    assert_eq!(small["compactions"][0]["epoch"], 0);
     assert!(place.run("inspect small.jsonl").text().contains("\nCompactions\n"));
 }
 

@@ -18,8 +18,8 @@ use super::fitters::Fitters;
 use super::question::{Op, Question, Refusal};
 use crate::brief::brief;
 use crate::failure::Failure;
-use crate::input::bytes;
 use crate::paths::is_standard;
+use crate::session::input::bytes;
 
 /// Tokens of the text of `brief` where the question gives none.
 const BRIEF_TOKENS: u32 = 4_000;
