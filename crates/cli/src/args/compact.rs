@@ -29,7 +29,8 @@ pub(crate) struct CompactArgs {
     /// The kind of task, in place of the detector's answer
     #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
-    /// How the chain is chosen [default: adaptive, or the configuration's]
+    /// How the chain is chosen: that of the detected kind (adaptive), the one of all kinds that keeps most (tournament), or the
+    /// one that --chain or the configuration names (fixed) [default: adaptive, or the configuration's]
     #[arg(long, value_parser = name_parser::<Mode>())]
     pub(crate) mode: Option<Mode>,
     #[command(flatten)]

@@ -36,8 +36,7 @@ fn cell(text: &str) -> String {
 
 /// What an argument is called: `-b`, `--budget TOKENS`.
 fn name_of(arg: &Arg) -> String {
-    let takes_value = arg.get_num_args().is_none_or(|count| count.takes_values());
-    let values = arg.get_value_names().filter(|_| takes_value).unwrap_or_default();
+    let values = arg.get_value_names().filter(|_| arg.get_action().takes_values()).unwrap_or_default();
     let values = values.iter().map(|name| name.to_string()).collect::<Vec<_>>().join(" ");
     match arg.get_long() {
         None => format!("`{}`", cell(&values)),
@@ -56,7 +55,7 @@ fn about_of(arg: &Arg) -> String {
         true => Vec::new(),
         false => arg.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect(),
     };
-    let is_flag = arg.get_num_args().is_some_and(|count| !count.takes_values());
+    let is_flag = !arg.get_action().takes_values();
     if !values.is_empty() && !is_flag {
         let _ = write!(about, ": {}", values.join(", "));
     }
@@ -70,7 +69,9 @@ fn about_of(arg: &Arg) -> String {
 /// The options of a command, as a table; those that every command has are left out.
 fn table(command: &Command) -> String {
     let mut rows = "| option | what it does |\n|---|---|\n".to_owned();
-    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+    let mut arguments: Vec<&Arg> = command.get_arguments().filter(|arg| !arg.is_hide_set()).collect();
+    arguments.sort_by_key(|arg| !arg.is_positional());
+    for arg in arguments {
         if !matches!(arg.get_id().as_str(), "help" | "version" | "quiet") {
             let _ = writeln!(rows, "| {} | {} |", name_of(arg), about_of(arg));
         }
