@@ -41,6 +41,6 @@ pub(crate) fn command() -> clap::Command {
     ))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "service", feature = "eval"))]
 #[path = "help_tests.rs"]
 mod tests;
