@@ -7,9 +7,9 @@ use epitome::strategy::Registry;
 
 use crate::args::ConfigArgs;
 use crate::failure::Failure;
-use crate::input::bytes;
 use crate::paths::display_name;
 use crate::render::text::plural;
+use crate::session::input::bytes;
 
 /// The configuration in force: the file's, or the defaults; that of the agent where one is named.
 pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<Config, Failure> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use epitome::context::ContextReport;
 use serde::Serialize;
 
-use crate::room::WindowSource;
+use crate::window::WindowSource;
 
 /// The output of `--json`.
 #[derive(Debug, Serialize)]

@@ -1,11 +1,10 @@
 //! The `epitome` command: the only place that prints.
 //!
 //! `args` declares the command line, `commands` has one file for each subcommand, `render` draws tables, bars and
-//! reports, `chain` says why a chain was taken. `input` and `output` are the files in and out: `in_place` is output into
-//! the input's own file, `retry` tries that again, `replace` puts a file in place of another. `configuration` is read and
-//! built there, `counter` counts with it, `kept` is a session with its past, `brief` one as a text, `found` finds the one
-//! that is meant, `room` is how much room its messages have, `frame` what is shown of it while it grows, `emit` makes bytes
-//! of sessions. `setup` changes the files of agents, `folders` are the person's. `terminal` is all that is printed,
+//! reports, `chain` says why a chain was taken. `session` finds, reads and rewrites sessions in files, `window` is how much
+//! room a session's messages have, with a snapshot of it while it grows. `output` is the file out, `replace` puts a file in
+//! place of another, `emit` makes bytes of sessions, `brief` one as a text. `configuration` is read and built there, `counter`
+//! counts with it. `setup` changes the files of agents, `folders` are the person's. `terminal` is all that is printed,
 //! `failure` what goes wrong and the exit code it has.
 
 mod args;
@@ -21,35 +20,31 @@ mod emit;
 mod failure;
 #[cfg(feature = "service")]
 mod folders;
-mod found;
-mod frame;
-mod in_place;
-mod input;
-mod kept;
 mod memories;
 mod output;
 mod paths;
 mod render;
 mod replace;
-mod retry;
-mod room;
+mod session;
 #[cfg(feature = "service")]
 mod setup;
 #[cfg(feature = "service")]
 mod store;
 mod summaries;
 mod terminal;
+mod window;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 use clap::error::ErrorKind;
 
 use crate::args::{Cli, Command};
 
 /// Runs the command line of this process; returns its exit code.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let parsed = args::command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version come this way too.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use epitome_shelf::identity;
 
 use crate::failure::Failure;
-use crate::in_place::{InPlaceOutcome, Original};
 use crate::paths::{display_name, is_standard};
 use crate::render::style::STRONG;
 use crate::replace::{cannot_write, check_writable, replace};
+use crate::session::in_place::{InPlaceOutcome, Original};
 use crate::terminal::{standard, tell};
 
 /// Where bytes go.

@@ -86,6 +86,13 @@ pub(crate) fn clear_line() {
     show_line("");
 }
 
+/// Writes a value to standard output as JSON that a person can read too.
+pub(crate) fn print_json(value: &impl serde::Serialize) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
+    text.push('\n');
+    standard(text.as_bytes())
+}
+
 /// Shows what the parser of the command line says: help and version, or what is wrong with it.
 pub(crate) fn show_parsed(said: &clap::Error) {
     let text = said.render().to_string();

@@ -46,6 +46,7 @@
 //! | [`tokens`] | token counters |
 //! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
+//! | [`amount`] | tokens and shares as a person writes them |
 //!
 //! As it comes this is what a runtime needs that compacts by rules. Three features are on by default, and hold what is large:
 //! `vocab-o200k` and `vocab-cl100k` the exact vocabularies, `embeddings` the table of the embedder that needs no model. With
@@ -64,6 +65,7 @@ pub use epitome_store as store;
 pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
 
+pub mod amount;
 pub mod context;
 pub mod follow;
 pub mod live;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome::context::{Fullness, tool_definition_tokens};
+use epitome::context::{ContextStatus, Fullness, tool_definition_tokens};
 use epitome::follow::{ReadProblem, SessionSource};
 use epitome::formats::{Format, RecordedModel};
 use epitome::store::{SessionArchive, Store, StoreError, Tenant};
@@ -19,7 +19,6 @@ use crate::asker::{Asker, SharedFolder};
 use crate::call::Call;
 use crate::handler::ToolBackend;
 use crate::past::{LogIndex, SessionPast};
-use crate::status::ContextStatus;
 
 /// How long a call is waited for that is not in any file yet, and how often: an agent writes its model's call down while
 /// it runs it. Claude Code takes some tenths of a second.

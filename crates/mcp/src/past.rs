@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use epitome::context::ContextStatus;
 use epitome::recall::{Index, Page, Query, QueryProblem, Share, find_by_handle, message_number};
 use epitome::session::{Message, Session};
 use epitome::strategy::ArchivedContent;
 
 use crate::answer::{Answer, Recall, page_answer};
 use crate::call::Call;
-use crate::status::ContextStatus;
+use crate::status::status_text;
 
 /// A session's index, kept up to date with its log at the cost of what is new.
 #[derive(Debug, Default)]
@@ -100,7 +101,7 @@ impl SessionPast<'_> {
                 )),
                 Err(problem) => Answer::refusal(problem),
             },
-            Call::Status => Answer::new((self.status)().text()),
+            Call::Status => Answer::new(status_text(&(self.status)())),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use epitome::config::SummarizerChoice;
-use epitome::engine::Mode;
+use epitome::engine::{Mode, Threshold};
 use epitome::formats::Format;
 use epitome::providers::chat::ChannelKind;
 use epitome::strategy::TaskKind;
@@ -12,24 +12,25 @@ use epitome::strategy::TaskKind;
 use super::config::ConfigArgs;
 use super::input::{InputArgs, format_parser};
 use super::output::OutputArgs;
-use super::values::{BudgetArg, budget, name_parser, tokens};
+use super::values::{name_parser, tokens, tokens_or_share};
 
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// Tokens that the messages may take, such as 32000 or 32k, or a share of what they take now, such as 30%; without it,
-    /// the target and the hard threshold of --config
-    #[arg(short, long, value_name = "TOKENS", value_parser = budget, allow_hyphen_values = true,
+    /// Tokens that the messages may take, such as 32000 or 32k, or a share of what they take now, such as 30% or 0.3; without
+    /// it, the target and the hard threshold of --config
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens_or_share, allow_hyphen_values = true,
           required_unless_present = "config")]
-    pub(crate) budget: Option<BudgetArg>,
+    pub(crate) budget: Option<Threshold>,
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
     pub(crate) chain: Option<Vec<String>>,
     /// The kind of task, in place of the detector's answer
     #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
-    /// How the chain is chosen [default: adaptive, or the configuration's]
+    /// How the chain is chosen: that of the detected kind (adaptive), the one of all kinds that keeps most (tournament), or the
+    /// one that --chain or the configuration names (fixed) [default: adaptive, or the configuration's]
     #[arg(long, value_parser = name_parser::<Mode>())]
     pub(crate) mode: Option<Mode>,
     #[command(flatten)]

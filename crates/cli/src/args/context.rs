@@ -27,7 +27,7 @@ pub(crate) struct AgentSessionArgs {
 
 /// How much room the session's messages have.
 #[derive(Debug, Default, Args)]
-pub(crate) struct RoomArgs {
+pub(crate) struct WindowArgs {
     /// Tokens that the messages may take, such as 32000 or 32k [default: the window less the answer's reserve]
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true,
           conflicts_with_all = ["window", "model"])]
@@ -48,7 +48,7 @@ pub(crate) struct ContextArgs {
     #[command(flatten)]
     pub(crate) session: AgentSessionArgs,
     #[command(flatten)]
-    pub(crate) room: RoomArgs,
+    pub(crate) window: WindowArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -59,7 +59,7 @@ pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) session: AgentSessionArgs,
     #[command(flatten)]
-    pub(crate) room: RoomArgs,
+    pub(crate) window: WindowArgs,
     /// Show the session as it is now, and end
     #[arg(long)]
     pub(crate) once: bool,

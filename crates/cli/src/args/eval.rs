@@ -24,7 +24,7 @@ pub(crate) struct EvalArgs {
     /// baseline:newest|tail|cleared|identifiers. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
-    /// Budgets: shares of the tokens before the cut, such as 0.4, or tokens, such as 8k
+    /// Budgets: shares of the tokens before the cut, such as 40% or 0.4, or tokens, such as 8k
     /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
@@ -181,7 +181,7 @@ pub(crate) struct TuneArgs {
     /// Settings that are tried, such as transcript.tail_share [default: none]
     #[arg(long, value_name = "A.X,B.Y", value_delimiter = ',')]
     pub(crate) settings: Vec<String>,
-    /// Budgets: shares of the tokens before the cut, such as 0.4, or tokens, such as 8k
+    /// Budgets: shares of the tokens before the cut, such as 40% or 0.4, or tokens, such as 8k
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',', default_value = "0.4,0.2,0.1")]
     pub(crate) budgets: Vec<epitome_eval::BudgetSpec>,
     /// The weights of the figures: bound, quotes, files, rules
@@ -214,8 +214,8 @@ fn trials(text: &str) -> Result<usize, String> {
     number.ok_or_else(|| "takes a whole number, 1 or more, such as 120".to_owned())
 }
 
-/// A share between 0 and 1.
+/// A share above 0 and below the whole.
 fn share(text: &str) -> Result<f64, String> {
-    let share = text.trim().parse::<f64>().ok().filter(|share| *share > 0.0 && *share < 1.0);
-    share.ok_or_else(|| "takes a share between 0 and 1, such as 0.5".to_owned())
+    let part = epitome::amount::share(text)?;
+    if part < 1.0 { Ok(part) } else { Err("takes a share below 100 %, such as 50% or 0.5".to_owned()) }
 }

@@ -6,12 +6,12 @@ Examples:
   epitome context                    # what fills the newest session of any agent on this machine
   epitome search session.jsonl which port
 
-`epitome COMMAND --help` explains every option of a command.";
+`epitome help COMMAND` explains every option of a command.";
 
 pub(super) const COMPACT: &str = "\
 Examples:
   epitome compact session.jsonl --budget 32k --preview
-  epitome compact session.jsonl --budget 30% --to anthropic -o request.json
+  epitome compact session.jsonl --budget 30% --to anthropic -o request.json    # or 0.3
   epitome compact session.jsonl --budget 60k -o session.jsonl    # Claude Code, Codex, Pi: appended to their own file
 
 The report names a handle for what left: `epitome restore session.jsonl --handle HANDLE` writes it.
@@ -26,16 +26,27 @@ pub(super) const CONTEXT: &str = "\
 Examples:
   epitome context                           # the newest session of any agent
   epitome context claude-code
-  epitome context session.jsonl --budget 32k";
+  epitome context session.jsonl --budget 32k
+
+`epitome watch` shows the same while the session grows, `epitome inspect` by role, tool and round.";
 
 pub(super) const WATCH: &str = "\
 Examples:
   epitome watch codex --window 258k         # until Ctrl-C
   epitome watch session.jsonl --once";
 
+pub(super) const INSPECT: &str = "\
+Examples:
+  epitome inspect session.jsonl
+  epitome inspect sessions.jsonl --session 3";
+
 pub(super) const CONVERT: &str = "\
 Example:
   epitome convert session.jsonl --to anthropic -o request.json";
+
+pub(super) const HISTORY: &str = "\
+Example:
+  epitome history session.jsonl";
 
 pub(super) const RESTORE: &str = "\
 Examples:
@@ -50,6 +61,32 @@ Examples:
   epitome search ~/.claude/projects \"rounding of amounts\"        # every session of a folder
 
 Exit code 1: nothing was found.";
+
+pub(super) const STRATEGIES: &str = "\
+Examples:
+  epitome strategies
+  epitome strategies tool-results";
+
+#[cfg(feature = "eval")]
+pub(super) const EVAL: &str = "\
+Example:
+  epitome eval sessions --methods default,classic --budgets 30%,0.6";
+
+#[cfg(feature = "eval")]
+pub(super) const REPLAY: &str = "\
+Example:
+  epitome replay sessions --window 100k";
+
+#[cfg(feature = "eval")]
+pub(super) const TUNE: &str = "\
+Example:
+  epitome tune sessions --trials 300 --state trials.jsonl -o tuned.toml";
+
+#[cfg(feature = "service")]
+pub(super) const SERVE: &str = "\
+Examples:
+  epitome serve --upstream https://api.openai.com/v1
+  epitome serve --upstream https://api.openai.com/v1 --install     # whenever you log in";
 
 #[cfg(feature = "service")]
 pub(super) const MCP: &str = "\
@@ -76,6 +113,20 @@ Examples:
   epitome setup claude-code --dry-run       # shows what it would change
   epitome setup claude-code
   epitome setup claude-code --undo";
+
+#[cfg(feature = "service")]
+pub(super) const HOOK: &str = "\
+Example:
+  echo '{\"transcript_path\": \"session.jsonl\"}' | epitome hook claude-code pre-compact";
+
+#[cfg(feature = "service")]
+pub(super) const STATUSLINE: &str = "\
+Example:
+  echo '{\"transcript_path\": \"session.jsonl\"}' | epitome statusline";
+
+pub(super) const COMPLETIONS: &str = "\
+Example:
+  epitome completions bash > ~/.local/share/bash-completion/completions/epitome";
 
 pub(super) const INIT: &str = "\
 Examples:
@@ -109,18 +160,18 @@ mod tests {
     #[test]
     fn the_examples_are_understood() {
         let command = Cli::command();
-        let commands = std::iter::once(&command).chain(command.get_subcommands());
-        let one_line = |help: String| help.replace(" |\n    ", " | ");
-        let helps = commands.filter_map(|it| it.get_after_help()).map(ToString::to_string).map(one_line);
-        let helps: Vec<String> = helps.collect();
-        let lines = helps.iter().flat_map(|help| help.lines()).filter(|line| line.starts_with("  "));
-        let mut count = 0;
-        for line in lines {
-            let line = line.rsplit_once(" | ").map_or(line, |(_, last)| last);
-            let problem = Cli::try_parse_from(words(line)).err().map(|error| error.to_string());
-            assert_eq!(problem, None, "{line}");
-            count += 1;
+        for command in std::iter::once(&command).chain(command.get_subcommands()) {
+            let name = command.get_name();
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default().replace(" |\n    ", " | ");
+            let mut examples = 0;
+            for line in help.lines().filter(|line| line.starts_with("  ")) {
+                let line = line.rsplit_once(" | ").map_or(line, |(_, last)| last);
+                let line = line.split(" > ").next().unwrap_or(line);
+                let problem = Cli::try_parse_from(words(line)).err().map(|error| error.to_string());
+                assert_eq!(problem, None, "{line}");
+                examples += usize::from(name == "epitome" || line.contains(&format!("epitome {name}")));
+            }
+            assert!(examples > 0, "{name} has no example of its own");
         }
-        assert!(count > 20, "{count}");
     }
 }

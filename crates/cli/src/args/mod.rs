@@ -1,4 +1,5 @@
 //! The command line: the subcommands, and in a file each the arguments that several share and those of the larger ones.
+//! `help` lists the commands in groups, `examples` has the lines below each help, `values` reads what options take.
 
 #[cfg(feature = "service")]
 mod brief;
@@ -10,6 +11,7 @@ mod eval;
 mod examples;
 #[cfg(feature = "service")]
 mod fit;
+mod help;
 mod input;
 #[cfg(feature = "service")]
 mod mcp;
@@ -31,11 +33,12 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use brief::BriefArgs;
 pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
-pub(crate) use context::{AgentSessionArgs, ContextArgs, RoomArgs, WatchArgs};
+pub(crate) use context::{AgentSessionArgs, ContextArgs, WatchArgs, WindowArgs};
 #[cfg(feature = "eval")]
 pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 #[cfg(feature = "service")]
 pub(crate) use fit::FitArgs;
+pub(crate) use help::command;
 pub(crate) use input::{InputArgs, InputOptions, RecordedSessionArgs, ViewArg};
 #[cfg(feature = "service")]
 pub(crate) use mcp::{McpArgs, SessionAgent};
@@ -53,7 +56,7 @@ pub(crate) use store::StoreArgs;
 /// A session in any agent's format goes in; one that the provider accepts, at or under the budget, comes out, with a
 /// reason for everything that left.
 #[derive(Debug, Parser)]
-#[command(name = "epitome", version, arg_required_else_help = true, disable_help_subcommand = true)]
+#[command(name = "epitome", version, arg_required_else_help = true)]
 #[command(after_help = examples::ALL)]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -81,11 +84,13 @@ pub(crate) enum Command {
     #[command(after_help = examples::WATCH)]
     Watch(WatchArgs),
     /// Show the content of a session by role, tool and round
+    #[command(after_help = examples::INSPECT)]
     Inspect(InspectArgs),
     /// Write a session in another format
     #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
     /// List the compactions of a session, with what each did and what left
+    #[command(after_help = examples::HISTORY)]
     History(HistoryArgs),
     /// Undo one compaction of a session, or write what left under a handle
     #[command(after_help = examples::RESTORE)]
@@ -94,18 +99,23 @@ pub(crate) enum Command {
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// List the strategies, or show the page of one
+    #[command(after_help = examples::STRATEGIES)]
     Strategies(StrategiesArgs),
     /// Compare methods of compaction on recorded sessions
     #[cfg(feature = "eval")]
+    #[command(after_help = examples::EVAL)]
     Eval(EvalArgs),
     /// Replay recorded sessions turn by turn, and report their cost
     #[cfg(feature = "eval")]
+    #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
     /// Search for chains and settings that do better than the defaults
     #[cfg(feature = "eval")]
+    #[command(after_help = examples::TUNE)]
     Tune(TuneArgs),
     /// Run the service: compactions over HTTP, and a proxy in front of a provider
     #[cfg(feature = "service")]
+    #[command(after_help = examples::SERVE)]
     Serve(ServeArgs),
     /// Give a session's model tools to search its own past (Model Context Protocol)
     #[cfg(feature = "service")]
@@ -127,16 +137,19 @@ pub(crate) enum Command {
     ///
     /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent goes on without the answer.
     #[cfg(feature = "service")]
+    #[command(after_help = examples::HOOK)]
     Hook(HookArgs),
     /// Print a line of what an agent's context holds; its status line calls this
     ///
     /// What the agent says is read on standard input, as JSON: `transcript_path`, and `context_window` where it is known.
     #[cfg(feature = "service")]
+    #[command(after_help = examples::STATUSLINE)]
     Statusline,
     /// Write a commented configuration file
     #[command(after_help = examples::INIT)]
     Init(InitArgs),
     /// Write completions for a shell
+    #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
 }
 

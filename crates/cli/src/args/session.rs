@@ -6,7 +6,7 @@ use clap::Args;
 use epitome::formats::Format;
 
 use super::config::ConfigArgs;
-use super::context::RoomArgs;
+use super::context::WindowArgs;
 use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
 use super::values::{message, tokens};
@@ -34,10 +34,10 @@ pub(crate) struct CheckArgs {
 }
 
 impl CheckArgs {
-    /// The room that these arguments ask for: that of the whole window.
-    pub(crate) fn room(&self) -> RoomArgs {
+    /// The window that these arguments ask for.
+    pub(crate) fn wanted_window(&self) -> WindowArgs {
         let (window, model) = (self.window, self.model.clone());
-        RoomArgs { budget: None, window, model, configuration: self.configuration.clone() }
+        WindowArgs { budget: None, window, model, configuration: self.configuration.clone() }
     }
 }
 

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use crate::args::{BriefArgs, RecordedSessionArgs};
 use crate::failure::CommandResult;
-use crate::kept::RecordedSession;
 use crate::paths::reading_words;
+use crate::session::recorded_session::RecordedSession;
 use crate::{brief, configuration, terminal};
 
 pub(crate) fn run(args: &BriefArgs, quiet: bool) -> CommandResult {

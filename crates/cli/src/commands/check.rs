@@ -16,8 +16,9 @@ use crate::render::context::window_words;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, Style, WARN};
 use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{number, percent, width};
-use crate::room::{Room, WindowSource};
-use crate::{input, terminal};
+use crate::session::input;
+use crate::terminal;
+use crate::window::{Window, WindowSource};
 
 /// The output of `--json`.
 #[derive(Debug, Serialize)]
@@ -39,9 +40,9 @@ struct CheckOutput<'a> {
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     // A wrong configuration is told before the session is read.
-    Room::new(&args.room(), &RecordedModel::default(), &registry)?;
+    Window::new(&args.wanted_window(), &RecordedModel::default(), &registry)?;
     let loaded = input::load(&args.input, quiet)?;
-    let room = Room::new(&args.room(), &recorded_model(loaded.format, &loaded.bytes), &registry)?;
+    let window = Window::new(&args.wanted_window(), &recorded_model(loaded.format, &loaded.bytes), &registry)?;
     let chosen: Vec<usize> = if args.all {
         (0..loaded.sessions.len()).collect()
     } else {
@@ -50,13 +51,14 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let check = |index: &usize| {
         let loaded = &loaded.sessions[*index];
         let session = input::select_view(&loaded.session, args.input.view);
-        measure(&loaded.name, &session, &room)
+        measure(&loaded.name, &session, &window)
     };
     let all: Vec<CheckOutput<'_>> = chosen.iter().map(check).collect();
     if args.json {
-        let mut text = if args.all { serde_json::to_string_pretty(&all)? } else { one_json(&all)? };
-        text.push('\n');
-        terminal::standard(text.as_bytes())?;
+        match all.as_slice() {
+            [one] if !args.all => terminal::print_json(one)?,
+            all => terminal::print_json(&all)?,
+        }
     } else {
         let text = if let [one] = all.as_slice() { page(one) } else { list(&all) };
         terminal::print(&text)?;
@@ -64,20 +66,16 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
-fn one_json(all: &[CheckOutput<'_>]) -> Result<String, serde_json::Error> {
-    all.first().map(serde_json::to_string_pretty).unwrap_or_else(|| Ok(String::new()))
-}
-
-fn measure<'a>(name: &'a str, session: &Session, room: &'a Room) -> CheckOutput<'a> {
-    let (engine, budget) = room.engine(session);
-    let (tokens, triggers) = (engine.ledger(session).total(), &room.runtime.triggers);
+fn measure<'a>(name: &'a str, session: &Session, window: &'a Window) -> CheckOutput<'a> {
+    let (engine, budget) = window.engine(session);
+    let (tokens, triggers) = (engine.ledger(session).total(), &window.runtime.triggers);
     CheckOutput {
         session: name,
         is_by_tokens: triggers.tokens > 0 && triggers.tokens < budget.soft.tokens(budget.usable()),
         counted_tokens: tokens,
         usage: ReportedUsage::read(session),
-        window: &room.source,
-        fullness: room.fullness(&engine, session, tokens, &budget),
+        window: &window.source,
+        fullness: window.fullness(&engine, session, tokens, &budget),
     }
 }
 

@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
-use clap::CommandFactory;
-
-use crate::args::{Cli, CompletionsArgs};
+use crate::args::{CompletionsArgs, command};
 use crate::failure::CommandResult;
 use crate::terminal;
 
 pub(crate) fn run(args: &CompletionsArgs) -> CommandResult {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "epitome", &mut script);
+    clap_complete::generate(args.shell, &mut command(), "epitome", &mut script);
     terminal::standard(&script)?;
     Ok(ExitCode::SUCCESS)
 }

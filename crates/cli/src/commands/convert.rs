@@ -5,12 +5,13 @@ use std::process::ExitCode;
 use epitome::formats::LoadedFile;
 
 use crate::args::ConvertArgs;
+use crate::emit;
 use crate::failure::{CommandResult, Failure};
-use crate::in_place::InPlaceOutcome;
 use crate::output::{self, Target};
 use crate::render::text::plural;
-use crate::retry::{record_again, until_taken};
-use crate::{emit, input};
+use crate::session::in_place::InPlaceOutcome;
+use crate::session::input;
+use crate::session::retry::{record_again, until_taken};
 
 pub(crate) fn run(args: &ConvertArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.target.output.as_deref(), Some(&args.input.file))?;

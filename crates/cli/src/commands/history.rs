@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::args::HistoryArgs;
 use crate::failure::CommandResult;
-use crate::kept::RecordedSession;
 use crate::render::census::started_by;
 use crate::render::style::{FAINT, STRONG};
-use crate::render::text::{first_words, number, plural, width, wrap};
+use crate::render::text::{first_words, labelled, number, plural, width};
+use crate::session::recorded_session::RecordedSession;
 use crate::{paths, terminal};
 
 /// The output of `--json`.
@@ -31,11 +31,8 @@ pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> CommandResult {
     let session = kept.session();
     let compactions = history(session);
     if args.json {
-        let printed =
-            HistoryOutput { format: kept.format(), session: session.id.as_deref(), compactions: &compactions };
-        let mut text = serde_json::to_string_pretty(&printed)?;
-        text.push('\n');
-        terminal::standard(text.as_bytes())?;
+        let (format, session) = (kept.format(), session.id.as_deref());
+        terminal::print_json(&HistoryOutput { format, session, compactions: &compactions })?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut page = format!(
@@ -87,11 +84,7 @@ fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
 
 /// A line with a name, and more where it is long.
 fn row(page: &mut String, name: &str, text: &str, width: usize) {
-    if text.is_empty() {
-        return;
-    }
-    for (index, line) in wrap(text, width.saturating_sub(12)).iter().enumerate() {
-        let name = if index == 0 { name } else { "" };
-        let _ = writeln!(page, "  {FAINT}{name:<8}{FAINT:#}  {line}");
+    if !text.is_empty() {
+        labelled(page, name, 10, text, width);
     }
 }

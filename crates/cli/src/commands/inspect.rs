@@ -9,7 +9,8 @@ use crate::census::{Census, InspectOutput, ListedSession, Sizes};
 use crate::failure::CommandResult;
 use crate::render::census::{overview, page};
 use crate::render::text::width;
-use crate::{configuration, input, paths, terminal};
+use crate::session::input;
+use crate::{configuration, paths, terminal};
 
 pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
         (None, None)
     };
     let listed = |(number, source): (usize, &'_ LoadedSession)| {
-        let known = census.as_ref().filter(|_| index == Some(number)).map(|census| census.sizes);
+        let known = census.as_ref().filter(|_| index == Some(number)).map(Census::sizes);
         known.unwrap_or_else(|| Sizes::new(&input::select_view(&source.session, args.input.view), &runtime))
     };
     let sizes: Vec<Sizes> = loaded.sessions.iter().enumerate().map(listed).collect();
@@ -41,9 +42,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
         session: census,
     };
     if args.json {
-        let mut text = serde_json::to_string_pretty(&inspected)?;
-        text.push('\n');
-        terminal::standard(text.as_bytes())?;
+        terminal::print_json(&inspected)?;
     } else {
         let name = paths::display_name(&args.input.file);
         let text = match &inspected.session {

@@ -1,7 +1,6 @@
 //! `epitome serve --install`: the system's manager of services starts the service, and `--uninstall` takes that back.
 
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use super::setup::still_active;
 use crate::args::ServeArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::folders;
-use crate::setup::{Agent, Call, Changes, Manager, Record, Start, record_place, write};
+use crate::setup::{Agent, Call, Changes, Manager, Start, record_place, recorded, write};
 use crate::terminal;
 
 /// The name of the record of what was written.
@@ -23,7 +22,7 @@ const PLACES: [&str; 2] = ["XDG_DATA_HOME", "XDG_CONFIG_HOME"];
 
 /// Writes the description of the service with the arguments of this call, and has it started.
 pub(super) fn install(args: &ServeArgs, quiet: bool) -> CommandResult {
-    let (record_path, record) = record()?;
+    let (record_path, record) = recorded(NAME, None, None)?;
     let variables = [
         ("--token-variable", &args.token_variable, "--token-file FILE"),
         ("--item-key-variable", &args.item_key_variable, "--item-key-file FILE"),
@@ -68,7 +67,7 @@ pub(super) fn install(args: &ServeArgs, quiet: bool) -> CommandResult {
 
 /// Stops the service, and removes its description.
 pub(super) fn uninstall(quiet: bool) -> CommandResult {
-    let (record_path, record) = record()?;
+    let (record_path, record) = recorded(NAME, None, None)?;
     let Some(record) = record else {
         terminal::tell("the service is not installed: there is nothing to take back\n");
         return Ok(ExitCode::SUCCESS);
@@ -94,22 +93,11 @@ pub(super) fn uninstall(quiet: bool) -> CommandResult {
 
 /// Whether the service was installed, and is.
 pub(super) fn is_installed() -> bool {
-    record().is_ok_and(|(_, record)| record.is_some())
+    recorded(NAME, None, None).is_ok_and(|(_, record)| record.is_some())
 }
 
 fn is_set_up(agent: Agent) -> bool {
     record_place(agent.name(), None, agent.moved_folder().as_deref()).is_some_and(|path| path.exists())
-}
-
-/// The place of the record, and the record where there is one.
-fn record() -> Result<(PathBuf, Option<Record>), Failure> {
-    let no_folder = || Failure::usage_text("there is no data folder: the environment names none").with_help("set HOME");
-    let path = record_place(NAME, None, None).ok_or_else(no_folder)?;
-    let record = Record::read(&path).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-        Failure::usage(error).with_help("it says what --install wrote; nothing was changed now")
-    })?;
-    Ok((path, record))
 }
 
 fn manager() -> Result<Manager, Failure> {

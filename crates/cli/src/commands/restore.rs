@@ -9,14 +9,15 @@ use epitome::store::SessionFile;
 use epitome::strategy::ArchivedContent;
 
 use crate::args::RestoreArgs;
+use crate::emit;
 use crate::failure::{CommandResult, Failure};
-use crate::in_place::InPlaceOutcome;
-use crate::kept::RecordedSession;
 use crate::output::{self, Target};
 use crate::paths::display_name;
 use crate::render::text::plural;
-use crate::retry::{record_again, until_taken};
-use crate::{emit, input};
+use crate::session::in_place::InPlaceOutcome;
+use crate::session::input;
+use crate::session::recorded_session::RecordedSession;
+use crate::session::retry::{record_again, until_taken};
 
 pub(crate) fn run(args: &RestoreArgs, quiet: bool) -> CommandResult {
     let file = &args.kept.file;

@@ -62,9 +62,7 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
         }
     };
     if args.json {
-        let mut text = serde_json::to_string_pretty(&SearchOutput { passages: &hits, more })?;
-        text.push('\n');
-        terminal::standard(text.as_bytes())?;
+        terminal::print_json(&SearchOutput { passages: &hits, more })?;
     } else if hits.is_empty() {
         if !quiet {
             let what = if args.page > 1 { "nothing more matches" } else { "nothing matches" };

@@ -10,7 +10,7 @@ use super::install;
 use crate::args::SetupArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
-use crate::setup::{Agent, Changes, FileChange, Place, Record, Scope, record_place, write};
+use crate::setup::{Agent, Changes, FileChange, Place, Scope, recorded, write};
 use crate::terminal;
 
 /// The address of the service where none is given: the one that `epitome serve` takes.
@@ -34,13 +34,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         let failure = Failure::usage_text(format!("--model-summary is for claude-code, not for {name}"));
         return Err(failure.with_help("leave it out"));
     }
-    let no_folder = || Failure::usage_text("there is no data folder: the environment names none").with_help("set HOME");
-    let record_path =
-        record_place(name, project.as_deref(), args.agent.moved_folder().as_deref()).ok_or_else(no_folder)?;
-    let record = Record::read(&record_path).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("cannot read {}", record_path.display()));
-        Failure::usage(error).with_help("it says what a set-up changed; nothing was changed now")
-    })?;
+    let (record_path, record) = recorded(name, project.as_deref(), args.agent.moved_folder().as_deref())?;
     let version = if args.undo { None } else { args.agent.version() };
     let place = Place { project, program: program()?, model_summary: args.model_summary, service, version };
     let (changes, advice) = if args.undo {

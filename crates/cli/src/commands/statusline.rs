@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use epitome::Session;
+use epitome::context::ContextStatus;
 use epitome::formats::{Format, ReadError, ReadOptions, RecordedModel, read, recorded_model};
-use epitome_mcp::ContextStatus;
 use serde::Deserialize;
 
-use crate::args::RoomArgs;
+use crate::args::WindowArgs;
 use crate::failure::{CommandResult, Failure};
-use crate::input::bytes;
 use crate::render::bar::bar;
+use crate::render::context::part_name;
 use crate::render::style::{BAD, FAINT, GOOD, WARN};
 use crate::render::text::{number, percent, plural};
-use crate::room::Room;
+use crate::session::input::bytes;
 use crate::terminal;
+use crate::window::Window;
 
 /// The width of the bar, in columns.
 const BAR: usize = 10;
@@ -88,35 +89,37 @@ pub(crate) fn run() -> CommandResult {
 /// The provider's figure, of the whole window, leads where the agent tells it; the figure of the messages is that of
 /// `epitome context`. Without a session there is no figure of messages.
 fn line(session: Option<&Session>, model: &RecordedModel, window: &WindowInput) -> Result<String, Failure> {
-    let args = RoomArgs { window: window.context_window_size.filter(|size| *size > 0), ..RoomArgs::default() };
-    let room = Room::new(&args, model, &epitome::registry())?;
+    let args = WindowArgs { window: window.context_window_size.filter(|size| *size > 0), ..WindowArgs::default() };
+    let own_window = Window::new(&args, model, &epitome::registry())?;
     let reported = window.used_percentage.map(|share| share.max(0.0));
     let Some(session) = session else {
-        let budget = room.engine(&Session::new()).1;
+        let budget = own_window.engine(&Session::new()).1;
         let window = number(budget.window);
         return Ok(match reported {
             Some(share) => format!("{} {share:.0} % of {window}", share_bar(share)),
             None => format!("window {window}"),
         });
     };
-    let (engine, budget) = room.engine(session);
-    let status =
-        ContextStatus::measure(session, &engine, &budget, |tokens| room.fullness(&engine, session, tokens, &budget));
+    let (engine, budget) = own_window.engine(session);
+    let status = ContextStatus::measure(session, &engine, &budget, |tokens| {
+        own_window.fullness(&engine, session, tokens, &budget)
+    });
+    let check = &status.fullness.check;
     let words = |tokens: u32| {
-        format!("{} of {}", percent(tokens.into(), status.usable_tokens.into()), number(status.usable_tokens))
+        format!("{} of {}", percent(tokens.into(), check.usable_tokens.into()), number(check.usable_tokens))
     };
     // Where the agent does not tell the provider's figure, its session may.
-    let of_messages = words(if reported.is_some() { status.counted_tokens } else { status.used_tokens });
-    let drawn = share_bar(reported.unwrap_or(status.percent));
+    let of_messages = words(if reported.is_some() { status.counted_tokens } else { check.current_tokens });
+    let drawn = share_bar(reported.unwrap_or(check.share * 100.0));
     let mut text = match reported {
         Some(share) => format!("{drawn} {share:.0} % of {}, messages {of_messages}", number(budget.window)),
         None => format!("{drawn} {of_messages}"),
     };
     for part in status.parts.iter().take(PARTS) {
-        text += &format!(" {FAINT}·{FAINT:#} {} {}", part.part, number(part.tokens));
+        text += &format!(" {FAINT}·{FAINT:#} {} {}", part_name(part.part), number(part.tokens));
     }
-    if status.left.messages > 0 {
-        let left = plural(status.left.messages as usize, "message");
+    if status.removed.messages > 0 {
+        let left = plural(status.removed.messages as usize, "message");
         text += &format!(" {FAINT}·{FAINT:#} {left} left, search_history finds them");
     }
     Ok(text)

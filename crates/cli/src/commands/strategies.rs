@@ -21,12 +21,12 @@ pub(crate) fn run(args: &StrategiesArgs) -> CommandResult {
                 .get(name)
                 .map_err(|_| Failure::usage_text(epitome::config::unknown_strategy(name, &registry).to_string()))?;
             if args.json {
-                print_json(&describe_strategy(registration))?
+                terminal::print_json(&describe_strategy(registration))?
             } else {
                 terminal::print(&page(registration))?
             }
         }
-        None if args.json => print_json(&registry.iter().map(describe_strategy).collect())?,
+        None if args.json => terminal::print_json(&registry.iter().map(describe_strategy).collect::<Vec<Value>>())?,
         None => terminal::print(&list(&registry, &shipped, width()))?,
     }
     Ok(ExitCode::SUCCESS)
@@ -140,10 +140,4 @@ fn describe_strategy(registration: &Registration) -> Value {
         "settings": registration.fields.iter().map(setting).collect::<Vec<_>>(),
         "docs": meta.docs,
     })
-}
-
-fn print_json(value: &Value) -> Result<(), Failure> {
-    let mut text = serde_json::to_string_pretty(value)?;
-    text.push('\n');
-    Ok(terminal::standard(text.as_bytes())?)
 }

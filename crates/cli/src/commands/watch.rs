@@ -14,13 +14,13 @@ use epitome::formats::RecordedModel;
 
 use crate::args::WatchArgs;
 use crate::failure::{CommandResult, Failure};
-use crate::found::place;
-use crate::frame::{Frame, Watcher};
 use crate::paths::is_standard;
 use crate::render::text::width;
 use crate::render::watch::{Screen, line, panel};
-use crate::room::Room;
+use crate::session::session_lookup::place;
 use crate::terminal;
+use crate::window::Window;
+use crate::window::snapshot::{ContextSnapshot, SnapshotWatcher};
 
 /// How often the file is looked at. Source: a person sees no difference, and asking the system for a file's length and
 /// time costs microseconds; it works on every file system, which notices of changes do not.
@@ -34,12 +34,12 @@ const SEARCH_EVERY: usize = 10;
 const ENDINGS: [&str; 2] = ["json", "jsonl"];
 
 /// Shows a frame.
-type Show<'a> = dyn FnMut(&Frame) -> io::Result<()> + 'a;
+type Show<'a> = dyn FnMut(&ContextSnapshot) -> io::Result<()> + 'a;
 
 pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     // A wrong configuration is told before anything is waited for.
-    Room::new(&args.room, &RecordedModel::default(), &registry)?;
+    Window::new(&args.window, &RecordedModel::default(), &registry)?;
     let path = match &args.session.place {
         Some(path) if is_standard(path) => {
             let failure = Failure::usage_text("standard input is read to its end, and cannot be watched");
@@ -49,10 +49,10 @@ pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
         _ => place(&args.session)?.path,
     };
     let mut source = SessionSource::new(path, args.session.from, args.session.session.clone());
-    let mut watcher = Watcher::new(&args.room, &registry);
+    let mut watcher = SnapshotWatcher::new(&args.window, &registry);
     let is_terminal = terminal::is_screen();
     let mut screen = Screen::default();
-    let mut show = |frame: &Frame| match (args.json, is_terminal, args.once) {
+    let mut show = |frame: &ContextSnapshot| match (args.json, is_terminal, args.once) {
         (true, ..) => print_json(frame),
         (false, true, false) => screen.show(frame),
         (false, _, true) => terminal::print(&panel(frame, width())),
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
 /// look; `false` ends it.
 fn follow(
     source: &mut SessionSource,
-    watcher: &mut Watcher<'_>,
+    watcher: &mut SnapshotWatcher<'_>,
     show: &mut Show<'_>,
     tell: &mut dyn FnMut(&str),
     wait: &mut dyn FnMut() -> bool,
@@ -130,7 +130,7 @@ fn is_file_to_come(path: &Path) -> bool {
     has_ending && !path.exists()
 }
 
-fn print_json(frame: &Frame) -> io::Result<()> {
+fn print_json(frame: &ContextSnapshot) -> io::Result<()> {
     let mut text = serde_json::to_string(frame)?;
     text.push('\n');
     terminal::standard(text.as_bytes())

@@ -2,14 +2,15 @@
 
 use std::fmt::Write;
 
-use epitome::session::{Trigger, UnitKind};
+use epitome::context::{RoundSize, UnitSize};
+use epitome::session::{EpochOrigin, Trigger, UnitKind};
 
-use crate::census::{Census, InspectOutput, Round, UnitShare};
+use crate::census::{Census, InspectOutput};
 
 use crate::render::bar::bar;
 use crate::render::style::{FAINT, NAME, STRONG};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{bytes, number, percent, plural, wrap};
+use crate::render::text::{bytes, heading, labelled, number, percent, plural};
 
 /// Tools listed.
 const TOOLS: usize = 12;
@@ -72,41 +73,32 @@ fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, census: &Ce
     let _ = write!(
         out,
         "  {STRONG}{}{STRONG:#} tokens in {}, {}",
-        number(census.sizes.tokens),
-        plural(census.sizes.messages, "message"),
-        plural(census.rounds as usize, "round"),
+        number(census.contents.tokens),
+        plural(census.messages, "message"),
+        plural(census.contents.rounds, "round"),
     );
-    if census.log_messages != census.sizes.messages {
+    if census.log_messages != census.messages {
         let _ = write!(out, " {FAINT}(recorded: {}){FAINT:#}", plural(census.log_messages, "message"));
     }
-    let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", census.counter);
-    if census.tool_definition_tokens > 0 {
-        let _ = writeln!(out, "  tool definitions take another {} tokens", number(census.tool_definition_tokens));
+    let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", census.contents.counter);
+    if census.contents.tool_definition_tokens > 0 {
+        let _ =
+            writeln!(out, "  tool definitions take another {} tokens", number(census.contents.tool_definition_tokens));
     }
-}
-
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{STRONG}{text}{STRONG:#}");
 }
 
 fn task(out: &mut String, census: &Census, width: usize) {
-    let verdict = &census.task;
+    let verdict = &census.contents.task;
     heading(out, "Task");
     let _ = writeln!(out, "  {NAME}{}{NAME:#}, confidence {:.2}", verdict.kind, verdict.confidence);
     for evidence in &verdict.evidence {
-        for line in wrap(evidence, width.saturating_sub(4)) {
-            let _ = writeln!(out, "    {FAINT}{line}{FAINT:#}");
-        }
+        labelled(out, "", 2, evidence, width);
     }
-    const LABEL: &str = "  next chain  ";
-    for (index, line) in wrap(&census.chain, width.saturating_sub(LABEL.len())).iter().enumerate() {
-        let label = if index == 0 { LABEL } else { "" };
-        let _ = writeln!(out, "{FAINT}{label:<14}{FAINT:#}{line}");
-    }
+    labelled(out, "next chain", 12, &census.chain, width);
 }
 
 fn roles(out: &mut String, census: &Census, width: usize) {
-    let whole = census.sizes.tokens.into();
+    let whole = census.contents.tokens.into();
     heading(out, "Tokens by role");
     // The bar has style codes of its own, so it comes after the table's rows.
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Right], &[]);
@@ -128,7 +120,7 @@ fn tools(out: &mut String, census: &Census, width: usize) {
     if census.tools.is_empty() {
         return;
     }
-    let whole = census.sizes.tokens.into();
+    let whole = census.contents.tokens.into();
     heading(out, "Tokens by tool");
     let setting = [Column::Flexible, Column::Right, Column::Right, Column::Right, Column::Right];
     let mut table = Table::new(&setting, &["tool", "calls", "in calls", "in results", "share"]);
@@ -148,7 +140,7 @@ fn tools(out: &mut String, census: &Census, width: usize) {
 }
 
 fn largest(out: &mut String, census: &Census, width: usize) {
-    let whole = census.sizes.tokens.into();
+    let whole = census.contents.tokens.into();
     heading(out, "Largest units");
     let setting = [Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
     let mut table = Table::new(&setting, &["tokens", "share", "round", "unit", "first words"]);
@@ -164,7 +156,7 @@ fn largest(out: &mut String, census: &Census, width: usize) {
     out.push_str(&table.render(width));
 }
 
-fn unit_name(unit: &UnitShare) -> String {
+fn unit_name(unit: &UnitSize) -> String {
     let kind = match unit.kind {
         UnitKind::System => "system",
         UnitKind::User => "user",
@@ -173,7 +165,8 @@ fn unit_name(unit: &UnitShare) -> String {
         UnitKind::Summary => "summary",
         UnitKind::Orphan => "orphan",
     };
-    if unit.tools.is_empty() { kind.to_owned() } else { format!("{kind}: {}", unit.tools.join(", ")) }
+    let tools: Vec<&str> = unit.tools.iter().map(|(tool, _)| tool.as_str()).collect();
+    if tools.is_empty() { kind.to_owned() } else { format!("{kind}: {}", tools.join(", ")) }
 }
 
 fn timeline(out: &mut String, census: &Census, width: usize) {
@@ -197,7 +190,7 @@ fn timeline(out: &mut String, census: &Census, width: usize) {
 }
 
 /// The tools of a round, the most called first.
-fn tools_called(round: &Round) -> String {
+fn tools_called(round: &RoundSize) -> String {
     let mut words: Vec<String> = round
         .tools
         .iter()
@@ -236,10 +229,10 @@ fn compactions(out: &mut String, census: &Census, width: usize) {
     let tokens = |tokens: Option<u32>| tokens.map_or_else(|| Cell::styled("?", FAINT), |tokens| number(tokens).into());
     for compaction in &census.compactions {
         table.row([
-            Cell::styled(compaction.number.to_string(), FAINT),
-            if compaction.recorded { "the agent" } else { "epitome" }.into(),
+            Cell::styled(compaction.epoch.to_string(), FAINT),
+            if compaction.origin == EpochOrigin::Recorded { "the agent" } else { "epitome" }.into(),
             started_by(compaction.trigger).into(),
-            number(compaction.after_message).into(),
+            number(compaction.messages).into(),
             tokens(compaction.tokens_before),
             tokens(compaction.tokens_after),
         ]);

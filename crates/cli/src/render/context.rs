@@ -13,8 +13,8 @@ use crate::paths::display_name;
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, NAME, PLAIN, STRONG, Style, WARN, without_styles};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{columns, first_words, number, percent, plural, wrap};
-use crate::room::WindowSource;
+use crate::render::text::{columns, first_words, heading, number, paragraph, percent, plural};
+use crate::window::WindowSource;
 
 /// Columns of the bar that shows how full the context is.
 const FULL_BAR: usize = 48;
@@ -117,12 +117,6 @@ pub(crate) fn window_words(fullness: &Fullness, source: &WindowSource) -> String
     format!("{window}; {taken}")
 }
 
-fn paragraph(out: &mut String, text: &str, style: Style, width: usize) {
-    for line in wrap(text, width.saturating_sub(2)) {
-        let _ = writeln!(out, "  {style}{line}{style:#}");
-    }
-}
-
 fn fullness(out: &mut String, report: &ContextReport, source: &WindowSource, width: usize) {
     let fullness = &report.fullness;
     let check = &fullness.check;
@@ -202,10 +196,6 @@ pub(crate) fn warning_lines(warnings: &[ContextWarning]) -> Vec<String> {
         lines.insert(sizes.len(), line);
     }
     lines
-}
-
-fn heading(out: &mut String, text: &str) {
-    let _ = writeln!(out, "\n{STRONG}{text}{STRONG:#}");
 }
 
 /// A part, as a person calls it.

@@ -1,6 +1,6 @@
 //! The report of a compaction for a person.
 
-mod verdict;
+pub(crate) mod verdict;
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -15,9 +15,9 @@ use epitome::strategy::SummaryCheck;
 use self::verdict::{infeasible, rolled_back, write_beginning, write_quality};
 use crate::chain::Choice;
 use crate::render::bar::bar;
-use crate::render::style::{BAD, FAINT, GOOD, NAME, STRONG, Style, WARN};
+use crate::render::style::{BAD, FAINT, GOOD, NAME, PLAIN, STRONG, Style, WARN};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{columns, duration, first_words, number, percent, plural, wrap};
+use crate::render::text::{columns, duration, first_words, labelled, number, paragraph, percent, plural};
 
 /// The number of largest savings in the list.
 const SAVINGS: usize = 8;
@@ -54,9 +54,7 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
     bars(&mut out, report, width);
     if let Some(stopped) = &report.stopped {
         out.push('\n');
-        for line in wrap(stopped, width.saturating_sub(2)) {
-            let _ = writeln!(out, "  {line}");
-        }
+        paragraph(&mut out, stopped, PLAIN, width);
     }
     if report.status == Status::NoChange {
         return out;
@@ -269,10 +267,7 @@ fn describe_model(summarizer: &SummarizerReport, model: &SummaryModel) -> String
 }
 
 fn write_labelled(out: &mut String, label: &str, text: &str, width: usize) {
-    for (index, line) in wrap(text, width.saturating_sub(LABEL + 2)).iter().enumerate() {
-        let label = if index == 0 { label } else { "" };
-        let _ = writeln!(out, "  {FAINT}{label:<LABEL$}{FAINT:#}{line}");
-    }
+    labelled(out, label, LABEL, text, width);
 }
 
 fn steps(out: &mut String, report: &Report, width: usize) {
@@ -314,9 +309,7 @@ fn steps(out: &mut String, report: &Report, width: usize) {
     // strategy.
     for (step, row) in report.steps.iter().zip(table.lines().skip(1)) {
         if let Some(why) = step.declined.as_ref().filter(|why| !row.contains(why.as_str())) {
-            for line in wrap(&format!("{}: {why}", step.strategy), width.saturating_sub(2)) {
-                let _ = writeln!(out, "  {FAINT}{line}{FAINT:#}");
-            }
+            paragraph(out, &format!("{}: {why}", step.strategy), FAINT, width);
         }
     }
 }

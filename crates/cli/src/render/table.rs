@@ -93,14 +93,18 @@ impl Table {
         out
     }
 
-    /// Takes the excess width from the flexible columns, the widest first.
+    /// Takes the excess width from the flexible columns, the widest first, and from other words where that is not enough.
+    /// Figures stay whole.
     fn fit(&self, widths: &mut [usize], width: usize) {
         const LEAST: usize = 1;
         let gaps = INDENT + GAP * widths.len().saturating_sub(1);
         let mut excess = (widths.iter().sum::<usize>() + gaps).saturating_sub(width);
         while excess > 0 {
-            let flexible = |index: &usize| self.setting[*index] == Column::Flexible && widths[*index] > LEAST;
-            let Some(widest) = (0..widths.len()).filter(flexible).max_by_key(|index| widths[*index]) else { return };
+            let widest_of = |kind: Column| {
+                let gives = |index: &usize| self.setting[*index] == kind && widths[*index] > LEAST;
+                (0..widths.len()).filter(gives).max_by_key(|index| widths[*index])
+            };
+            let Some(widest) = widest_of(Column::Flexible).or_else(|| widest_of(Column::Left)) else { return };
             widths[widest] -= 1;
             excess -= 1;
         }
@@ -117,5 +121,6 @@ mod tests {
         table.row(["中文".into(), "1".into(), "a long explanation".into()]);
         table.row(["ascii".into(), "1,000".into(), Cell::from("")]);
         assert_eq!(table.render(29), "  中文       1  a long expla…\n  ascii  1,000\n");
+        assert_eq!(table.render(16), "  中文      1  …\n  asc…  1,000\n", "words give way, figures do not");
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::render::style::{FAINT, STRONG, Style};
 use crate::terminal;
 
 /// Columns where the width is not known: a pipe, a file.
@@ -13,7 +14,7 @@ const DEFAULT_WIDTH: usize = 110;
 /// Columns to use: the terminal's, or `COLUMNS`.
 pub(crate) fn width() -> usize {
     let named = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse::<usize>().ok());
-    named.or_else(terminal::columns).unwrap_or(DEFAULT_WIDTH).clamp(80, 160)
+    named.or_else(terminal::columns).unwrap_or(DEFAULT_WIDTH).clamp(40, 160)
 }
 
 /// A number with its digits in groups: `12,034`.
@@ -119,6 +120,26 @@ pub(crate) fn wrap(text: &str, most: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Writes a text in lines of at most `width` columns behind a label of `columns` columns, which stands in front of the first.
+pub(crate) fn labelled(out: &mut String, label: &str, columns: usize, text: &str, width: usize) {
+    for (index, line) in wrap(text, width.saturating_sub(columns + 2)).iter().enumerate() {
+        let label = if index == 0 { label } else { "" };
+        out.push_str(&format!("  {FAINT}{label:<columns$}{FAINT:#}{line}\n"));
+    }
+}
+
+/// Writes a text in lines of at most `width` columns, two columns in.
+pub(crate) fn paragraph(out: &mut String, text: &str, style: Style, width: usize) {
+    for line in wrap(text, width.saturating_sub(2)) {
+        out.push_str(&format!("  {style}{line}{style:#}\n"));
+    }
+}
+
+/// Writes the heading of a part of a page.
+pub(crate) fn heading(out: &mut String, text: &str) {
+    out.push_str(&format!("\n{STRONG}{text}{STRONG:#}\n"));
 }
 
 #[cfg(test)]

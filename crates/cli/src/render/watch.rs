@@ -6,12 +6,12 @@ use std::io;
 use epitome::engine::Urgency;
 use epitome::session::{Origin, Role};
 
-use crate::frame::{Frame, FrameEvent, NewMessage};
 use crate::render::bar::bar;
 use crate::render::context::{nearness_words, part_name, share_words, style_of, usage_words, warning_lines};
 use crate::render::style::{FAINT, NAME, STRONG, WARN, without_styles};
 use crate::render::text::{clip, columns, first_words, number, percent, plural};
 use crate::terminal;
+use crate::window::snapshot::{ContextSnapshot, NewMessage, SnapshotEvent};
 
 /// Columns of the bar.
 const BAR: usize = 48;
@@ -42,8 +42,8 @@ pub(crate) struct Screen {
 
 impl Screen {
     /// Draws a frame over the one before.
-    pub(crate) fn show(&mut self, frame: &Frame) -> io::Result<()> {
-        if matches!(frame.event, FrameEvent::Start | FrameEvent::OtherSession) {
+    pub(crate) fn show(&mut self, frame: &ContextSnapshot) -> io::Result<()> {
+        if matches!(frame.event, SnapshotEvent::Start | SnapshotEvent::OtherSession) {
             self.newest.clear();
         }
         self.newest.extend(frame.new.iter().cloned());
@@ -60,11 +60,11 @@ impl Screen {
 }
 
 /// A frame as a panel in at most `width` columns.
-pub(crate) fn panel(frame: &Frame, width: usize) -> String {
+pub(crate) fn panel(frame: &ContextSnapshot, width: usize) -> String {
     panel_of(frame, &frame.new, width)
 }
 
-fn panel_of(frame: &Frame, newest: &[NewMessage], width: usize) -> String {
+fn panel_of(frame: &ContextSnapshot, newest: &[NewMessage], width: usize) -> String {
     let mut out = String::new();
     let mut push = |line: &str| {
         let _ = writeln!(out, "{}", fitted(line, width));
@@ -121,15 +121,15 @@ fn fitted(line: &str, width: usize) -> String {
 }
 
 /// A frame as one line, with a line for each new warning.
-pub(crate) fn line(frame: &Frame) -> String {
+pub(crate) fn line(frame: &ContextSnapshot) -> String {
     let fullness = &frame.fullness;
     let check = &fullness.check;
     let what = match frame.event {
-        FrameEvent::Start => format!("{}: ", frame.file.display()),
-        FrameEvent::OtherSession => format!("another session, {}: ", frame.file.display()),
-        FrameEvent::Compaction => "compacted: ".to_owned(),
-        FrameEvent::Undo => "compaction undone: ".to_owned(),
-        FrameEvent::Messages => String::new(),
+        SnapshotEvent::Start => format!("{}: ", frame.file.display()),
+        SnapshotEvent::OtherSession => format!("another session, {}: ", frame.file.display()),
+        SnapshotEvent::Compaction => "compacted: ".to_owned(),
+        SnapshotEvent::Undo => "compaction undone: ".to_owned(),
+        SnapshotEvent::Messages => String::new(),
     };
     let mut out = format!(
         "{what}{} full, {} of {} tokens; {}",
@@ -141,7 +141,7 @@ pub(crate) fn line(frame: &Frame) -> String {
     for message in frame.new.iter().rev().take(IN_LINE).rev() {
         let _ = write!(out, " · #{} {} {}", message.number, speaker(message), number(message.tokens));
     }
-    if frame.new.len() > IN_LINE && frame.event == FrameEvent::Messages {
+    if frame.new.len() > IN_LINE && frame.event == SnapshotEvent::Messages {
         let _ = write!(out, " ({} in all)", plural(frame.new.len(), "new message"));
     }
     out.push('\n');

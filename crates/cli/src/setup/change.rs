@@ -184,10 +184,13 @@ impl Changes {
                 self.notes.push(format!("`{name}` in {path} is yours, and stays"));
                 continue;
             }
-            if let Some(there) = there.filter(|_| value.other == OtherValue::Refuse) {
-                return Err(foreign_value(path, &value.keys, &there, earlier));
+            if let Some(there) = there.as_ref().filter(|_| value.other == OtherValue::Refuse) {
+                return Err(foreign_value(path, &value.keys, there, earlier));
             }
             let before = syntax.own_text(&text, &value.keys).map_err(refused)?;
+            if there.is_some() && before.is_none() {
+                return Err(refused(format!("`{}` is a table", value.keys.join("."))));
+            }
             let (changed, made) = syntax.with(&text, &value.keys, &value.value).map_err(refused)?;
             patches.extend(Patch::between(&text, &changed));
             text = changed;

@@ -93,7 +93,7 @@ impl Syntax {
         Ok((changed, made))
     }
 
-    /// What is at a place as the text has it, with its comments (in JSON without them); `None` where nothing is.
+    /// The value at a place as the text has it; `None` where nothing is, or a table of TOML.
     pub(crate) fn own_text(self, text: &str, keys: &[String]) -> Result<Option<String>, String> {
         match self {
             Self::Json => Ok(self.value(text, keys)?.map(|value| value.to_string())),
@@ -101,7 +101,7 @@ impl Syntax {
         }
     }
 
-    /// The text with what [`own_text`](Self::own_text) gave of an earlier one in place of what is there now.
+    /// The text with what [`own_text`](Self::own_text) gave of an earlier one in place of the value that is there now.
     pub(crate) fn with_own_text(self, text: &str, keys: &[String], own: &str) -> Result<String, String> {
         let (wrapping, plain) = Wrapping::remove(text, self)?;
         let changed = match self {
@@ -112,13 +112,7 @@ impl Syntax {
             }
             Self::Toml => toml::with_own_text(&plain, keys, own)?,
         };
-        let changed = wrapping.put_back(changed);
-        match self {
-            Self::Toml if self.value(&changed, keys)? != self.value(own, keys)? => {
-                Err(format!("`{}` cannot be written there", keys.join(".")))
-            }
-            _ => Ok(changed),
-        }
+        Ok(wrapping.put_back(changed))
     }
 
     /// The text without the value at a place, and without up to `made` tables around it where they are empty then.

@@ -28,6 +28,6 @@ mod write;
 pub(crate) use agent::{Agent, Scope};
 pub(crate) use change::{Changes, FileChange};
 pub(crate) use place::{Place, claude_code_sessions, own_folder};
-pub(crate) use record::{Record, place as record_place};
+pub(crate) use record::{place as record_place, recorded};
 pub(crate) use service::{Call, Manager, Start};
 pub(crate) use write::write;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::document::Syntax;
+use crate::failure::Failure;
 use crate::folders;
 
 /// The version of the records that are written and read.
@@ -167,6 +168,21 @@ pub(crate) fn place(agent: &str, project: Option<&Path>, moved: Option<&Path>) -
         (None, None) => format!("{agent}.json"),
     };
     Some(folders::data()?.join("epitome/setup").join(name))
+}
+
+/// The place of the record of a set-up, and the record where there is one.
+pub(crate) fn recorded(
+    agent: &str,
+    project: Option<&Path>,
+    moved: Option<&Path>,
+) -> Result<(PathBuf, Option<Record>), Failure> {
+    let no_folder = || Failure::usage_text("there is no data folder: the environment names none").with_help("set HOME");
+    let path = place(agent, project, moved).ok_or_else(no_folder)?;
+    let record = Record::read(&path).map_err(|error| {
+        let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
+        Failure::usage(error).with_help("it says what a set-up changed; nothing was changed now")
+    })?;
+    Ok((path, record))
 }
 
 #[cfg(test)]

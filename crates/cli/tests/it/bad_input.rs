@@ -79,9 +79,9 @@ fn budgets() {
     };
     insta::assert_snapshot!(check("0"), @"error: invalid value '0' for '--budget <TOKENS>': takes 1 token or more");
     insta::assert_snapshot!(check("-5"), @"error: invalid value '-5' for '--budget <TOKENS>': takes 1 token or more");
-    insta::assert_snapshot!(check("much"), @"error: invalid value 'much' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share of the session, such as 30%");
-    insta::assert_snapshot!(check("1.5"), @"error: invalid value '1.5' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share of the session, such as 30%");
-    insta::assert_snapshot!(check("120%"), @"error: invalid value '120%' for '--budget <TOKENS>': takes a share above 0 and up to 100 %, such as 30%");
+    insta::assert_snapshot!(check("much"), @"error: invalid value 'much' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share, such as 30% or 0.3");
+    insta::assert_snapshot!(check("1.5"), @"error: invalid value '1.5' for '--budget <TOKENS>': takes a share above 0 and up to 100 %, such as 30% or 0.3");
+    insta::assert_snapshot!(check("120%"), @"error: invalid value '120%' for '--budget <TOKENS>': takes a share above 0 and up to 100 %, such as 30% or 0.3");
     insta::assert_snapshot!(check("5000000000"), @"error: invalid value '5000000000' for '--budget <TOKENS>': is more than the 4294967295 tokens that can be counted");
     insta::assert_snapshot!(check("99999999999999999999999"), @"error: invalid value '99999999999999999999999' for '--budget <TOKENS>': is more than the 4294967295 tokens that can be counted");
     insta::assert_snapshot!(refused(&place, "compact chat.json"), @r#"
@@ -92,7 +92,7 @@ fn budgets() {
 
     For more information, try '--help'.
     "#);
-    insta::assert_snapshot!(check("12,00"), @"error: invalid value '12,00' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share of the session, such as 30%");
+    insta::assert_snapshot!(check("12,00"), @"error: invalid value '12,00' for '--budget <TOKENS>': takes a whole number of tokens, such as 32000, 32,000 or 32k, or a share, such as 30% or 0.3");
     for typo in ["1,5", "10kk", "1__k", "1km", "_100", "1,0000"] {
         assert_eq!(place.run(&format!("compact chat.json -q -b {typo}")).code, 2, "{typo}");
     }

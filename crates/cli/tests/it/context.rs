@@ -171,3 +171,54 @@ fn what_cannot_be_told_is_said() {
     let read = place.run_with("context -", chat().as_bytes());
     assert!(read.code == 0 && read.text().starts_with("standard input"), "{}", read.all());
 }
+
+/// `context`, `inspect`, `watch`, `check` and `statusline` are views of one model.
+#[test]
+fn every_command_gives_the_same_figures() {
+    let place = Place::with("session.jsonl", example("session.jsonl"));
+    assert_eq!(place.run("compact session.jsonl -b 20k -o small.jsonl").code, 0);
+    for file in ["session.jsonl", "small.jsonl"] {
+        let said = |command: &str, options: &str| place.run(&format!("{command} {file} {options} --json")).json();
+        let (shown, inspected) = (said("context", ""), said("inspect", "")["session"].clone());
+        let (watched, checked) = (said("watch", "--once"), said("check", ""));
+        let contents = &shown["contents"];
+        for key in ["tokens", "rounds", "calls", "parts", "tokens_by_role", "tokens_by_tool", "counter", "task"] {
+            assert_eq!(inspected[key], contents[key], "{file}: {key} of inspect");
+        }
+        let sum = |list: &str, keys: &[&str]| -> u64 {
+            let items = inspected[list].as_array().unwrap().iter();
+            items.map(|item| keys.iter().map(|key| item[*key].as_u64().unwrap()).sum::<u64>()).sum()
+        };
+        let of_parts = |names: &[&str]| -> u64 {
+            let parts = contents["parts"].as_array().unwrap().iter();
+            parts
+                .filter(|part| names.iter().any(|name| part["part"] == *name))
+                .map(|it| it["tokens"].as_u64().unwrap())
+                .sum()
+        };
+        assert_eq!(sum("roles", &["tokens"]), contents["tokens"].as_u64().unwrap(), "{file}");
+        assert_eq!(sum("timeline", &["tokens"]), contents["tokens"].as_u64().unwrap(), "{file}");
+        assert_eq!(sum("tools", &["call_tokens"]), of_parts(&["tool-calls"]), "{file}");
+        assert_eq!(sum("tools", &["result_tokens"]), of_parts(&["tool-results", "files-read"]), "{file}");
+        assert_eq!(
+            (&watched["counted_tokens"], &checked["counted_tokens"]),
+            (&contents["tokens"], &contents["tokens"])
+        );
+        assert_eq!((&watched["parts"], &watched["fullness"]), (&contents["parts"], &shown["fullness"]), "{file}");
+        let page = place.run(&format!("context {file}"));
+        let rows = page.text().split_once("What fills it\n").unwrap().1.lines().take(3);
+        let told = serde_json::json!({"transcript_path": place.path(file)}).to_string();
+        let line = place.run_with("statusline", told.as_bytes());
+        for row in rows {
+            let (name, rest) = row.trim().split_once("  ").unwrap();
+            let part = format!("{name} {}", rest.split_whitespace().next().unwrap());
+            assert!(without_colours(line.text()).contains(&part), "{file}: {part} in {}", line.text());
+        }
+    }
+}
+
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
+}

@@ -102,11 +102,11 @@ fn inspect_shows_what_a_session_is_made_of() {
 
     Tokens by tool
       tool  calls  in calls  in results  share
-      bash      1        11       1,031   95 %
+      bash      1        15       1,035   96 %
 
     Largest units
       tokens  share  round  unit        first words
-       1,050   96 %      1  step: bash  {"command": "make release"}
+       1,050   96 %      1  step: bash  bash {"command": "make release"}
           16    1 %      1  user        Build release 4.2 and tell me what failed.
           11    1 %      1  step        Unit 61 did not link.
           10  0.9 %      2  user        Then fix unit 61.
@@ -142,7 +142,7 @@ fn inspect_shows_the_example() {
     // Compactions that a recording holds are shown.
     assert_eq!(place.run("compact session.jsonl -b 20k -o small.jsonl").code, 0);
     let small = &place.run("inspect small.jsonl --json").json()["session"];
-    assert_eq!(small["compactions"][0]["number"], 0);
+    assert_eq!(small["compactions"][0]["epoch"], 0);
     assert!(place.run("inspect small.jsonl").text().contains("\nCompactions\n"));
 }
 
@@ -222,29 +222,32 @@ fn help_names_every_subcommand() {
 
     Usage: epitome [OPTIONS] <COMMAND>
 
-    Commands:
-      compact      Fit a session into a budget
-      check        Compare a session with the thresholds: should it be compacted?
-      context      Show what fills a session's context, what would leave it next, and what has left
-      watch        Follow a running agent's session: how full its context is, and what fills it
-      inspect      Show the content of a session by role, tool and round
-      convert      Write a session in another format
-      history      List the compactions of a session, with what each did and what left
-      restore      Undo one compaction of a session, or write what left under a handle
-      search       Search the text of a session, a folder or a store, in the context and removed from it
-      strategies   List the strategies, or show the page of one
-      eval         Compare methods of compaction on recorded sessions
-      replay       Replay recorded sessions turn by turn, and report their cost
-      tune         Search for chains and settings that do better than the defaults
-      serve        Run the service: compactions over HTTP, and a proxy in front of a provider
-      mcp          Give a session's model tools to search its own past (Model Context Protocol)
-      brief        Write what matters of a session as one text
-      fit          Fit lists of messages for a program in any language, which asks line by line
-      setup        Make an agent work with this program, or take that back
-      hook         Answer an agent's hook; the plug-ins of `setup` call this
-      statusline   Print a line of what an agent's context holds; its status line calls this
-      init         Write a commented configuration file
-      completions  Write completions for a shell
+    Use:
+      compact     Fit a session into a budget
+      convert     Write a session in another format
+      setup       Make an agent work with this program, or take that back
+      init        Write a commented configuration file
+
+    Look:
+      context     Show what fills a session's context, what would leave it next, and what has left
+      check       Compare a session with the thresholds: should it be compacted?
+      search      Search the text of a session, a folder or a store, in the context and removed from it
+      strategies  List the strategies, or show the page of one
+
+    Undo:
+      history     List the compactions of a session, with what each did and what left
+      restore     Undo one compaction of a session, or write what left under a handle
+
+    Measure:
+      eval        Compare methods of compaction on recorded sessions
+      replay      Replay recorded sessions turn by turn, and report their cost
+      tune        Search for chains and settings that do better than the defaults
+
+    Serve:
+      serve       Run the service: compactions over HTTP, and a proxy in front of a provider
+
+    For programs:
+      mcp         Give a session's model tools to search its own past (Model Context Protocol)
 
     Options:
       -h, --help     Print help (see more with '--help')
@@ -256,7 +259,7 @@ fn help_names_every_subcommand() {
       epitome context                    # what fills the newest session of any agent on this machine
       epitome search session.jsonl which port
 
-    `epitome COMMAND --help` explains every option of a command.
+    `epitome help COMMAND` explains every option of a command.
     "#);
 }
 

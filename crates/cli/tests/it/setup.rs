@@ -408,6 +408,7 @@ fn what_is_refused_changes_nothing() {
     check("claude-code", &[(SETTINGS, "{\"model\": ")], "--yes", "settings.json is left as it is: it is not JSON");
     check("claude-code", &[(SETTINGS, "[]")], "--yes", "not a JSON object");
     check("codex", &[(CODEX, "model = \n")], "--yes", "config.toml is left as it is: it is not TOML");
+    check("codex", &[(CODEX, "[openai_base_url]\nmine = 1\n")], "--yes", "`openai_base_url` is a table");
     check("codex", &[(CODEX, "mcp_servers = 1\n")], "--yes", "`mcp_servers` is not a table");
     let server = "[mcp_servers.epitome]\ncommand = \"mine\"\nenv = { K = \"made-up-token\" }\n";
     let words = "config.toml is not what epitome wrote (command = \"mine\")\n";

@@ -1,14 +1,13 @@
 //! What a session's context is made of.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use epitome_engine::{Engine, Ledger};
-use epitome_session::{OpenCalls, Origin, Role, Session};
+use epitome_session::{Origin, Role, Session};
 use epitome_strategy::{EntryTokens, Protection, Tokens, Verdict};
 use serde::Serialize;
 
-use super::parts::{Part, PartKind, parts};
+use super::parts::{Part, PartKind, PartSums, Share, tool_name, with_shares};
 
 /// What a session's context is made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +35,43 @@ pub struct Contents {
     pub task: Verdict,
     /// The token counter.
     pub counter: String,
+    /// The roles with their messages, in the order of a conversation.
+    #[serde(skip)]
+    pub roles: Vec<RoleShare>,
+    /// The tools with their calls and results, the largest first.
+    #[serde(skip)]
+    pub tools: Vec<ToolShare>,
+}
+
+/// Messages and tokens of one role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RoleShare {
+    /// The role.
+    pub role: &'static str,
+    /// How many messages it has.
+    pub messages: usize,
+    /// Their tokens.
+    pub tokens: Tokens,
+}
+
+/// Calls of one tool, with the tokens of its arguments and results.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ToolShare {
+    /// The tool; `unknown` where the recording names none.
+    pub tool: String,
+    /// How many calls, those in plain text included.
+    pub calls: usize,
+    /// Tokens of the calls.
+    pub call_tokens: Tokens,
+    /// Tokens of what it printed.
+    pub result_tokens: Tokens,
+}
+
+impl ToolShare {
+    /// Tokens of calls and results.
+    pub fn tokens(&self) -> Tokens {
+        self.call_tokens.saturating_add(self.result_tokens)
+    }
 }
 
 impl Contents {
@@ -43,37 +79,46 @@ impl Contents {
     pub fn measure(engine: &Engine, session: &Session, ledger: &Ledger) -> Self {
         let tokens = counts(session, ledger);
         let tool_definition_tokens = tool_definition_tokens(engine, session);
-        let mut contents = Self {
-            rounds: 0,
-            calls: 0,
+        let mut roles = [Role::System, Role::User, Role::Assistant, Role::Tool].map(|role| RoleShare {
+            role: role.as_str(),
+            messages: 0,
+            tokens: 0,
+        });
+        let mut tools: BTreeMap<String, ToolShare> = BTreeMap::new();
+        let mut sums = PartSums::default();
+        with_shares(session, &tokens, &*engine.counter, |position, shares| {
+            sums.add(&shares);
+            let message = &session.view()[position].message;
+            if let Some(role) = roles.iter_mut().find(|share| share.role == message.role.as_str()) {
+                role.messages += 1;
+                role.tokens = role.tokens.saturating_add(tokens[position].total);
+            }
+            let called =
+                message.calls().map(|(_, call)| &call.name).chain(message.text_calls.iter().map(|it| &it.name));
+            called.for_each(|name| tools.entry(tool_name(name)).or_default().calls += 1);
+            for Share { part, tool, tokens, .. } in shares {
+                let Some(share) = tool.map(|tool| tools.entry(tool).or_default()) else { continue };
+                let sum = if part == PartKind::ToolCalls { &mut share.call_tokens } else { &mut share.result_tokens };
+                *sum = sum.saturating_add(tokens);
+            }
+        });
+        let named = tools.into_iter().map(|(tool, share)| ToolShare { tool, ..share });
+        let mut tools: Vec<ToolShare> = named.collect();
+        tools.sort_by_key(|share| std::cmp::Reverse(share.tokens()));
+        let roles: Vec<RoleShare> = roles.into_iter().filter(|share| share.messages > 0).collect();
+        Self {
+            rounds: session.view().iter().filter(|entry| entry.message.is_typed()).count(),
+            calls: tools.iter().map(|share| share.calls).sum(),
             tokens: ledger.total(),
             tool_definition_tokens,
-            tokens_by_role: BTreeMap::new(),
-            tokens_by_tool: BTreeMap::new(),
-            parts: with_tools(parts(session, &tokens, &*engine.counter), tool_definition_tokens),
+            tokens_by_role: roles.iter().map(|share| (share.role, share.tokens)).collect(),
+            tokens_by_tool: tools.iter().map(|share| (share.tool.clone(), share.tokens())).collect(),
+            parts: with_tools(sums.into_parts(), tool_definition_tokens),
             task: engine.detect(session, ledger),
             counter: engine.counter.name().to_owned(),
-        };
-        let mut open: OpenCalls<Arc<str>> = OpenCalls::default();
-        for (number, (entry, counted)) in session.view().iter().zip(&tokens).enumerate() {
-            let message = &entry.message;
-            *contents.tokens_by_role.entry(message.role.as_str()).or_default() += counted.total;
-            contents.rounds += usize::from(message.is_typed());
-            for (block, tokens) in message.blocks.iter().zip(&counted.blocks) {
-                let name = match (block.as_call(), block.as_result()) {
-                    (Some(call), _) => {
-                        contents.calls += 1;
-                        open.open(number, call, Arc::clone(&call.name));
-                        Some(Arc::clone(&call.name))
-                    }
-                    (None, Some(result)) => open.answer(result).map(|(_, name)| name).or_else(|| result.name.clone()),
-                    (None, None) => continue,
-                };
-                let name = name.map_or_else(|| "unknown".to_owned(), |name| name.to_string());
-                *contents.tokens_by_tool.entry(name).or_default() += tokens;
-            }
+            roles,
+            tools,
         }
-        contents
     }
 }
 

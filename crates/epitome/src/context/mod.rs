@@ -21,7 +21,8 @@
 //!
 //! | what | type | cost |
 //! |---|---|---|
-//! | what it is made of | [`Contents`], [`parts`], [`MessageSize`] | the number of blocks; the task type: the texts |
+//! | what it is made of | [`Contents`], [`parts`], [`UnitSize`], [`RoundSize`], [`MessageSize`] | the number of blocks; the task type: the texts |
+//! | what a status line says | [`ContextStatus`] | the log |
 //! | how full it is | [`Fullness`] | the messages since the newest compaction |
 //! | what would leave next | [`NextCompaction`] | that of a preview |
 //! | what has left | [`Removed`] | the log |
@@ -35,18 +36,22 @@ mod fullness;
 mod parts;
 mod removed;
 mod report;
+mod status;
 #[cfg(test)]
 mod tests;
+mod units;
 mod warning;
 mod words;
 
-pub use contents::{Contents, MessageSize, counts, tool_definition_tokens};
+pub use contents::{Contents, MessageSize, RoleShare, ToolShare, counts, tool_definition_tokens};
 pub use counted::ViewCounts;
 pub use departures::{Departure, NextCompaction};
 pub use fullness::Fullness;
 pub use parts::{Part, PartItem, PartKind, parts};
 pub use removed::{Removed, RemovedItem};
 pub use report::{ContextReport, ReportedUsage};
+pub use status::ContextStatus;
+pub use units::{RoundSize, UnitSize};
 pub use warning::ContextWarning;
 pub use words::first_words;
 

@@ -91,6 +91,7 @@ pub struct PartItem {
 pub(super) struct ResultPart {
     pub(super) part: PartKind,
     pub(super) name: String,
+    pub(super) tool: String,
 }
 
 /// Where each tool output of a view belongs, by the message and block that hold it.
@@ -110,9 +111,9 @@ impl ResultParts {
         let part = |call: Option<u32>, tool: &str| match call.and_then(|call| files.get(&call)) {
             Some((path, count, true)) => {
                 let name = if *count > 1 { format!("{path} and {} more", count - 1) } else { (*path).to_owned() };
-                ResultPart { part: PartKind::FilesRead, name }
+                ResultPart { part: PartKind::FilesRead, name, tool: tool_name(tool) }
             }
-            _ => ResultPart { part: PartKind::ToolResults, name: tool_name(tool) },
+            _ => ResultPart { part: PartKind::ToolResults, name: tool_name(tool), tool: tool_name(tool) },
         };
         let outputs = facts.outputs().iter();
         Self(outputs.map(|it| ((it.at.message, it.at.block), part(it.call, it.tool))).collect())
@@ -123,15 +124,17 @@ impl ResultParts {
     }
 }
 
-fn tool_name(name: &str) -> String {
+pub(super) fn tool_name(name: &str) -> String {
     if name.is_empty() { "unknown".to_owned() } else { name.to_owned() }
 }
 
-/// A share of one message: the part, the item where the part has items, and the tokens.
+/// A share of one message: the part, the item where the part has items, the tool that it is a call or a result of, and the
+/// tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) part: PartKind,
     pub(super) item: Option<String>,
+    pub(super) tool: Option<String>,
     pub(super) tokens: Tokens,
 }
 
@@ -155,13 +158,13 @@ pub(super) fn shares(
         (Role::Assistant, _) => PartKind::Assistant,
     };
     let mut shares: Vec<Share> = Vec::new();
-    let plain = |part: PartKind, tokens: Tokens| Share { part, item: None, tokens };
+    let plain = |part: PartKind, tokens: Tokens| Share { part, item: None, tool: None, tokens };
     for (index, (block, tokens)) in message.blocks.iter().zip(&tokens.blocks).enumerate() {
         let result = |tokens: Tokens| {
             let known = results.part(position, index).cloned();
-            let ResultPart { part, name } =
-                known.unwrap_or_else(|| ResultPart { part: PartKind::ToolResults, name: tool_name("") });
-            Share { part, item: Some(name), tokens }
+            let unknown = || ResultPart { part: PartKind::ToolResults, name: tool_name(""), tool: tool_name("") };
+            let ResultPart { part, name, tool } = known.unwrap_or_else(unknown);
+            Share { part, item: Some(name), tool: Some(tool), tokens }
         };
         match &block.content {
             Content::Gone => {}
@@ -169,7 +172,8 @@ pub(super) fn shares(
             Content::Text { .. } => shares.push(plain(own, *tokens)),
             Content::Thinking(_) => shares.push(plain(PartKind::Thinking, *tokens)),
             Content::ToolCall(call) => {
-                shares.push(Share { part: PartKind::ToolCalls, item: Some(tool_name(&call.name)), tokens: *tokens });
+                let (part, name) = (PartKind::ToolCalls, tool_name(&call.name));
+                shares.push(Share { part, item: Some(name.clone()), tool: Some(name), tokens: *tokens });
             }
             Content::ToolResult(content) => {
                 let images = content.attachments.iter().map(count_media).fold(0, Tokens::saturating_add).min(*tokens);
@@ -193,27 +197,9 @@ pub(super) fn shares(
 /// The parts of a session's view, the largest first; together they are the view's tokens. `tokens` has the counts of the
 /// view's messages, in order. Linear in the blocks of the view and in the arguments of its calls, not in the texts.
 pub fn parts(session: &Session, tokens: &[EntryTokens], counter: &dyn TokenCounter) -> Vec<Part> {
-    let mut sums: BTreeMap<PartKind, PartSum> = BTreeMap::new();
-    with_shares(session, tokens, counter, |_, shares| {
-        for share in &shares {
-            let sum = sums.entry(share.part).or_default();
-            sum.tokens = sum.tokens.saturating_add(share.tokens);
-            if let Some(name) = &share.item {
-                let item = sum.items.entry(name.clone()).or_default();
-                *item = (item.0 + 1, item.1.saturating_add(share.tokens));
-            }
-        }
-        let mut kinds: Vec<PartKind> = shares.iter().map(|share| share.part).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            sums.entry(kind).or_default().messages += 1;
-        }
-    });
-    let mut parts: Vec<Part> = sums.into_iter().map(|(part, sum)| sum.into_part(part)).collect();
-    parts.retain(|part| part.tokens > 0);
-    parts.sort_by_key(|part| std::cmp::Reverse(part.tokens)); // stable: equal ones stay in the order of the list
-    parts
+    let mut sums = PartSums::default();
+    with_shares(session, tokens, counter, |_, shares| sums.add(&shares));
+    sums.into_parts()
 }
 
 /// Calls `take` with the position and the shares of each message of a session's view, in order.
@@ -244,7 +230,10 @@ pub(super) fn with_view<T>(
     look(&View::new(session.view(), &units, tokens, &protections, counter, Language::English))
 }
 
-/// A part that is being summed up.
+/// Parts that are being summed up.
+#[derive(Debug, Default)]
+pub(super) struct PartSums(BTreeMap<PartKind, PartSum>);
+
 #[derive(Debug, Default)]
 struct PartSum {
     messages: u32,
@@ -253,11 +242,35 @@ struct PartSum {
     items: BTreeMap<String, (u32, Tokens)>,
 }
 
-impl PartSum {
-    fn into_part(self, part: PartKind) -> Part {
-        let items = self.items.into_iter().map(|(name, (count, tokens))| PartItem { name, count, tokens });
-        let mut items: Vec<PartItem> = items.collect();
-        items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
-        Part { part, messages: self.messages, tokens: self.tokens, items }
+impl PartSums {
+    /// Adds the shares of one message.
+    pub(super) fn add(&mut self, shares: &[Share]) {
+        for share in shares {
+            let sum = self.0.entry(share.part).or_default();
+            sum.tokens = sum.tokens.saturating_add(share.tokens);
+            if let Some(name) = &share.item {
+                let item = sum.items.entry(name.clone()).or_default();
+                *item = (item.0 + 1, item.1.saturating_add(share.tokens));
+            }
+        }
+        let mut kinds: Vec<PartKind> = shares.iter().map(|share| share.part).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for kind in kinds {
+            self.0.entry(kind).or_default().messages += 1;
+        }
+    }
+
+    /// The parts, the largest first; equal ones stay in the order of the kinds.
+    pub(super) fn into_parts(self) -> Vec<Part> {
+        let part = |(part, sum): (PartKind, PartSum)| {
+            let items = sum.items.into_iter().map(|(name, (count, tokens))| PartItem { name, count, tokens });
+            let mut items: Vec<PartItem> = items.collect();
+            items.sort_by_key(|item| std::cmp::Reverse(item.tokens));
+            Part { part, messages: sum.messages, tokens: sum.tokens, items }
+        };
+        let mut parts: Vec<Part> = self.0.into_iter().filter(|(_, sum)| sum.tokens > 0).map(part).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.tokens));
+        parts
     }
 }

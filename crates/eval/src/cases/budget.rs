@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use epitome::session::heading::ungroup_digits;
+use epitome::amount::tokens_or_share;
+use epitome::engine::Threshold;
 
 /// A budget: a share of the prefix, or tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,23 +37,11 @@ impl fmt::Display for BudgetSpec {
 impl FromStr for BudgetSpec {
     type Err = String;
 
-    /// A number of up to 1 is a share, any other one tokens; `k` means a thousand.
+    /// Reads `8k`, `40%` or `0.4`, as every command does.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is not a budget: a share such as 0.4, or tokens such as 8000 or 8k");
-        let lower = text.trim().to_ascii_lowercase();
-        let (digits, unit) = lower.strip_suffix('k').map_or((lower.as_str(), 1.0), |digits| (digits, 1_000.0));
-        let number: f64 = match digits.contains('_') {
-            true => ungroup_digits(digits).and_then(|digits| digits.parse().ok()),
-            false => digits.parse().ok(),
-        }
-        .ok_or_else(wrong)?;
-        let tokens = number * unit;
-        match tokens {
-            share if unit == 1.0 && share > 0.0 && share <= 1.0 => Ok(Self::Share(share)),
-            tokens if tokens > 1.0 && tokens <= f64::from(u32::MAX) && tokens.fract() == 0.0 => {
-                Ok(Self::Tokens(tokens as u32))
-            }
-            _ => Err(wrong()),
+        match tokens_or_share(text).map_err(|problem| format!("`{text}` is not a budget: it {problem}"))? {
+            Threshold::Share(share) => Ok(Self::Share(share)),
+            Threshold::Tokens(tokens) => Ok(Self::Tokens(tokens)),
         }
     }
 }

@@ -4,13 +4,13 @@ use std::fs::metadata;
 use std::io;
 use std::path::Path;
 
-use epitome::context::Fullness;
+use epitome::context::{ContextStatus, Fullness};
 use epitome::formats::{ReadOptions, read};
 use epitome::live::Overflow;
 use epitome::strategy::ArchivedContent;
 use epitome::{Runtime, Session};
 use epitome_fit::{Beside, FitRequest};
-use epitome_mcp::{Call, ContextStatus, LogIndex, SessionPast, tools};
+use epitome_mcp::{Call, LogIndex, SessionPast, tools};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -18,8 +18,8 @@ use super::fitters::Fitters;
 use super::question::{Op, Question, Refusal};
 use crate::brief::brief;
 use crate::failure::Failure;
-use crate::input::bytes;
 use crate::paths::is_standard;
+use crate::session::input::bytes;
 
 /// Tokens of the text of `brief` where the question gives none.
 const BRIEF_TOKENS: u32 = 4_000;

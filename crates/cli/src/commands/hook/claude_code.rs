@@ -15,7 +15,7 @@ use crate::brief::brief_within;
 use crate::configuration;
 use crate::failure::Failure;
 use crate::folders::variable;
-use crate::input::bytes;
+use crate::session::input::bytes;
 
 /// Characters that a hook may add to the context: Claude Code puts a longer text into a file, and shows its beginning.
 /// 10,000 are its limit, and the lines around the text need some.

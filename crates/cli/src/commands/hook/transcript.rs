@@ -11,7 +11,7 @@ use epitome::strategy::speech::typed_texts;
 use serde::Deserialize;
 
 use super::entries::{ConversationEntry, SaidText};
-use crate::input::bytes;
+use crate::session::input::bytes;
 use crate::terminal;
 
 /// The command by which a person asks for a compaction. Its words are about the compaction, not about the work.

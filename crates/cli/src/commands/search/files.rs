@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of};
 use crate::args::{InputOptions, RecordedSessionArgs, SearchArgs};
 use crate::failure::Failure;
-use crate::kept::RecordedSession;
 use crate::paths::display_name;
 use crate::render::search::Hit;
 use crate::render::text::plural;
+use crate::session::recorded_session::RecordedSession;
 use crate::terminal;
 
 /// Searches one session of a file, or all of a file of several.

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::*;
-use crate::args::{ConfigArgs, RoomArgs};
+use crate::args::{ConfigArgs, WindowArgs};
 use crate::render::watch::line as line_of;
 
 /// A look, and the change of the file before the next one.
@@ -53,16 +53,16 @@ fn watched(changes: &[Change<'_>]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
     let registry = epitome::registry();
-    let room = RoomArgs {
+    let room = WindowArgs {
         budget: Some(1_000),
         window: None,
         model: None,
         configuration: ConfigArgs { config: None, agent: None },
     };
     let mut source = SessionSource::new(&path, None, None);
-    let mut watcher = Watcher::new(&room, &registry);
+    let mut watcher = SnapshotWatcher::new(&room, &registry);
     let shown = std::cell::RefCell::new(Vec::new());
-    let mut show = |frame: &Frame| {
+    let mut show = |frame: &ContextSnapshot| {
         let numbers: Vec<String> = frame.new.iter().map(|message| format!("#{}", message.number)).collect();
         let warnings = frame.untold.iter().map(|warning| warning.split(' ').next().unwrap_or_default().to_owned());
         let event = serde_json::to_value(frame.event).unwrap().as_str().unwrap().to_owned();

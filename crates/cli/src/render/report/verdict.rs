@@ -8,7 +8,7 @@ use epitome::session::{Entry, EntryKey, Origin, Session};
 use super::{LABEL, write_labelled};
 use crate::render::style::{BAD, FAINT, NAME, STRONG};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{first_words, number, percent, plural, wrap};
+use crate::render::text::{first_words, number, paragraph, percent, plural, wrap};
 
 /// The number of examples of lost content that are shown of each part.
 const LOST: usize = 3;
@@ -21,9 +21,7 @@ pub(super) fn infeasible(out: &mut String, report: &Report, floor: &Floor, width
         number(report.tokens_before)
     );
     out.push('\n');
-    for line in wrap(&over, width.saturating_sub(2)) {
-        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
-    }
+    paragraph(out, &over, BAD, width);
     let columns = [Column::Left, Column::Right, Column::Right, Column::Right, Column::Flexible];
     let mut table = Table::new(&columns, &["part", "as is", "at least", "", ""]);
     for part in &floor.parts {
@@ -138,21 +136,13 @@ fn write_examples<'q>(out: &mut String, label: &str, lost: impl Iterator<Item = 
     }
 }
 
-/// `strings 0.41, asked for is 0.6`.
-fn shortfalls(quality: &Quality) -> String {
-    let below = quality.below.iter();
-    let below: Vec<String> = below
-        .map(|below| {
-            format!(
-                "{} {}, [quality] min_{} asks for {}",
-                below.part.as_str(),
-                below.share,
-                below.part.as_str(),
-                below.least
-            )
-        })
-        .collect();
-    below.join("; ")
+/// What too little is kept of: `strings 0.41, [quality] min_strings asks for 0.6`.
+pub(crate) fn shortfalls(quality: &Quality) -> String {
+    let below = quality.below.iter().map(|below| {
+        let part = below.part.as_str();
+        format!("{part} {}, [quality] min_{part} asks for {}", below.share, below.least)
+    });
+    below.collect::<Vec<_>>().join("; ")
 }
 
 fn write_tries(out: &mut String, quality: &Quality, width: usize) {
@@ -171,9 +161,7 @@ fn write_tries(out: &mut String, quality: &Quality, width: usize) {
 
 pub(super) fn rolled_back(out: &mut String, quality: &Quality, width: usize) {
     out.push('\n');
-    for line in wrap(&format!("too little would be kept: {}", shortfalls(quality)), width.saturating_sub(2)) {
-        let _ = writeln!(out, "  {BAD}{line}{BAD:#}");
-    }
+    paragraph(out, &format!("too little would be kept: {}", shortfalls(quality)), BAD, width);
     figures(out, quality, width);
     write_tries(out, quality, width);
     let least = quality.below.iter().map(|below| format!("min_{}", below.part.as_str())).collect::<Vec<_>>().join(", ");

@@ -6,9 +6,10 @@ use epitome::formats::write_again;
 
 use crate::args::InputArgs;
 use crate::failure::Failure;
-use crate::in_place::InPlaceOutcome;
 use crate::output::Target;
-use crate::{input, terminal};
+use crate::session::in_place::InPlaceOutcome;
+use crate::session::input;
+use crate::terminal;
 
 /// The number of times that a growing file is read again before the command gives up. Reading and appending take some
 /// hundredths of a second: an agent that writes a hundred lines a second leaves room within this.

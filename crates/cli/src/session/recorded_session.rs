@@ -8,8 +8,8 @@ use epitome::strategy::{Archive, ArchivedContent};
 
 use crate::args::RecordedSessionArgs;
 use crate::failure::Failure;
-use crate::input::{self, bytes};
 use crate::paths::display_name;
+use crate::session::input::{self, bytes};
 use crate::terminal;
 
 /// A session with its past.

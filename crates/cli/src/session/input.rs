@@ -10,10 +10,10 @@ use epitome_shelf::read_plain;
 
 use crate::args::{InputArgs, ViewArg};
 use crate::failure::Failure;
-use crate::in_place::Original;
 use crate::output::Target;
 use crate::paths::{display_name, is_standard};
 use crate::render::text::plural;
+use crate::session::in_place::Original;
 use crate::terminal;
 
 /// The number of sessions that a message lists.

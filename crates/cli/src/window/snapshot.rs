@@ -12,9 +12,9 @@ use epitome::strategy::{EntryTokens, Registry};
 use epitome::{Budget, Engine, Session};
 use serde::Serialize;
 
-use crate::args::RoomArgs;
+use crate::args::WindowArgs;
 use crate::failure::Failure;
-use crate::room::{Room, WindowSource};
+use crate::window::{Window, WindowSource};
 
 /// The newest messages of a frame that follows none. Source: what a person looks at first.
 const NEWEST: usize = 5;
@@ -25,7 +25,7 @@ const PACE: usize = 20;
 /// What has happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum FrameEvent {
+pub(crate) enum SnapshotEvent {
     /// The session is shown for the first time.
     Start,
     /// Messages have come, or the newest has grown.
@@ -40,9 +40,9 @@ pub(crate) enum FrameEvent {
 
 /// A session at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Frame {
+pub(crate) struct ContextSnapshot {
     /// What has happened.
-    pub(crate) event: FrameEvent,
+    pub(crate) event: SnapshotEvent,
     /// When the file was changed, in milliseconds since 1970.
     pub(crate) at: Option<u64>,
     /// The session's file.
@@ -98,8 +98,8 @@ pub(crate) struct NewMessage {
 }
 
 /// Follows one session after the other.
-pub(crate) struct Watcher<'a> {
-    args: &'a RoomArgs,
+pub(crate) struct SnapshotWatcher<'a> {
+    args: &'a WindowArgs,
     registry: &'a Registry,
     has_begun: bool,
     followed: Option<Followed>,
@@ -109,7 +109,7 @@ pub(crate) struct Watcher<'a> {
 struct Followed {
     file: PathBuf,
     measures: Measures,
-    past: Past,
+    past: PreviousSnapshot,
     /// The warnings that were told, by what they are about.
     told: HashSet<String>,
 }
@@ -117,7 +117,7 @@ struct Followed {
 /// What a session is measured with.
 struct Measures {
     model: RecordedModel,
-    room: Room,
+    window: Window,
     engine: Engine,
     budget: Budget,
     counts: ViewCounts,
@@ -125,7 +125,7 @@ struct Measures {
 
 /// The past of a session as it was shown last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Past {
+struct PreviousSnapshot {
     id: Option<String>,
     messages: usize,
     newest: Option<MessageId>,
@@ -133,7 +133,7 @@ struct Past {
     epochs: (usize, usize),
 }
 
-impl Past {
+impl PreviousSnapshot {
     fn read(session: &Session) -> Self {
         Self {
             id: session.id.as_deref().map(str::to_owned),
@@ -153,13 +153,13 @@ impl Past {
     }
 }
 
-impl<'a> Watcher<'a> {
-    pub(crate) fn new(args: &'a RoomArgs, registry: &'a Registry) -> Self {
+impl<'a> SnapshotWatcher<'a> {
+    pub(crate) fn new(args: &'a WindowArgs, registry: &'a Registry) -> Self {
         Self { args, registry, has_begun: false, followed: None }
     }
 
     /// The frame of a session as it was read. Counts what is new; the rest costs the number of messages.
-    pub(crate) fn frame(&mut self, read: &FollowedSession) -> Result<Frame, Failure> {
+    pub(crate) fn frame(&mut self, read: &FollowedSession) -> Result<ContextSnapshot, Failure> {
         let session = &read.session;
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let before = self.followed.take().filter(|it| it.file == read.path() && it.past.continues_in(session));
@@ -173,16 +173,16 @@ impl<'a> Watcher<'a> {
         };
         let counts = measures.counts.count(session);
         let tokens = counts.iter().map(|tokens| tokens.total).fold(0, u32::saturating_add);
-        let Measures { engine, budget, room, .. } = &measures;
-        let fullness = room.fullness(engine, session, tokens, budget);
-        let now = Past::read(session);
+        let Measures { engine, budget, window, .. } = &measures;
+        let fullness = window.fullness(engine, session, tokens, budget);
+        let now = PreviousSnapshot::read(session);
         let event = match &past {
-            None if is_first => FrameEvent::Start,
-            None => FrameEvent::OtherSession,
+            None if is_first => SnapshotEvent::Start,
+            None => SnapshotEvent::OtherSession,
             // What is undone stays in the journal, and is not in force any more.
-            Some(past) if past.epochs.0 == now.epochs.0 && past.epochs.1 > now.epochs.1 => FrameEvent::Undo,
-            Some(past) if past.epochs != now.epochs => FrameEvent::Compaction,
-            Some(_) => FrameEvent::Messages,
+            Some(past) if past.epochs.0 == now.epochs.0 && past.epochs.1 > now.epochs.1 => SnapshotEvent::Undo,
+            Some(past) if past.epochs != now.epochs => SnapshotEvent::Compaction,
+            Some(_) => SnapshotEvent::Messages,
         };
         let seen = past.map_or_else(|| now.messages.saturating_sub(NEWEST), |past| past.messages);
         let counter = &*engine.counter;
@@ -190,14 +190,14 @@ impl<'a> Watcher<'a> {
         let is_untold = |warning: &&ContextWarning| told.insert(identity(warning));
         let untold = warnings.iter().filter(is_untold).map(ToString::to_string).collect();
         let modified = read.modified().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let frame = Frame {
+        let frame = ContextSnapshot {
             event,
             at: modified.and_then(|since| u64::try_from(since.as_millis()).ok()),
             file: read.path().to_owned(),
             format: read.format,
             session: now.id.clone(),
             model: read.model.name.clone(),
-            window: room.source.clone(),
+            window: window.source.clone(),
             messages: session.view().len(),
             compactions: session.cycle(),
             tokens_left: fullness.tokens_left(),
@@ -216,9 +216,9 @@ impl<'a> Watcher<'a> {
 
     /// What the session is measured with: its model may have changed since the last reading.
     fn measures(&self, read: &FollowedSession) -> Result<Measures, Failure> {
-        let room = Room::new(self.args, &read.model, self.registry)?;
-        let (engine, budget) = room.engine(&read.session);
-        Ok(Measures { model: read.model.clone(), counts: ViewCounts::new(&engine), room, engine, budget })
+        let window = Window::new(self.args, &read.model, self.registry)?;
+        let (engine, budget) = window.engine(&read.session);
+        Ok(Measures { model: read.model.clone(), counts: ViewCounts::new(&engine), window, engine, budget })
     }
 }
 

@@ -1,5 +1,7 @@
 //! How much room a session's messages have, and what says so.
 
+pub(crate) mod snapshot;
+
 use epitome::config::Source;
 use epitome::context::Fullness;
 use epitome::formats::RecordedModel;
@@ -7,7 +9,7 @@ use epitome::strategy::{Registry, Value};
 use epitome::{Budget, Engine, Runtime, Session};
 use serde::Serialize;
 
-use crate::args::RoomArgs;
+use crate::args::WindowArgs;
 use crate::configuration;
 use crate::counter::counter_of;
 use crate::failure::Failure;
@@ -32,7 +34,7 @@ pub(crate) enum WindowSource {
 
 /// The room of a session.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Window {
     pub(crate) runtime: Runtime,
     pub(crate) source: WindowSource,
     /// The room that `--budget` gives the messages.
@@ -41,9 +43,9 @@ pub(crate) struct Room {
     model: Option<String>,
 }
 
-impl Room {
+impl Window {
     /// The room that the arguments, the configuration or the recording give, in this order.
-    pub(crate) fn new(args: &RoomArgs, model: &RecordedModel, registry: &Registry) -> Result<Self, Failure> {
+    pub(crate) fn new(args: &WindowArgs, model: &RecordedModel, registry: &Registry) -> Result<Self, Failure> {
         let mut config = configuration::read_for_agent(&args.configuration, registry)?;
         let mut set = |option: &str, key: &str, value: Value| {
             config.set(key, &value).map_err(|problem| Failure::usage_text(format!("{option} {problem}")))

@@ -8,8 +8,8 @@ use epitome::formats::{RecordedModel, recorded_model};
 
 use crate::args::{AgentSessionArgs, InputOptions, RecordedSessionArgs};
 use crate::failure::Failure;
-use crate::kept::RecordedSession;
 use crate::paths::{display_name, is_standard};
+use crate::session::recorded_session::RecordedSession;
 
 /// A session that was found.
 pub(crate) struct FoundSession {

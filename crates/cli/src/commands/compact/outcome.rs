@@ -1,0 +1,36 @@
+//! What a result means for who called: the exit code, and what is said besides the report.
+
+use epitome::engine::QualityPart;
+use epitome::{Report, Status};
+
+use crate::failure::INFEASIBLE;
+use crate::render::report::verdict::shortfalls;
+use crate::render::text::plural;
+use crate::terminal;
+
+/// Exit code where the quality guard rolled back: nothing is wrong with the command or its input.
+pub(super) const ROLLED_BACK: u8 = 1;
+/// The exit code of one that was made, and that keeps next to nothing of what the session held.
+pub(super) const HOLLOW: u8 = 1;
+
+/// Tells of parts of the session that left whole: the figures alone look like those of a small loss.
+pub(super) fn warn_of_lost_parts(report: &Report) {
+    let Some(quality) = &report.quality else { return };
+    let name = |part: QualityPart| format!("{} {}", quality.part(part).held, part.as_str());
+    let lost: Vec<String> = quality.lost_parts().into_iter().map(name).collect();
+    if !lost.is_empty() {
+        terminal::note(&format!("nothing is left of {}: a larger budget keeps some", lost.join(" and of ")));
+    }
+}
+
+/// The exit code of a compaction that was not made, and why it was not.
+pub(super) fn refused(report: &Report) -> Option<(u8, String)> {
+    match report.status {
+        Status::NoChange | Status::Compacted | Status::Hollow => None,
+        Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {}", plural(report.budget as usize, "token")))),
+        Status::RolledBack => {
+            let below = report.quality.as_ref().map(shortfalls).unwrap_or_default();
+            Some((ROLLED_BACK, format!("rolled back, too little would be kept ({below})")))
+        }
+    }
+}
