@@ -7,7 +7,8 @@ use epitome::formats::{ReadOptions, read};
 
 use crate::args::CountArgs;
 use crate::failure::{CommandResult, Failure};
-use crate::{configuration, input, terminal};
+use crate::session::input;
+use crate::{configuration, terminal};
 
 pub(crate) fn run(args: &CountArgs) -> CommandResult {
     let registry = epitome::registry();
