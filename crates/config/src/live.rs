@@ -38,7 +38,7 @@ settings! {
         /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
         /// while; 0 switches it off.
         clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens", is common;
-        /// Whether what people say in so many words, commands that passed and commits are kept as memories before a compaction.
+        /// Whether memories are kept before a compaction: what people say, commands that passed, commits.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.
         memory_file: String = String::new();

@@ -61,12 +61,7 @@ fn every_form_of_text_names_them() {
         assert!(text.starts_with(behind), "{text}");
     };
     let drop = Edit::Drop { units: vec![1, 2, 3], reason: reason() };
-    let cut = Edit::Excerpt {
-        message: 1,
-        block: 0,
-        keep: vec![0..20].into_iter().map(Into::into).collect(),
-        reason: reason(),
-    };
+    let cut = Edit::Excerpt { message: 1, block: 0, keep: std::iter::once(0..20).collect(), reason: reason() };
     check(vec![ready(&[1, 2, 3], "in short")], 200, HostChanges::Any, "[Summary of 3 earlier messages");
     check(vec![ready(&[1, 2, 3], "in short")], 200, HostChanges::Removals, "[Summary of 3 earlier messages");
     check(vec![ready(&[1, 2, 3], "in short")], 200, HostChanges::Cut, "[Summary of");

@@ -63,6 +63,9 @@ const MOST_COMMITS: usize = 5;
 /// The last lines of an output in which a failure counts.
 const LAST_LINES: usize = 40;
 
+/// A command's program with its task, and the folder in which it ran as the memory says it.
+pub(crate) type CommandKey = (String, String);
+
 /// Returns the memories of the calls of a session, each with the position of its message. Linear.
 pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usize, MemoryKind, String)> {
     let entry = |(index, message): (usize, &Arc<Message>)| {
@@ -77,7 +80,7 @@ pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usiz
     let view = View::new(&entries, &units, &tokens, &protections, &Uncounted, Language::English).with_lexicon(lexicon);
     let facts = view.facts();
     // By key: of the runs since the last failure the shortest command, which says most.
-    let mut commands: BTreeMap<Option<(String, String)>, Option<(usize, String)>> = BTreeMap::new();
+    let mut commands: BTreeMap<CommandKey, Option<(usize, String)>> = BTreeMap::new();
     let mut commits: Vec<(usize, String)> = Vec::new();
     for output in facts.outputs() {
         let Some(call) = output.call.and_then(|call| facts.calls().get(call as usize)) else { continue };
@@ -86,7 +89,8 @@ pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usiz
         commits.extend(lasting_results(&script, output.text).into_iter().filter_map(commit).map(|text| (at, text)));
         let Some(passed) = ending(output) else { continue };
         for text in checks(call, &script) {
-            let known = commands.entry(command_key(&text)).or_default();
+            let Some(key) = command_key(&text) else { continue };
+            let known = commands.entry(key).or_default();
             *known = match known.take() {
                 _ if !passed => None,
                 Some((_, shorter)) if shorter.len() <= text.len() => Some((at, shorter)),
@@ -148,7 +152,7 @@ fn is_check(command: &str) -> bool {
     let words = words_of(command);
     let Some(program) = words.first() else { return false };
     let names_task = |word: &&str| word.split([':', '-', '.', '/']).any(|part| TASKS.contains(&part));
-    CHECKERS.contains(program) || RUNNERS.contains(program) && words.get(1).is_some_and(|word| names_task(word))
+    CHECKERS.contains(program) || RUNNERS.contains(program) && words.get(1).is_some_and(names_task)
 }
 
 /// Returns the words of a command from its program on, without options; the program without its folder.
@@ -161,7 +165,7 @@ fn words_of(command: &str) -> Vec<&str> {
 }
 
 /// Returns the key of a command's memory: its program with the task, and the folder. `None` for a text that is none.
-pub(crate) fn command_key(memory: &str) -> Option<(String, String)> {
+pub(crate) fn command_key(memory: &str) -> Option<CommandKey> {
     let (command, place) = memory.strip_prefix('`')?.split_once('`')?;
     let words = words_of(command);
     let count = if words.first().is_some_and(|program| CHECKERS.contains(program)) { 1 } else { 2 };
