@@ -1,6 +1,6 @@
 //! The names of other designs, defaults that follow settings, settings of one call, and settings of the environment.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use epitome_config::{Config, Source, SummarizerChoice};
 use epitome_engine::Threshold;
