@@ -54,8 +54,8 @@ const SECOND_NAMES: [SecondName; 11] = [
     second("llm_fallback_to_rules", "summary.fall_back_to_rules", Takes::Flag),
 ];
 
-/// The key behind `enabled`, which has that name only: whether thresholds call for compactions.
-pub(crate) const ENABLED: &str = "budget.enabled";
+/// The key behind `enabled`, which a file has under that name only: whether thresholds call for compactions.
+pub(crate) const ENABLED: &str = "thresholds.enabled";
 
 impl SecondName {
     /// The second name that is spelt so.

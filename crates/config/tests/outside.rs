@@ -1,6 +1,6 @@
 //! The names of other designs, defaults that follow settings, settings of one call, and settings of the environment.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use epitome_config::{Config, Source, SummarizerChoice};
 use epitome_engine::Threshold;
@@ -25,7 +25,7 @@ llm_fallback_to_rules = true
 #[test]
 fn the_names_of_the_source_work_as_one_block() {
     let preset = parse("preset = \"production\"").build(&epitome_builtin::registry()).unwrap();
-    for head in ["", "[compaction]\n", "[budget]\n", "[compaction]\nenabled = true\n"] {
+    for head in ["", "[compaction]\n", "[budget]\n", "[compaction]\nenabled = true\n", "[budget]\nenabled = true\n"] {
         let block = parse(&format!("{head}{BLOCK}")).build(&epitome_builtin::registry()).unwrap();
         let figures = |runtime: &epitome_config::Runtime| {
             let budget = &runtime.budget;

@@ -35,8 +35,6 @@ fn settings_by_the_environment_stand_between_the_file_and_the_options() {
     // The product's own variables, and somebody's.
     assert_eq!(window("check chat.json --json", &[("EPITOME_TOKEN", "x"), ("EPITOME_KEY_A", "y")]), 200_000);
     let wrong = run("check chat.json", &[("EPITOME_BUDGET_WINDWO", "1")]).all();
-    assert!(
-        wrong.contains("EPITOME_BUDGET_WINDWO: no setting has this name; did you mean EPITOME_BUDGET_WINDOW?"),
-        "{wrong}"
-    );
+    assert!(wrong.contains("EPITOME_BUDGET_WINDWO: no setting has this name"), "{wrong}");
+    assert!(wrong.contains("did you mean EPITOME_BUDGET_WINDOW?"), "{wrong}");
 }

@@ -49,7 +49,7 @@ const PAIRS: &[Pair] = &[
     ("check", "--strict", "torn.jsonl", "torn.jsonl --strict"),
     ("check", "--view", "compacted.jsonl", "compacted.jsonl --view full"),
     ("check", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
-    ("count", "--counter", "chat.json", "chat.json --counter quarters"),
+    ("count", "--counter", "chat.json", "chat.json --counter halves"),
     ("inspect", "--config", "work.jsonl", "work.jsonl --config c.toml"),
     ("inspect", "--json", "chat.json", "chat.json --json"),
     ("inspect", "--from", "chat.json", "chat.json --from claude-code"),
