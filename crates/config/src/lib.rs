@@ -19,6 +19,7 @@
 //! # Ok::<(), epitome_config::ConfigErrors>(())
 //! ```
 
+pub mod amount;
 mod agents;
 mod budget;
 mod calibrate;

@@ -3,9 +3,10 @@
 use epitome_engine::Threshold;
 use epitome_strategy::{FieldKind, SettingType, Value, named};
 
+use crate::amount::tokens_or_share;
 use crate::preset::Preset;
 
-/// A threshold as a file spells it: a share of the usable window with a decimal point (`0.8`), or whole tokens.
+/// A threshold as a file spells it: a share of the usable window (`0.8` or `"80%"`), or tokens (`60_000` or `"60k"`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limit(pub Threshold);
 
@@ -18,14 +19,14 @@ impl SettingType for Limit {
                 "takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not {value}"
             )
         };
-        if let Some(tokens) = value.as_u64() {
-            return match u32::try_from(tokens) {
-                Ok(tokens) if tokens >= 2 => Ok(Self(Threshold::Tokens(tokens))),
-                Ok(_) | Err(_) => Err(wrong()),
-            };
-        }
-        match value.as_f64() {
-            Some(share) if (0.01..=1.0).contains(&share) => Ok(Self(Threshold::Share(share))),
+        let read = match value {
+            Value::String(text) => tokens_or_share(text).ok(),
+            value if value.is_u64() => value.as_u64().and_then(|it| u32::try_from(it).ok()).map(Threshold::Tokens),
+            value => value.as_f64().map(Threshold::Share),
+        };
+        match read {
+            Some(Threshold::Tokens(tokens)) if tokens >= 2 => Ok(Self(Threshold::Tokens(tokens))),
+            Some(Threshold::Share(share)) if (0.01..=1.0).contains(&share) => Ok(Self(Threshold::Share(share))),
             Some(_) | None => Err(wrong()),
         }
     }

@@ -172,6 +172,9 @@ fn shares_and_tokens() {
         parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = 0.5\nhard = 15000\ntarget = 0.25").budget();
     let tokens = |threshold: Threshold| threshold.tokens(budget.usable());
     assert_eq!((tokens(budget.target), tokens(budget.soft), tokens(budget.hard)), (5_000, 10_000, 15_000));
+    // A share and tokens are spelt as on a command line too.
+    let spelt = parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = \"50%\"\nhard = \"15k\"\ntarget = \"0.25\"");
+    assert_eq!(spelt.budget(), budget);
     let reserve = |text: &str| parse(text).budget().reserve_output;
     assert_eq!(reserve(""), 16_000);
     assert_eq!(reserve("[budget]\nwindow = 8_000"), 2_000, "the default gives way to a small window");

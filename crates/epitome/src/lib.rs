@@ -65,12 +65,12 @@ pub use epitome_store as store;
 pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
 
-pub mod amount;
 pub mod context;
 pub mod follow;
 pub mod live;
 
 pub use epitome_builtin::registry;
+pub use epitome_config::amount;
 pub use epitome_config::{Config, Runtime};
 pub use epitome_engine::{Budget, Draft, Engine, MemoryArchive, Report, Request, Status};
 pub use epitome_session::{Message, Session};

@@ -6,8 +6,8 @@ use epitome_session::heading::ungroup_digits;
 /// Reads tokens, or a share of what there is: `32k` and `30%` and `0.3`. The error says what is taken.
 ///
 /// ```
-/// use epitome::amount::tokens_or_share;
-/// use epitome::engine::Threshold;
+/// use epitome_config::amount::tokens_or_share;
+/// use epitome_engine::Threshold;
 ///
 /// assert_eq!(tokens_or_share("32k"), Ok(Threshold::Tokens(32_000)));
 /// assert_eq!(tokens_or_share("30%"), tokens_or_share("0.3"));
