@@ -67,7 +67,7 @@ fn live(tokens: u32, summarizer: &Arc<Counting>) -> LiveSession {
     let toml = format!(
         "[budget]\nwindow = {}\nreserve_output = 0\n[live]\narrival_tokens = 0.2\n\
          [select]\nmode = \"fixed\"\nchain = \"levels\"\n[chains]\nlevels = [\"incremental-summary\"]\n\
-         [strategies.incremental-summary]\nchunk_rounds = 4\nmax_chunk_share = 0.2\nsummary_share = 0.05\n",
+         [strategies.incremental-summary]\nchunk_rounds = 4\n",
         (tokens / 16).max(6_000)
     );
     let registry = epitome::registry();

@@ -19,8 +19,8 @@
 //! # Ok::<(), epitome_config::ConfigErrors>(())
 //! ```
 
-pub mod amount;
 mod agents;
+pub mod amount;
 mod budget;
 mod calibrate;
 mod chains;

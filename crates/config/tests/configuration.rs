@@ -173,7 +173,8 @@ fn shares_and_tokens() {
     let tokens = |threshold: Threshold| threshold.tokens(budget.usable());
     assert_eq!((tokens(budget.target), tokens(budget.soft), tokens(budget.hard)), (5_000, 10_000, 15_000));
     // A share and tokens are spelt as on a command line too.
-    let spelt = parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = \"50%\"\nhard = \"15k\"\ntarget = \"0.25\"");
+    let spelt =
+        parse("[budget]\nwindow = 20_000\nreserve_output = 0\nsoft = \"50%\"\nhard = \"15k\"\ntarget = \"0.25\"");
     assert_eq!(spelt.budget(), budget);
     let reserve = |text: &str| parse(text).budget().reserve_output;
     assert_eq!(reserve(""), 16_000);

@@ -139,6 +139,14 @@ fn share_a_subject(newer: &str, older: &str) -> bool {
         (first, terms(text).into_iter().filter(|term| !TURNING.contains(&term.as_str())).collect())
     };
     let ((first, new), (other, old)) = (words(newer), words(older));
+    // Rack 12 has one name and rack 13 another: where two numbered things differ, one of them is the subject.
+    let others = |terms: &[String], than: &[String]| {
+        let is_number = |term: &&String| term.contains(|char: char| char.is_ascii_digit());
+        terms.iter().filter(is_number).filter(|term| than.binary_search(term).is_err()).count()
+    };
+    if others(&new, &old).min(others(&old, &new)) >= 2 {
+        return false;
+    }
     let shared = new.iter().filter(|term| old.binary_search(term).is_ok()).count();
     let all = new.len() + old.len() - shared;
     let is_chinese = newer.contains(is_cjk);

@@ -22,6 +22,11 @@ Examples:
   epitome check session.jsonl --window 128k
   epitome check session.jsonl --json        # should_compact says whether";
 
+pub(super) const COUNT: &str = "\
+Examples:
+  epitome count notes.txt
+  git diff | epitome count --counter weighted";
+
 pub(super) const CONTEXT: &str = "\
 Examples:
   epitome context                           # the newest session of any agent

@@ -75,7 +75,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::CHECK)]
     Check(CheckArgs),
     /// Count the tokens of a text or of a list of messages
-    #[command(hide = true)]
+    #[command(hide = true, after_help = examples::COUNT)]
     Count(CountArgs),
     /// Show what fills a session's context, what would leave it next, and what has left
     #[command(after_help = examples::CONTEXT)]

@@ -49,7 +49,6 @@ const PAIRS: &[Pair] = &[
     ("check", "--strict", "torn.jsonl", "torn.jsonl --strict"),
     ("check", "--view", "compacted.jsonl", "compacted.jsonl --view full"),
     ("check", "--quiet", "torn.jsonl", "torn.jsonl --quiet"),
-    ("count", "--counter", "chat.json", "chat.json --counter halves"),
     ("inspect", "--config", "work.jsonl", "work.jsonl --config c.toml"),
     ("inspect", "--json", "chat.json", "chat.json --json"),
     ("inspect", "--from", "chat.json", "chat.json --from claude-code"),
@@ -148,6 +147,7 @@ const SEARCH: &str = "crates/cli/tests/it/search.rs";
 const ELSEWHERE: &[Elsewhere] = &[
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
     ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
+    ("count", "--counter", "crates/cli/tests/it/count.rs", "a_text_and_messages_are_counted"),
     ("search", "--store", SEARCH, "a_store_is_searched_like_files"),
     ("search", "--store-variable", SEARCH, "a_store_is_searched_like_files"),
     ("search", "--tenant", SEARCH, "a_store_is_searched_like_files"),
@@ -298,8 +298,20 @@ const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const FAULTS: &str = "crates/server/tests/it/proxy_faults.rs";
 
 /// Options that say nothing on commands that have nothing to be quiet about.
-const QUIET_WITHOUT_WORDS: [&str; 11] =
-    ["mcp", "fit", "hook", "statusline", "strategies", "init", "completions", "serve", "eval", "replay", "tune"];
+const QUIET_WITHOUT_WORDS: [&str; 12] = [
+    "count",
+    "mcp",
+    "fit",
+    "hook",
+    "statusline",
+    "strategies",
+    "init",
+    "completions",
+    "serve",
+    "eval",
+    "replay",
+    "tune",
+];
 
 fn place() -> Place {
     let place = Place::with("chat.json", chat());

@@ -18,7 +18,7 @@ use crate::place::{Place, Ran};
 /// The example that the documents compact.
 const EXAMPLE: &str = "examples/session.jsonl";
 /// Columns of a terminal in the documents.
-const WIDTH: &str = "110";
+const WIDTH: &str = "114";
 const PAGES: [&str; 3] = ["README.md", "docs/command-line.md", "docs/evaluation.md"];
 
 /// Methods of the tables, with their names in the pages.
@@ -60,12 +60,12 @@ fn timeless(line: &str) -> String {
     words.join(" ").trim_end().to_owned()
 }
 
-/// What stays of a line when its figures change: its words.
+/// What stays of a line when its figures change, and where it breaks: its first words.
 fn shape(line: &str) -> String {
     let is_handle = |word: &str| word.len() == 12 && word.chars().all(|char| char.is_ascii_hexdigit());
     let words = line.split_whitespace().map(|word| if is_handle(word) { "HANDLE" } else { word });
     let bare = |word: &str| word.replace(|char: char| !char.is_alphabetic(), "");
-    words.map(bare).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    words.map(bare).filter(|word| !word.is_empty()).take(2).collect::<Vec<_>>().join(" ")
 }
 
 /// The block as the output has it: each line by the next line of the same shape.

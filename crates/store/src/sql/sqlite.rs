@@ -84,6 +84,7 @@ struct Workers {
     /// `None` only while it is dropped.
     writer: Option<Sender<Job>>,
     readers: Sender<Job>,
+    /// The writer's, then those of the readers.
     threads: Vec<JoinHandle<()>>,
     /// The process that has the threads: one that was forked off has none.
     process: u32,
@@ -118,17 +119,18 @@ impl Sqlite {
 }
 
 impl Drop for Workers {
-    /// Waits until all jobs are done: the file is closed when this returns.
+    /// Waits until all jobs are done: the file is closed when this returns. The writer's connection is the last one, since
+    /// of two that close at the same time neither may take the write-ahead log away.
     fn drop(&mut self) {
-        self.writer = None;
         self.readers = mpsc::channel().0;
         if self.process != process::id() {
             std::mem::forget(std::mem::take(&mut self.threads));
             return;
         }
-        for thread in self.threads.drain(..) {
-            thread.join().ok();
-        }
+        let readers = self.threads.split_off(self.threads.len().min(1));
+        readers.into_iter().for_each(|thread| drop(thread.join()));
+        self.writer = None;
+        self.threads.drain(..).for_each(|thread| drop(thread.join()));
     }
 }
 
