@@ -59,12 +59,18 @@ impl Config {
 
     fn set_for_call(&mut self, name: &str, value: &Value, registry: &Registry) -> Result<(), Problem> {
         let wrong = |problem: String| Problem::new(None, format!("`{name}` {problem}"));
+        // The block in which files take the second names.
+        let name = name.strip_prefix("compaction.").unwrap_or(name);
         let second = SecondName::find(name);
         let key = second.map_or(name, |second| second.key);
-        let section = key.split('.').next().unwrap_or(key);
-        if !OF_A_CALL.iter().any(|known| *known == section || *known == key) {
-            let known = second_names().map(|(name, _)| name).chain(OF_A_CALL);
+        let is_of_a_call = |key: &str| {
+            let section = key.split('.').next().unwrap_or(key);
+            OF_A_CALL.iter().any(|known| *known == section || *known == key)
+        };
+        if !is_of_a_call(key) {
+            let known = second_names().filter(|(_, key)| is_of_a_call(key)).map(|(name, _)| name).chain(OF_A_CALL);
             let help = match nearest(name, known) {
+                _ if second.is_some() => format!("`{key}` is set in the configuration"),
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}, and second names such as keep_recent_messages", OF_A_CALL.join(", ")),
             };
@@ -125,6 +131,10 @@ impl Config {
             }
             return Ok(true);
         }
+        let rest = match rest.strip_prefix("compaction_") {
+            Some(second) if SecondName::find(second).is_some() => second.to_owned(),
+            _ => rest,
+        };
         let fixed = known.iter().find(|known| known.variable == rest).map(|known| (known.key.clone(), known.kind));
         let Some((key, kind)) = fixed.or_else(|| self.key_of_users_table(&rest)) else {
             let unknown = wrong("no setting has this name".to_owned());
@@ -196,7 +206,7 @@ fn in_variable(key: &str) -> String {
 }
 
 fn begins_like_a_setting(rest: &str) -> bool {
-    let sections = SECTIONS.iter().chain(NAMED).map(|section| section.name).chain(["chains", "strategies"]);
+    let sections = SECTIONS.iter().chain(NAMED).map(|section| section.name).chain(["chains", "compaction", "strategies"]);
     sections.into_iter().any(|section| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_')))
 }
 

@@ -119,7 +119,7 @@ fn settings_of_the_environment() {
     };
     let config = with(&[
         ("EPITOME_BUDGET_WINDOW", "64_000"),
-        ("EPITOME_KEEP_RECENT_MESSAGES", "12"),
+        ("EPITOME_COMPACTION_KEEP_RECENT_MESSAGES", "12"),
         ("EPITOME_STRATEGIES_SLIDING_WINDOW_WINDOW", "5"),
         ("EPITOME_PINS_PROTECTED_TOOLS", "Skill, Deploy"),
         ("EPITOME_PINS_ORIGINAL_TASK", "false"),

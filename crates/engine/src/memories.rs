@@ -111,7 +111,11 @@ fn line(note: &MemoryNote) -> Option<String> {
     Some(if note.is_typed { format!("- “{text}”") } else { format!("- {text}") })
 }
 
-/// Returns a text in which nothing ends the quotation marks around it, or opens others.
+/// Returns a text in which nothing ends the quotation marks around it, or opens others, and nothing is hidden or turned.
 fn quoted(text: &str) -> String {
-    text.replace(['“', '”'], "\"")
+    let is_hidden = |char: char| {
+        char.is_control() && char != '\n'
+            || matches!(char, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.replace(['“', '”'], "\"").replace(is_hidden, "")
 }

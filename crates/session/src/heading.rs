@@ -149,16 +149,20 @@ pub fn memory_heading(language: Language) -> &'static str {
     }
 }
 
-/// Returns a text of a compaction without the memories behind it: the next compaction has its own. Linear.
+/// Returns a text of a compaction without the memories behind it: the next compaction has its own. Memories are the lines
+/// of a list behind their heading at the end of the text; with anything else behind it the line is one of the text. Linear.
 pub fn without_memories(text: &str) -> &str {
     let is_heading =
         |line: &str| [Language::English, Language::Chinese].iter().any(|it| memory_heading(*it) == line.trim_end());
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
+    let mut at = text.len();
+    for line in text.split_inclusive('\n').rev() {
+        at -= line.len();
         if is_heading(line) {
             return text[..at].trim_end();
         }
-        at += line.len();
+        if !(line.trim().is_empty() || line.starts_with("- ")) {
+            return text;
+        }
     }
     text
 }
@@ -348,6 +352,9 @@ mod tests {
             check(&format!("[Summary of 2 earlier messages]\n## Goal\n- x\n\n{memories}"), "## Goal\n- x");
             check(&format!("[2 earlier messages left the context]\n\n{memories}"), "");
             assert!(is_memories(&memories) && !is_memories(&format!("x\n{memories}")) && !is_memories(""));
+            // Words behind the list are not memories, whatever stands above them.
+            let said = format!("{memories}\nMy question.");
+            assert!(!is_memories(&said) && without_memories(&said) == said);
         }
     }
 

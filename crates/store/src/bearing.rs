@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use epitome_strategy::cut::is_stop_word;
 
 use crate::error::StoreError;
-use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, are_of_one_subject, normalise, terms};
+use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, are_of_one_subject, is_older, normalise, terms};
 
 /// The number of candidates for each memory that is wanted.
 const CANDIDATES: usize = 8;
@@ -46,7 +46,7 @@ fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<St
             terms(&memory.text).into_iter().filter(|term| telling.contains(term)).partition(|term| term.is_ascii());
         // One pair of Chinese characters is shared by chance.
         let shared = latin.len() + chinese.len() / 2;
-        let is_own = memory.session.as_deref() == session;
+        let is_own = session.is_some() && memory.session.as_deref() == session;
         (shared > 0 || is_own || memory.kind == MemoryKind::Instruction).then_some(shared)
     };
     let mut known = HashSet::new();
@@ -55,8 +55,13 @@ fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<St
         let Some(shared) = bears(&memory) else { continue };
         // Of two sessions that say something of one subject the newer counts; both were stored for their sessions.
         let is_said = |(_, newer): &(usize, Memory)| are_of_one_subject(newer, &memory);
-        if known.insert(normalise(&memory.text)) && !kept.iter().any(is_said) {
-            kept.push((shared, memory));
+        let said = kept.iter().position(is_said);
+        match said {
+            // It was stored later, and said earlier.
+            Some(at) if is_older(&kept[at].1, &memory) => kept[at] = (shared, memory),
+            Some(_) => {}
+            None if known.insert(normalise(&memory.text)) => kept.push((shared, memory)),
+            None => {}
         }
     }
     kept.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared)); // stable: of equals the newest stay first
@@ -112,5 +117,18 @@ mod tests {
         check("What next?", "x", 9, &[2]);
         check("Is the staging database up?", "x", 1, &[0]);
         check("", "x", 9, &[2]);
+    }
+
+    #[test]
+    fn what_was_said_later_counts() {
+        let at = |time, text: &str| Memory { time: Some(time), ..memory(text, MemoryKind::Identifier, "a") };
+        let (older, newer) = (at(1, "The staging port is 8443."), at(2, "The staging port is 9999."));
+        for stored in [[&older, &newer], [&newer, &older]] {
+            let found = rank_memories(stored.map(Clone::clone).to_vec(), Some("x"), &telling("staging port"), 9);
+            assert_eq!(found, std::slice::from_ref(&newer));
+        }
+        // Sessions without an id are not the one that asks.
+        let alone = Memory { session: None, ..memory("My sister lives in Oslo.", MemoryKind::Fact, "c") };
+        assert_eq!(rank_memories(vec![alone], None, &telling("What next?"), 9), []);
     }
 }

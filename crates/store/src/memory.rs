@@ -101,7 +101,16 @@ impl Memory {
 /// Whether `newer` takes the place of `older`: both are of one session, and it says the same, or something else of the same
 /// subject: "The port is 8080" of "The port is 8443". Linear in the texts.
 pub fn supersedes(newer: &Memory, older: &Memory) -> bool {
-    newer.session == older.session && are_of_one_subject(newer, older)
+    // Sessions without an id are not one session.
+    newer.session.is_some()
+        && newer.session == older.session
+        && !is_older(newer, older)
+        && are_of_one_subject(newer, older)
+}
+
+/// Whether a memory was said before another, where it is known when both were.
+pub(crate) fn is_older(memory: &Memory, other: &Memory) -> bool {
+    memory.time.zip(other.time).is_some_and(|(time, other)| time < other)
 }
 
 /// Whether two memories are of one kind and one subject: an identifier's is the name of the thing, a command's its program

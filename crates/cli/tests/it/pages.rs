@@ -115,7 +115,8 @@ fn numbers(text: &str) -> Vec<&str> {
 
 /// A share as pages show it: `.856`.
 fn share(value: &Value) -> String {
-    value.as_f64().map_or(String::new(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
+    let share = value.as_f64().unwrap_or_else(|| panic!("docs/figures.json lacks a figure that a page shows"));
+    format!("{share:.3}").trim_start_matches('0').to_owned()
 }
 
 /// A table of the figures, with a line for each of its rows.

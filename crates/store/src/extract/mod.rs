@@ -11,7 +11,7 @@ use epitome_session::Message;
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{told_texts, typed_texts};
 
-use crate::memory::{Memory, MemoryKind, supersedes};
+use crate::memory::{Memory, MemoryKind, are_of_one_subject};
 
 pub(crate) use identifier::named_string;
 pub(crate) use work::{command_key, commit_key};
@@ -40,7 +40,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
         let message = &messages[at];
         let memory =
             Memory { text, kind, session: session.cloned(), message: message.id.clone(), time: message.timestamp };
-        memories.retain(|earlier| earlier.id() != memory.id() && !supersedes(&memory, earlier));
+        memories.retain(|earlier| earlier.id() != memory.id() && !are_of_one_subject(&memory, earlier));
         memories.push(memory);
     }
     memories.reverse(); // of one kind the newest first

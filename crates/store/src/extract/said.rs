@@ -66,6 +66,13 @@ const MOMENTARY: &[&str] =
 /// What says that a sentence may be wrong.
 const GUESSING: &[&str] = &["i think", "i guess", "i believe", "maybe", "perhaps", "probably", "might", "也许", "可能"];
 
+/// Names of what must not be known elsewhere.
+const SECRETS: &[&str] =
+    &["password", "passphrase", "secret", "token", "api key", "access key", "private key", "密码", "密钥", "令牌"];
+
+/// How keys begin. Source: the documentation of Anthropic and OpenAI, GitHub, GitLab, Slack, Google and AWS.
+const KEY_STARTS: &[&str] = &["sk-", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AIza", "AKIA"];
+
 /// Marks at the end of a question, and of a sentence that goes on.
 const OPEN: [char; 9] = ['?', '？', '吗', '呢', ':', '：', '…', ',', '，'];
 
@@ -85,8 +92,12 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> Vec<(MemoryKind, Stri
     .collect()
 }
 
-/// Whether the line at a byte is a quotation or the row of a table.
+/// Whether the line at a byte is a quotation or the row of a table, or stands behind a line that names a speaker, as
+/// transcripts have it.
 fn is_quoted(text: &str, at: usize) -> bool {
+    if text[..at].lines().any(|line| line.starts_with("=== ")) {
+        return true;
+    }
     let start = text[..at].rfind('\n').map_or(0, |feed| feed + 1);
     text[start..].trim_start().starts_with(['>', '|'])
 }
@@ -113,6 +124,9 @@ impl<'s> Statement<'s> {
         if !is_long_enough || self.text.ends_with(OPEN) || self.has_any(GUESSING) {
             return None;
         }
+        if self.gives_a_secret() {
+            return None;
+        }
         if named_string(self.text).is_some() {
             return Some(MemoryKind::Identifier);
         }
@@ -128,6 +142,15 @@ impl<'s> Statement<'s> {
             (MemoryKind::Fact, self.is_fact()),
         ];
         kinds.into_iter().find_map(|(kind, holds)| holds.then_some(kind))
+    }
+
+    /// Whether the sentence says what a password or a key is: it is for this session, and not for a file of memories.
+    fn gives_a_secret(&self) -> bool {
+        let binds = [" is ", " are ", "=", ":", "：", "是", "为"].iter().any(|bind| self.lower.contains(bind));
+        binds && SECRETS.iter().any(|name| self.lower.contains(name))
+            || self.text.split(|char: char| char.is_whitespace() || is_cjk(char) || "\"'`“”".contains(char)).any(
+                |word| KEY_STARTS.iter().any(|start| word.strip_prefix(start).is_some_and(|rest| rest.len() >= 12)),
+            )
     }
 
     fn is_rule(&self) -> bool {

@@ -120,7 +120,9 @@ pub fn refers_back(words: &str) -> bool {
     }
     let mut count = 0;
     let mut refers = None;
-    for word in lower.split(|char: char| !(char.is_alphanumeric() || char == '\'')).filter(|word| !word.is_empty()) {
+    // `srv-one-0` is a name, and its parts are no words.
+    let is_part = |char: char| char.is_alphanumeric() || matches!(char, '\'' | '-' | '_' | '/');
+    for word in lower.split(|char| !is_part(char)).filter(|word| !word.is_empty()) {
         if refers.is_none() && REFERRING.contains(&word) {
             refers = Some(count);
         }
