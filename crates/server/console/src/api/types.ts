@@ -974,6 +974,7 @@ export interface components {
             added_demands?: string[];
             added_files?: string[];
             asked_again?: string;
+            corrected?: string[];
             /** Format: int32 */
             demands: number;
             /** Format: int32 */
