@@ -349,7 +349,9 @@ fn memories_are_kept_and_come_back() {
     let turns: String = (1..=12).map(turn).collect();
     let said = "Remember that my staging server is called zebra-42.";
     place.file("one.json", format!(r#"{{"messages":[{{"role":"user","content":"Please start."}},{{"role":"user","content":"{said}"}},{turns}{{"role":"user","content":"And now?"}}]}}"#));
-    place.file("two.json", format!(r#"{{"messages":[{turns}{{"role":"user","content":"And now?"}}]}}"#));
+    let two = |asked: &str| format!(r#"{{"messages":[{turns}{{"role":"user","content":"{asked}"}}]}}"#);
+    place.file("two.json", two("Is the staging server up?"));
+    place.file("three.json", two("And now?"));
     let live = "[live]\nmemory_flush = true\nmemory_file = \"memories.jsonl\"\n[chains]\nconversation = [\"summary\"]\nunknown = [\"summary\"]\n";
     place.file("c.toml", live);
     let flushed = |line: &str| {
@@ -364,6 +366,7 @@ fn memories_are_kept_and_come_back() {
     assert!(String::from_utf8(place.read("memories.jsonl")).unwrap().contains("zebra-42"));
     assert_eq!(flushed("one.json").0, 0, "what is known is not kept again");
     assert!(flushed("two.json").1.contains("zebra-42"), "it comes back into the summary of another session");
+    assert!(!flushed("three.json").1.contains("zebra-42"), "but not where nobody speaks of it");
     place.file("c.toml", "[live]\nmemory_flush = true\n");
     let ran = place.run("compact one.json -b 1200 --config c.toml");
     assert!(ran.stderr.contains("no memories are kept") && ran.stderr.contains("memory_file"), "{}", ran.stderr);
