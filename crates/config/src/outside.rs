@@ -206,7 +206,8 @@ fn in_variable(key: &str) -> String {
 }
 
 fn begins_like_a_setting(rest: &str) -> bool {
-    let sections = SECTIONS.iter().chain(NAMED).map(|section| section.name).chain(["chains", "compaction", "strategies"]);
+    let sections =
+        SECTIONS.iter().chain(NAMED).map(|section| section.name).chain(["chains", "compaction", "strategies"]);
     sections.into_iter().any(|section| rest.strip_prefix(section).is_some_and(|rest| rest.starts_with('_')))
 }
 

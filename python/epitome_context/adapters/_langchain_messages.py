@@ -70,7 +70,11 @@ def edited(own: BaseMessage, message: dict[str, Any], _texts: Texts = None) -> B
 
 
 def inserted(message: dict[str, Any]) -> BaseMessage:
-    """A message that was not there."""
+    """A message that was not there. LangChain's calls and results have an id, if an empty one."""
+    if calls := message.get("tool_calls"):
+        message = {**message, "tool_calls": [{"id": "", **call} for call in calls]}
+    elif message.get("role") == "tool":
+        message = {"tool_call_id": "", **message}
     return convert_to_messages([message])[0]
 
 

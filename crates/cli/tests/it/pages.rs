@@ -6,6 +6,8 @@
 //! the messages of `out.json`, which the command writes. `<!-- numbers: COMMAND -->`: the command prints every number of the
 //! block. `<!-- figures: TABLE -->`: the table is made of `docs/figures.json`, which `tools/figures/run` measures.
 
+#![allow(clippy::panic, reason = "tests")]
+
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -212,11 +214,11 @@ fn rewritten(page: &str) -> (String, usize, Vec<String>) {
         if !["output", "text", "numbers"].contains(&kind) {
             continue;
         }
-        let is_fence = |line: &&str| line.starts_with("```");
-        let Some(open) = lines[at..].iter().position(|line| is_fence(&line)).map(|open| at + open + 1) else {
+        let is_fence = |line: &str| line.starts_with("```");
+        let Some(open) = lines[at..].iter().position(|line| is_fence(line)).map(|open| at + open + 1) else {
             continue;
         };
-        let Some(close) = lines[open..].iter().position(|line| is_fence(&line)).map(|close| open + close) else {
+        let Some(close) = lines[open..].iter().position(|line| is_fence(line)).map(|close| open + close) else {
             continue;
         };
         out.extend(lines[at..open].iter().map(|line| (*line).to_owned()));

@@ -94,7 +94,7 @@ fn stated<'l>(line: &'l str, text: &'l str) -> Option<(&'l str, LineState, usize
     };
     let told = behind.trim_start().strip_prefix([':', '：'])?.trim_start();
     let is_whole = |word: &&str| told.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric));
-    let state = LineState::ALL.into_iter().find(|state| words(*state).iter().any(|word| is_whole(&word)))?;
+    let state = LineState::ALL.into_iter().find(|state| words(*state).iter().any(is_whole))?;
     Some((subject, state, line.len() - told.len()))
 }
 
