@@ -39,7 +39,7 @@ pub struct ToolOutput<'a> {
     pub at: BlockRef,
     /// The position of its unit.
     pub unit: u32,
-    /// The call that it answers, as a position in [`Facts::calls`].
+    /// The call that it answers, as a position in [`Facts::calls`](crate::Facts::calls).
     pub call: Option<u32>,
     /// The tool's name; empty when unknown.
     pub tool: &'a str,

@@ -28,7 +28,7 @@ pub struct FileEvent {
     pub access: FileAccess,
     /// The part that was read, as the call spells it; empty for a whole file.
     pub part: String,
-    /// The call, as a position in [`Facts::calls`].
+    /// The call, as a position in [`Facts::calls`](crate::Facts::calls).
     pub call: u32,
     /// Whether the tool reported an error.
     pub failed: bool,
