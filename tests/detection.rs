@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, SignalDetector};
-use epitome_formats::{Profile, ReadOptions, read, render};
+use epitome_formats::{ReadOptions, Wire, read, render};
 use epitome_session::{Message, Session};
 use epitome_strategy::{TaskKind, Verdict};
 use epitome_testkit::FakeCounter;
@@ -145,9 +145,9 @@ fn labelled_sessions() {
 }
 
 /// The session, written in a profile's format and read again.
-fn through(session: &Session, profile: Profile) -> Session {
+fn through(session: &Session, profile: Wire) -> Session {
     let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-    let options = ReadOptions { format: Some(profile.format()), strict: true, ..ReadOptions::default() };
+    let options = ReadOptions { format: Some(Format::from(profile)), strict: true, ..ReadOptions::default() };
     read(rendered.json.into_bytes(), options).unwrap().sessions.remove(0).session
 }
 
@@ -171,7 +171,7 @@ fn the_format_makes_no_difference() {
             return;
         }
         let expect = detect(session);
-        for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+        for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
             let again = through(session, profile);
             if said(&again) == said(session) {
                 compared += 1;

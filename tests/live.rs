@@ -9,7 +9,7 @@ use epitome::engine::block_on;
 use epitome::live::{LiveError, LiveSession, MaintainOutcome};
 use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Session};
-use epitome_formats::{Profile, render, validate};
+use epitome_formats::{Wire, render, validate};
 use epitome_session::{EntryKey, Message, MessageId, Origin, Role};
 use epitome_tests::{RecordedFile, loaded, tell};
 use rayon::prelude::*;
@@ -83,7 +83,7 @@ fn check(live: &LiveSession, task: Option<&(EntryKey, Arc<Message>)>, name: &str
     assert!(live.tokens() <= usable, "{name}: {} tokens for {usable}", live.tokens());
     assert_eq!(live.tokens(), live.engine().ledger(live.session()).total(), "{name}: not what a recount gives");
     let view = live.session().view();
-    for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+    for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
         let rendered = render(view, profile, live.session().tools.as_deref(), None);
         let violations = validate(&rendered.json, profile);
         assert!(violations.is_empty(), "{name}, {profile:?}: {:?}", violations.first());

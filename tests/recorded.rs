@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryArchive, ReasoningFilter, Report, Request, Status, block_on};
-use epitome_formats::{Format, Profile, ReadOptions, Source, carries_reasoning, read, render, validate};
+use epitome_formats::{Format, ReadOptions, Source, Wire, carries_reasoning, read, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Entry, Message, Origin, Session};
 use epitome_testkit::laws::compact_and_check;
@@ -21,7 +21,7 @@ fn engine() -> Engine {
 
 /// What each provider would be sent is what it accepts.
 fn check_providers(session: &Session, label: &str, found: &mut Vec<String>) {
-    for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+    for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
         let rendered = render(session.view(), profile, session.tools.as_deref(), None);
         for violation in validate(&rendered.json, profile).into_iter().take(3) {
             found.push(format!("{label}, {profile:?}: {violation:?}"));
@@ -33,9 +33,9 @@ fn check_providers(session: &Session, label: &str, found: &mut Vec<String>) {
 /// engine said. The one exception: a call id that an agent used again is replaced for Anthropic, by a longer one.
 fn check_rendered_tokens(engine: &Engine, session: &Session, label: &str, found: &mut Vec<String>) {
     let said = engine.ledger(session).total();
-    for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+    for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
         let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-        let options = ReadOptions { format: Some(profile.format()), strict: true, ..ReadOptions::default() };
+        let options = ReadOptions { format: Some(Format::from(profile)), strict: true, ..ReadOptions::default() };
         let again = read(rendered.json.into_bytes(), options).unwrap();
         let written = engine.ledger(&again.sessions[0].session).total();
         if written > said + LONGER_ID_TOKENS * repeated_ids(session) {
@@ -135,7 +135,7 @@ fn the_budget_is_spent_on_what_is_sent() {
         if !block_on(compacted).unwrap().status.is_compaction() {
             return;
         }
-        let rendered = render(session.view(), Profile::OpenaiChat, None, Source::new(file, index).as_ref());
+        let rendered = render(session.view(), Wire::OpenaiChat, None, Source::new(file, index).as_ref());
         let again = read(rendered.json.into_bytes(), ReadOptions::default()).unwrap();
         let (said, written) = (ledger.total(), engine.ledger(&again.sessions[0].session).total());
         // Pi's call ids can be hundreds of characters long; OpenAI takes 40, so shorter ones are written.

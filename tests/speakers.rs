@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryArchive, Request, block_on};
-use epitome_formats::{Profile, ReadOptions, read, render};
+use epitome_formats::{ReadOptions, Wire, read, render};
 use epitome_providers::RuleSummarizer;
 use epitome_recall::{Index, Query, Source};
 use epitome_session::{Arguments, Block, Content, Message, Origin, Role, Session, ToolCall, ToolResult};
@@ -102,8 +102,7 @@ fn check(session: &Session, label: &str) {
 #[test]
 fn a_tool_never_speaks_for_the_user() {
     let engine = engine();
-    let wires =
-        [(Profile::OpenaiChat, "chat"), (Profile::Anthropic, "anthropic"), (Profile::OpenaiResponses, "responses")];
+    let wires = [(Wire::OpenaiChat, "chat"), (Wire::Anthropic, "anthropic"), (Wire::OpenaiResponses, "responses")];
     for (profile, name) in wires {
         for share in [0.3, 0.15, 0.04] {
             let mut session = session();
@@ -120,7 +119,7 @@ fn a_tool_never_speaks_for_the_user() {
                 assert!(typed.as_ref().is_none_or(|typed| typed.held <= 1), "{label}: {typed:?}");
                 // Another program sends on what was written here.
                 let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-                let options = ReadOptions { format: Some(profile.format()), ..ReadOptions::default() };
+                let options = ReadOptions { format: Some(Format::from(profile)), ..ReadOptions::default() };
                 session = read(rendered.json.into_bytes(), options).unwrap().sessions.remove(0).session;
                 grow(&mut session, 100 * (generation + 1));
             }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use epitome_config::{Config, Preset};
 use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, Step, block_on};
-use epitome_formats::{Profile, render, validate};
+use epitome_formats::{Wire, render, validate};
 use epitome_providers::RuleSummarizer;
 use epitome_session::Session;
 use epitome_testkit::laws::{Counts, compact_and_check_with};
@@ -80,8 +80,8 @@ fn compact(
         found.push(format!("{label}: {} did nothing and does not say why", step.strategy));
     }
     if report.status.is_compaction() {
-        let rendered = render(session.view(), Profile::Anthropic, session.tools.as_deref(), None);
-        let violations = validate(&rendered.json, Profile::Anthropic);
+        let rendered = render(session.view(), Wire::Anthropic, session.tools.as_deref(), None);
+        let violations = validate(&rendered.json, Wire::Anthropic);
         found.extend(violations.into_iter().take(2).map(|it| format!("{label}: {it:?}")));
     }
     Some(report)
@@ -152,7 +152,7 @@ fn written(subject: &Subject, recorded: &Session, ledger: &Ledger, mode: Mode) -
     let (mut session, mut ledger, mut archive) = (recorded.clone(), ledger.clone(), MemoryArchive::new());
     let request = Request { mode, ..subject.request(ledger.total(), 0.2) };
     block_on(subject.engine.compact(&mut session, &mut ledger, &mut archive, &request)).unwrap();
-    let view = render(session.view(), Profile::OpenaiChat, session.tools.as_deref(), None).json;
+    let view = render(session.view(), Wire::OpenaiChat, session.tools.as_deref(), None).json;
     (view, serde_json::to_string(session.journal()).unwrap())
 }
 

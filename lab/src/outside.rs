@@ -6,7 +6,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use epitome::formats::{Format, Profile, ReadOptions, read, render};
+use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::Entry;
 use epitome_eval::{Case, OtherMethod};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl OtherMethod for OutsideMethod {
 /// standard input; reads `{"messages": […]}` from its standard output and returns them. A command that fails, writes
 /// something else or takes longer than `timeout` is stopped and reported as a problem.
 fn compact(command: &str, timeout: Duration, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
-    let rendered = render(case.prefix.view(), Profile::OpenaiChat, case.prefix.tools.as_deref(), None);
+    let rendered = render(case.prefix.view(), Wire::OpenaiChat, case.prefix.tools.as_deref(), None);
     let request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
     let input = json!({ "messages": request["messages"], "budget_tokens": budget }).to_string();
     let output = run(command, timeout, input)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use epitome::Session;
-use epitome::formats::{LoadedSession, Profile, render};
+use epitome::formats::{LoadedSession, Wire, render};
 use epitome::session::Message;
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn file_name(number: usize, loaded: &LoadedSession) -> String {
 }
 
 fn chat(session: &Session) -> Value {
-    let rendered = render(session.view(), Profile::OpenaiChat, session.tools.as_deref(), None);
+    let rendered = render(session.view(), Wire::OpenaiChat, session.tools.as_deref(), None);
     serde_json::from_str(&rendered.json).unwrap_or_default()
 }
 

@@ -2,7 +2,7 @@
 
 use epitome::engine::{MemoryArchive, ReasoningFilter, block_on};
 use epitome::formats::{
-    Format, LoadedFile, Profile, Source, WriteError, carries_reasoning, render, write, write_messages,
+    Format, LoadedFile, Source, Wire, WriteError, carries_reasoning, render, write, write_messages,
 };
 use epitome::strategy::{Archive, ArchivedContent, Message};
 use epitome::{Report, Session, Status};
@@ -108,7 +108,7 @@ pub fn write_session(
     session: &Session,
     to: Format,
 ) -> Result<(Vec<u8>, Vec<String>), Failure> {
-    match Profile::from_format(to).filter(|_| to != loaded.format) {
+    match to.wire().filter(|_| to != loaded.format) {
         Some(profile) => {
             let source = Source::new(loaded, index);
             let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
@@ -126,9 +126,9 @@ pub fn content_json(content: &ArchivedContent, format: Format) -> Result<String,
     };
     let messages: Vec<Message> =
         messages.iter().map(|message| Message { records: Vec::new(), ..Message::clone(message) }).collect();
-    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
+    let profile = format.wire().unwrap_or(Wire::OpenaiChat);
     // A system prompt stands beside the messages of some forms: OpenAI's has a place for it.
-    let written = write_messages(profile, &messages).or_else(|_| write_messages(Profile::OpenaiChat, &messages));
+    let written = write_messages(profile, &messages).or_else(|_| write_messages(Wire::OpenaiChat, &messages));
     let written = written.map_err(|error| Failure::Format(error.to_string()))?;
     Ok(format!("[{}]", written.join(",")))
 }

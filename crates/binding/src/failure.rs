@@ -4,7 +4,7 @@ use std::fmt;
 
 use epitome::config::ConfigErrors;
 use epitome::engine::{EngineError, Floor};
-use epitome::formats::{Profile, ReadError, WriteError};
+use epitome::formats::{ReadError, Wire, WriteError};
 use epitome::live::LiveError;
 use epitome::store::StoreError;
 use epitome::{Report, Status};
@@ -55,9 +55,9 @@ impl Failure {
     }
 
     /// The failure of fitting a list in the form of `profile`.
-    pub fn of_fit(error: FitError, profile: Profile) -> Self {
+    pub fn of_fit(error: FitError, profile: Wire) -> Self {
         Self::Format(match error {
-            FitError::Message { index, problem } => wrong_message(index, &problem, profile.format().as_str()),
+            FitError::Message { index, problem } => wrong_message(index, &problem, profile.as_str()),
             error => error.to_string(),
         })
     }

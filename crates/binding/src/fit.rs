@@ -2,7 +2,7 @@
 
 use epitome::Runtime;
 use epitome::engine::{Mode, Status};
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::strategy::{HostChanges, Named};
 use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter, StateError};
 
@@ -92,7 +92,7 @@ fn runtime(parts: &Parts, bounds: &Bounds) -> Result<Runtime, Failure> {
 /// A chain that does not exist.
 pub fn fitter(
     parts: &Parts,
-    profile: Profile,
+    profile: Wire,
     budget: Option<u32>,
     once: bool,
     bounds: &Bounds,
@@ -115,7 +115,7 @@ pub fn fitter_from_state(
 ) -> Result<Fitter, Failure> {
     let profiles = match format {
         Some(name) => vec![profile_of(Some(name), None)?],
-        None => Profile::ALL.to_vec(),
+        None => Wire::ALL.to_vec(),
     };
     let runtime = runtime(parts, bounds)?;
     let mut found = Err(StateError::NotAState);

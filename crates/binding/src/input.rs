@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::Session;
-use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, ReadOptions, Wire, read};
 use epitome::recall::Query;
 use epitome::session::{Block, Content, Message, MessageId, ToolResult};
 
@@ -26,9 +26,9 @@ pub fn format_of(name: &str) -> Result<Format, Failure> {
 /// # Errors
 ///
 /// `name` is not the name of a provider's format.
-pub fn profile_of(name: Option<&str>, given: Option<Format>) -> Result<Profile, Failure> {
+pub fn profile_of(name: Option<&str>, given: Option<Format>) -> Result<Wire, Failure> {
     let Some(name) = name else {
-        return Ok(given.and_then(Profile::from_format).unwrap_or(Profile::OpenaiChat));
+        return Ok(given.and_then(Format::wire).unwrap_or(Wire::OpenaiChat));
     };
     provider_of(format_of(name)?)
 }
@@ -38,8 +38,8 @@ pub fn profile_of(name: Option<&str>, given: Option<Format>) -> Result<Profile, 
 /// # Errors
 ///
 /// The format is an agent's.
-pub fn provider_of(format: Format) -> Result<Profile, Failure> {
-    Profile::from_format(format).ok_or_else(|| {
+pub fn provider_of(format: Format) -> Result<Wire, Failure> {
+    format.wire().ok_or_else(|| {
         Failure::Format(format!(
             "`{format}` is not a provider's format; openai-chat, openai-responses, anthropic and gemini are"
         ))

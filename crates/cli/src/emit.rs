@@ -1,7 +1,7 @@
 //! Sessions as bytes: one in its format, or several as JSON lines.
 
 use epitome::Session;
-use epitome::formats::{Format, LoadedFile, Profile, Source, carries_reasoning, render, write};
+use epitome::formats::{Format, LoadedFile, Source, Wire, carries_reasoning, render, write};
 
 use crate::failure::Failure;
 use crate::terminal::warn;
@@ -17,7 +17,7 @@ pub(crate) fn write_session(
     if !quiet {
         warn_of_losses(loaded, index, session, to);
     }
-    match Profile::from_format(to) {
+    match to.wire() {
         // As `write` would, but with the warnings.
         Some(profile) if to != loaded.format => Ok(rendered(loaded, index, session, profile, quiet).into_bytes()),
         Some(_) | None => write(loaded, index, session, to).map_err(Failure::other),
@@ -42,7 +42,7 @@ fn warn_of_losses(loaded: &LoadedFile, index: usize, session: &Session, to: Form
     }
 }
 
-fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Profile, quiet: bool) -> String {
+fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Wire, quiet: bool) -> String {
     let source = Source::new(loaded, index);
     let rendered = render(session.view(), profile, session.tools.as_deref(), source.as_ref());
     let name = (loaded.sessions.len() > 1).then(|| loaded.sessions[index].name.as_str());
@@ -57,9 +57,9 @@ fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Profi
 }
 
 /// The profile of sessions in lines: each must be a single JSON value.
-pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Profile, Failure> {
+pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Wire, Failure> {
     let format = asked.unwrap_or(Format::OpenaiChat);
-    Profile::from_format(format).ok_or_else(|| {
+    format.wire().ok_or_else(|| {
         Failure::usage_text(format!("{format} cannot hold several sessions in one file"))
             .with_help("with --all use --to openai-chat, openai-responses, anthropic or gemini")
     })
@@ -71,7 +71,7 @@ pub(crate) fn line(
     loaded: &LoadedFile,
     index: usize,
     session: &Session,
-    profile: Profile,
+    profile: Wire,
     quiet: bool,
 ) -> Result<(), Failure> {
     let json = rendered(loaded, index, session, profile, quiet);

@@ -2,13 +2,13 @@
 //!
 //! The model and its tool are made up, so that it runs without either.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome_fit::{FitOptions, FitRequest, Fitter};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = epitome::Config::default().build(&epitome::registry())?;
-    let fitter = Fitter::new(&runtime, Profile::OpenaiChat, FitOptions::within(3_000));
+    let fitter = Fitter::new(&runtime, Wire::OpenaiChat, FitOptions::within(3_000));
     let mut messages = vec![json!({"role": "user", "content": "Which part of the build fails?"}).to_string()];
     for turn in 0..24 {
         // The two lines: what to send, and the messages of it.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use epitome::engine::Floor;
-use epitome::formats::{Profile, check_message};
+use epitome::formats::{Format, Wire, check_message};
 use epitome::live::Overflow;
 use epitome::strategy::{ArchivedContent, Cancellation, HostChanges, Named};
 use epitome::{Engine, Runtime};
@@ -37,7 +37,7 @@ pub(crate) type SharedConversation = Arc<Mutex<Conversation>>;
 /// [`copy`](Self::copy) for two.
 #[derive(Debug)]
 pub struct Fitter {
-    pub(crate) profile: Profile,
+    pub(crate) profile: Wire,
     pub(crate) options: FitOptions,
     pub(crate) runtime: Runtime,
     engine: Engine,
@@ -60,12 +60,12 @@ impl Host for WaitingHost {
 impl Fitter {
     /// Fits lists of messages in the form of `profile`, with the strategies and settings of `runtime`; the budget is that of
     /// `options`.
-    pub fn new(runtime: &Runtime, profile: Profile, options: FitOptions) -> Self {
+    pub fn new(runtime: &Runtime, profile: Wire, options: FitOptions) -> Self {
         Self::with_engine(epitome::engine_of(runtime), runtime, profile, options)
     }
 
     /// The same with an engine that the host made.
-    pub fn with_engine(engine: Engine, runtime: &Runtime, profile: Profile, options: FitOptions) -> Self {
+    pub fn with_engine(engine: Engine, runtime: &Runtime, profile: Wire, options: FitOptions) -> Self {
         let of_items = options.memory_bytes / OF_ITEMS;
         let mut decider = Decider::new(runtime.clone(), engine.clone(), options.secret, of_items);
         decider.tell_provenance();
@@ -147,7 +147,7 @@ impl Fitter {
     }
 
     /// The form of its lists.
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> Wire {
         self.profile
     }
 
@@ -166,7 +166,7 @@ impl Fitter {
     /// made for it.
     fn read(&self, request: &FitRequest<'_>) -> Result<(Incoming, usize), FitError> {
         let Composition { body, outline, before } = Composition::new(self.profile, request)?;
-        let format = self.profile.format();
+        let format = Format::from(self.profile);
         let host = Some(self.options.host).filter(|host| *host != HostChanges::Any).map(|host| host.name().as_bytes());
         let keys = [request.key.as_bytes()].into_iter().chain(host);
         let seed = self.decider.seed(&self.owner, format, keys);
@@ -286,7 +286,7 @@ fn messages_at<'a>(body: &'a Bytes, places: &[std::ops::Range<usize>]) -> Result
 /// The errors of [`Fitter::fit`].
 pub fn fit(
     runtime: &Runtime,
-    profile: Profile,
+    profile: Wire,
     options: FitOptions,
     request: &FitRequest<'_>,
 ) -> Result<Fitted, FitError> {

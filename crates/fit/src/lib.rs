@@ -4,12 +4,12 @@
 //! send in place of it, by the numbers of the messages: keep these, change that one, insert this one.
 //!
 //! ```
-//! use epitome::formats::Profile;
+//! use epitome::formats::Wire;
 //! use epitome_fit::{FitOptions, FitRequest, Fitter};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let runtime = epitome::Config::default().build(&epitome::registry())?;
-//! let fitter = Fitter::new(&runtime, Profile::OpenaiChat, FitOptions::within(60_000));
+//! let fitter = Fitter::new(&runtime, Wire::OpenaiChat, FitOptions::within(60_000));
 //!
 //! let messages = vec![r#"{"role":"user","content":"Fix the build"}"#.to_owned()]; // grows with every turn
 //! // Before each call of the model:

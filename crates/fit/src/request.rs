@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::strategy::{Cancellation, Tokens};
 use serde_json::value::RawValue;
 
@@ -71,7 +71,7 @@ pub(crate) struct Composition {
 
 impl Composition {
     /// Puts a list into a request, without a look into its messages. Linear in its bytes.
-    pub(crate) fn new(profile: Profile, request: &FitRequest<'_>) -> Result<Self, FitError> {
+    pub(crate) fn new(profile: Wire, request: &FitRequest<'_>) -> Result<Self, FitError> {
         let (list_name, system_name) = (profile.list_field(), profile.system_field());
         let size = request.messages.iter().map(|message| message.len() + 1).sum::<usize>();
         let mut writer = Writer { text: String::with_capacity(size + 64) };

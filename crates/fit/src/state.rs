@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Floor};
-use epitome::formats::Profile;
+use epitome::formats::{Format, Wire};
 use epitome::session::Message;
 use epitome::strategy::ArchivedContent;
 use epitome::{Engine, Runtime};
@@ -76,7 +76,7 @@ impl Fitter {
             (handle, item)
         });
         let state = State {
-            format: self.profile.format().as_str().to_owned(),
+            format: self.profile.as_str().to_owned(),
             counter: self.runtime.counter.name().to_owned(),
             secret: self.options.secret,
             conversations: conversations.collect(),
@@ -93,12 +93,7 @@ impl Fitter {
     ///
     /// The bytes are not a state, are damaged, or come from another version; or the state has another format or token
     /// counter, so that its decisions would mean something else.
-    pub fn from_state(
-        bytes: &[u8],
-        runtime: &Runtime,
-        profile: Profile,
-        options: FitOptions,
-    ) -> Result<Self, StateError> {
+    pub fn from_state(bytes: &[u8], runtime: &Runtime, profile: Wire, options: FitOptions) -> Result<Self, StateError> {
         Self::from_state_with_engine(bytes, epitome::engine_of(runtime), runtime, profile, options)
     }
 
@@ -111,7 +106,7 @@ impl Fitter {
         bytes: &[u8],
         engine: Engine,
         runtime: &Runtime,
-        profile: Profile,
+        profile: Wire,
         mut options: FitOptions,
     ) -> Result<Self, StateError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(StateError::NotAState)?;
@@ -129,7 +124,7 @@ impl Fitter {
             true => Ok(()),
             false => Err(StateError::Configuration { what, found, expected: expected.to_owned() }),
         };
-        same("format", state.format, profile.format().as_str())?;
+        same("format", state.format, profile.as_str())?;
         same("counter", state.counter, runtime.counter.name())?;
         options.secret = state.secret;
         let fitter = Self::with_engine(engine, runtime, profile, options);

@@ -4,7 +4,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use crate::Profile;
+use crate::Wire;
 
 /// How deep lists and objects may be nested: `serde_json` refuses the next level.
 pub(crate) const NESTING: usize = 127;
@@ -34,7 +34,7 @@ impl MessageError {
 /// # Errors
 ///
 /// The errors of [`read_message`](crate::read_message).
-pub fn check_message(profile: Profile, json: &str) -> Result<(), MessageError> {
+pub fn check_message(profile: Wire, json: &str) -> Result<(), MessageError> {
     let value: Value = serde_json::from_str(json).map_err(|error| not_read(json, &error))?;
     check(profile, &value)
 }
@@ -52,19 +52,19 @@ fn not_read(json: &str, error: &serde_json::Error) -> MessageError {
     MessageError::new("", problem)
 }
 
-fn check(profile: Profile, message: &Value) -> Result<(), MessageError> {
+fn check(profile: Wire, message: &Value) -> Result<(), MessageError> {
     if !message.is_object() {
         return Err(MessageError::new("", format!("a message is an object, and this is {}", kind_of(message))));
     }
     match profile {
-        Profile::OpenaiChat => {
+        Wire::OpenaiChat => {
             check_role(message, &["system", "developer", "user", "assistant", "tool", "function"])?;
             check_content(message)?;
             check_calls(message)?;
             check_optional_text(&message["tool_call_id"], "tool_call_id")?;
             Ok(())
         }
-        Profile::Anthropic => {
+        Wire::Anthropic => {
             check_role(message, &["system", "user", "assistant"])?;
             check_content(message)?;
             for (number, part) in message["content"].as_array().into_iter().flatten().enumerate() {
@@ -82,7 +82,7 @@ fn check(profile: Profile, message: &Value) -> Result<(), MessageError> {
             }
             Ok(())
         }
-        Profile::Gemini => {
+        Wire::Gemini => {
             if !message["role"].is_null() {
                 check_role(message, &["user", "model", "function"])?;
             }
@@ -102,7 +102,7 @@ fn check(profile: Profile, message: &Value) -> Result<(), MessageError> {
             }
             Ok(())
         }
-        Profile::OpenaiResponses => {
+        Wire::OpenaiResponses => {
             let is_message = message["role"].is_string() && matches!(message["type"].as_str(), None | Some("message"));
             if is_message {
                 check_role(message, &["system", "developer", "user", "assistant"])?;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use epitome_wire::Wire;
+
 macro_rules! formats {
     ($($format:ident = $name:literal, $about:literal;)*) => {
         /// A session format.
@@ -45,6 +47,11 @@ impl Format {
         Self::ALL.iter().find(|(format, ..)| *format == self).map_or("", |(_, name, _)| name)
     }
 
+    /// Returns the provider's interface whose requests are of this format; `None` for an agent's own files.
+    pub fn wire(self) -> Option<Wire> {
+        Wire::ALL.into_iter().find(|wire| Self::from(*wire) == self)
+    }
+
     /// Whether a session can be written in this format.
     pub fn is_writable(self) -> bool {
         matches!(
@@ -57,6 +64,17 @@ impl Format {
                 | Self::Codex
                 | Self::Pi
         )
+    }
+}
+
+impl From<Wire> for Format {
+    fn from(wire: Wire) -> Self {
+        match wire {
+            Wire::OpenaiChat => Self::OpenaiChat,
+            Wire::OpenaiResponses => Self::OpenaiResponses,
+            Wire::Anthropic => Self::Anthropic,
+            Wire::Gemini => Self::Gemini,
+        }
     }
 }
 

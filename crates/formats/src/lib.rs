@@ -52,6 +52,7 @@ mod write;
 mod tests;
 
 pub use check::{MessageError, check_message};
+pub use epitome_wire::Wire;
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
@@ -62,6 +63,6 @@ pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read};
-pub use render::{Profile, RenderedRequest, Source, carries_reasoning, render};
+pub use render::{RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
 pub use write::{WriteError, carry_over, is_bypassed, write, write_again, write_rows};

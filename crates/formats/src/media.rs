@@ -7,7 +7,7 @@ use epitome_session::{Dialect, Media, MediaSource, Role};
 use crate::Format;
 use crate::blocks::media_of_url;
 use crate::json::{Object, ObjectWriter};
-use crate::render::Profile;
+use crate::render::{Wire, dialect_of};
 
 /// The type of a document of which nothing else is known.
 const UNKNOWN: &str = "application/octet-stream";
@@ -161,22 +161,22 @@ pub(crate) fn is_image(media: &Media) -> bool {
 
 /// Whether a request for `profile` has a place for media on the side of `role`. `home` is the form that they come from: an
 /// id means something to its own provider alone.
-pub(crate) fn has_place(media: &Media, role: Role, profile: Profile, home: Option<Dialect>) -> bool {
+pub(crate) fn has_place(media: &Media, role: Role, profile: Wire, home: Option<Dialect>) -> bool {
     let kind = kind(media);
-    let is_home = home.is_some_and(|home| provider(home) == provider(profile.dialect()));
+    let is_home = home.is_some_and(|home| provider(home) == provider(dialect_of(profile)));
     match (&media.source, profile, kind) {
         (MediaSource::Missing, ..) => true,
-        (_, Profile::OpenaiResponses, Kind::Document | Kind::Sound | Kind::Film) if role == Role::Assistant => false,
-        (MediaSource::Url(id), Profile::OpenaiChat, _) if is_id(id) => is_home && kind == Kind::Document,
-        (MediaSource::Url(id), Profile::Gemini, _) if is_id(id) => false,
+        (_, Wire::OpenaiResponses, Kind::Document | Kind::Sound | Kind::Film) if role == Role::Assistant => false,
+        (MediaSource::Url(id), Wire::OpenaiChat, _) if is_id(id) => is_home && kind == Kind::Document,
+        (MediaSource::Url(id), Wire::Gemini, _) if is_id(id) => false,
         (MediaSource::Url(id), ..) if is_id(id) => is_home && matches!(kind, Kind::Image | Kind::Document),
-        (_, Profile::Gemini, _) | (_, _, Kind::Image) => true,
-        (MediaSource::Url(_), Profile::Anthropic, Kind::Document) => true,
-        (MediaSource::Base64(_), Profile::Anthropic, Kind::Document) => &*media.mime == "application/pdf" || is_home,
-        (_, Profile::Anthropic, Kind::Sound | Kind::Film) => false,
-        (_, Profile::OpenaiResponses, Kind::Document) => true,
-        (source, Profile::OpenaiChat, Kind::Document) => matches!(source, MediaSource::Base64(_)),
-        (_, Profile::OpenaiChat, Kind::Sound | Kind::Film) if home == Some(Dialect::OpenaiChat) => true,
+        (_, Wire::Gemini, _) | (_, _, Kind::Image) => true,
+        (MediaSource::Url(_), Wire::Anthropic, Kind::Document) => true,
+        (MediaSource::Base64(_), Wire::Anthropic, Kind::Document) => &*media.mime == "application/pdf" || is_home,
+        (_, Wire::Anthropic, Kind::Sound | Kind::Film) => false,
+        (_, Wire::OpenaiResponses, Kind::Document) => true,
+        (source, Wire::OpenaiChat, Kind::Document) => matches!(source, MediaSource::Base64(_)),
+        (_, Wire::OpenaiChat, Kind::Sound | Kind::Film) if home == Some(Dialect::OpenaiChat) => true,
         (source, _, Kind::Sound) => matches!(source, MediaSource::Base64(_)) && sound_format(media).is_some(),
         (_, _, Kind::Film) => false,
     }

@@ -3,22 +3,22 @@
 use epitome_session::{Change, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
 
 use crate::tests::{load, shown};
-use crate::{Format, Profile, ReadOptions, read, read_message, render, validate, write, write_messages};
+use crate::{Format, ReadOptions, Wire, read, read_message, render, validate, write, write_messages};
 
 /// One part of a user's message, read from `profile`'s form.
-fn part(profile: Profile, part: &str) -> Vec<epitome_session::Message> {
+fn part(profile: Wire, part: &str) -> Vec<epitome_session::Message> {
     read_message(profile, &format!(r#"{{"role":"user","content":[{part}]}}"#)).unwrap()
 }
 
 #[test]
 fn what_the_parts_of_a_message_are() {
-    let check = |profile: Profile, json: &str, expect: &str| {
+    let check = |profile: Wire, json: &str, expect: &str| {
         let messages = part(profile, json);
         assert_eq!(shown(&messages[0]), format!("user/Typed: {expect}"), "{json}");
         let written = write_messages(profile, &messages).unwrap().concat();
         assert!(written.contains(json), "{json} comes back as {written}");
     };
-    let chat = |json: &str, expect: &str| check(Profile::OpenaiChat, json, expect);
+    let chat = |json: &str, expect: &str| check(Wire::OpenaiChat, json, expect);
     chat(
         r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#,
         "media(application/pdf AAAA)",
@@ -31,7 +31,7 @@ fn what_the_parts_of_a_message_are() {
     chat(r#"{"type":"video_url","video_url":{"url":"data:video/webm;base64,AAAA"}}"#, "media(video/webm AAAA)");
     chat(r#"{"type":"audio_url","audio_url":{"url":"https://x/a"}}"#, "media(https://x/a)");
     chat(r#"{"type":"file","file":{"filename":"nothing.pdf"}}"#, "opaque(file)");
-    let responses = |json: &str, expect: &str| check(Profile::OpenaiResponses, json, expect);
+    let responses = |json: &str, expect: &str| check(Wire::OpenaiResponses, json, expect);
     responses(
         r#"{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}"#,
         "media(application/pdf AAAA)",
@@ -40,7 +40,7 @@ fn what_the_parts_of_a_message_are() {
     responses(r#"{"type":"input_file","file_url":"https://x/a.pdf"}"#, "media(https://x/a.pdf)");
     responses(r#"{"type":"input_image","file_id":"file-1","detail":"low"}"#, "media(file-1)");
     responses(r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#, "media(audio/wav AAAA)");
-    let anthropic = |json: &str, expect: &str| check(Profile::Anthropic, json, expect);
+    let anthropic = |json: &str, expect: &str| check(Wire::Anthropic, json, expect);
     anthropic(r#"{"type":"document","source":{"type":"file","file_id":"file_1"}}"#, "media(file_1)");
     anthropic(r#"{"type":"document","source":{"type":"url","url":"https://x/a"}}"#, "media(https://x/a)");
     anthropic(
@@ -51,12 +51,12 @@ fn what_the_parts_of_a_message_are() {
 
 #[test]
 fn each_form_takes_what_it_has_a_place_for() {
-    let check = |from: Profile, json: &str, to: Profile, expect: &str| {
+    let check = |from: Wire, json: &str, to: Wire, expect: &str| {
         let loaded = read(
             format!(
                 r#"{{"{}":[{{"role":"user","content":[{{"type":"{}","text":"see"}},{json}]}}]}}"#,
                 from.list_field(),
-                if from == Profile::OpenaiResponses { "input_text" } else { "text" },
+                if from == Wire::OpenaiResponses { "input_text" } else { "text" },
             )
             .into_bytes(),
             ReadOptions { format: Some(from.format()), ..ReadOptions::default() },
@@ -70,35 +70,35 @@ fn each_form_takes_what_it_has_a_place_for() {
         assert!(is_there || rendered.warnings[0].contains("has no form in this format"), "{:?}", rendered.warnings);
     };
     let pdf = r#"{"type":"file","file":{"filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}}"#;
-    let chat = |json: &str, to: Profile, expect: &str| check(Profile::OpenaiChat, json, to, expect);
+    let chat = |json: &str, to: Wire, expect: &str| check(Wire::OpenaiChat, json, to, expect);
     chat(
         pdf,
-        Profile::Anthropic,
+        Wire::Anthropic,
         r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AAAA"}}"#,
     );
-    chat(pdf, Profile::OpenaiResponses, r#""file_data":"data:application/pdf;base64,AAAA"}"#);
-    chat(pdf, Profile::Gemini, r#"{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}"#);
+    chat(pdf, Wire::OpenaiResponses, r#""file_data":"data:application/pdf;base64,AAAA"}"#);
+    chat(pdf, Wire::Gemini, r#"{"inlineData":{"mimeType":"application/pdf","data":"AAAA"}}"#);
     let stored = r#"{"type":"file","file":{"file_id":"file-1"}}"#;
-    chat(stored, Profile::Anthropic, "");
-    chat(stored, Profile::Gemini, "");
-    chat(stored, Profile::OpenaiResponses, r#"{"type":"input_file","file_id":"file-1"}"#);
+    chat(stored, Wire::Anthropic, "");
+    chat(stored, Wire::Gemini, "");
+    chat(stored, Wire::OpenaiResponses, r#"{"type":"input_file","file_id":"file-1"}"#);
     let sound = r#"{"type":"input_audio","input_audio":{"data":"AAAA","format":"wav"}}"#;
-    chat(sound, Profile::Anthropic, "");
-    chat(sound, Profile::OpenaiResponses, sound);
-    chat(sound, Profile::Gemini, r#"{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}"#);
+    chat(sound, Wire::Anthropic, "");
+    chat(sound, Wire::OpenaiResponses, sound);
+    chat(sound, Wire::Gemini, r#"{"inlineData":{"mimeType":"audio/wav","data":"AAAA"}}"#);
     let film = r#"{"type":"video_url","video_url":{"url":"https://x/a.mp4"}}"#;
-    chat(film, Profile::Anthropic, "");
-    chat(film, Profile::OpenaiResponses, "");
-    chat(film, Profile::Gemini, r#"{"fileData":{"mimeType":"video/mp4","fileUri":"https://x/a.mp4"}}"#);
-    let responses = |json: &str, to: Profile, expect: &str| check(Profile::OpenaiResponses, json, to, expect);
+    chat(film, Wire::Anthropic, "");
+    chat(film, Wire::OpenaiResponses, "");
+    chat(film, Wire::Gemini, r#"{"fileData":{"mimeType":"video/mp4","fileUri":"https://x/a.mp4"}}"#);
+    let responses = |json: &str, to: Wire, expect: &str| check(Wire::OpenaiResponses, json, to, expect);
     let address = r#"{"type":"input_file","file_url":"https://x/a.pdf"}"#;
-    responses(address, Profile::Anthropic, r#"{"type":"document","source":{"type":"url","url":"https://x/a.pdf"}}"#);
-    responses(address, Profile::OpenaiChat, "");
-    responses(r#"{"type":"input_file","file_id":"file-1"}"#, Profile::OpenaiChat, stored);
-    let anthropic = |json: &str, to: Profile, expect: &str| check(Profile::Anthropic, json, to, expect);
+    responses(address, Wire::Anthropic, r#"{"type":"document","source":{"type":"url","url":"https://x/a.pdf"}}"#);
+    responses(address, Wire::OpenaiChat, "");
+    responses(r#"{"type":"input_file","file_id":"file-1"}"#, Wire::OpenaiChat, stored);
+    let anthropic = |json: &str, to: Wire, expect: &str| check(Wire::Anthropic, json, to, expect);
     let document = r#"{"type":"document","source":{"type":"url","url":"https://x/a"}}"#;
-    anthropic(document, Profile::Anthropic, document);
-    anthropic(r#"{"type":"image","source":{"type":"file","file_id":"file_1"}}"#, Profile::OpenaiResponses, "");
+    anthropic(document, Wire::Anthropic, document);
+    anthropic(r#"{"type":"image","source":{"type":"file","file_id":"file_1"}}"#, Wire::OpenaiResponses, "");
 }
 
 #[test]

@@ -5,18 +5,18 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::check::{MessageError, check_message};
-use crate::{Profile, ReadOptions, read, render};
+use crate::{Format, ReadOptions, Wire, read, render};
 
 /// Reads one message, or item, of a provider's form. It is one message of a session, or several: each result of a tool is one
 /// of its own. Kinds of parts that are not known stay as they are. Linear in the message.
 ///
 /// ```
-/// use epitome_formats::{Profile, read_message, write_messages};
+/// use epitome_formats::{Wire, read_message, write_messages};
 ///
 /// # fn main() -> Result<(), epitome_formats::MessageError> {
 /// let json = r#"{"role":"user","content":"Fix the build"}"#;
-/// let messages = read_message(Profile::OpenaiChat, json)?;
-/// assert_eq!(write_messages(Profile::Anthropic, &messages)?, [json]);
+/// let messages = read_message(Wire::OpenaiChat, json)?;
+/// assert_eq!(write_messages(Wire::Anthropic, &messages)?, [json]);
 /// # Ok(())
 /// # }
 /// ```
@@ -24,11 +24,11 @@ use crate::{Profile, ReadOptions, read, render};
 /// # Errors
 ///
 /// It is not JSON, it is JSON beyond the limits of the parser, or a field is not what a provider takes; the error says which.
-pub fn read_message(profile: Profile, json: &str) -> Result<Vec<Message>, MessageError> {
+pub fn read_message(profile: Wire, json: &str) -> Result<Vec<Message>, MessageError> {
     check_message(profile, json)?;
     let list = profile.list_field();
     let request = format!(r#"{{"{list}":[{json}]}}"#).into_bytes();
-    let options = ReadOptions { format: Some(profile.format()), strict: true, ..ReadOptions::default() };
+    let options = ReadOptions { format: Some(Format::from(profile)), strict: true, ..ReadOptions::default() };
     let loaded = read(request, options).map_err(|error| MessageError::new("", error.to_string()))?;
     let sessions = loaded.sessions.into_iter();
     Ok(sessions
@@ -44,9 +44,9 @@ pub fn read_message(profile: Profile, json: &str) -> Result<Vec<Message>, Messag
 ///
 /// A message that has no place among the messages of this form: a system prompt for Anthropic or Gemini, one without
 /// content.
-pub fn write_messages(profile: Profile, messages: &[Message]) -> Result<Vec<String>, MessageError> {
+pub fn write_messages(profile: Wire, messages: &[Message]) -> Result<Vec<String>, MessageError> {
     let Some(first) = messages.first() else { return Ok(Vec::new()) };
-    if let (Profile::Anthropic | Profile::Gemini, Some(field)) = (profile, profile.system_field())
+    if let (Wire::Anthropic | Wire::Gemini, Some(field)) = (profile, profile.system_field())
         && messages.iter().any(|message| message.role == Role::System)
     {
         let problem = format!("a system prompt stands beside the messages in this form, in `{field}`");
@@ -91,7 +91,7 @@ fn open_calls(messages: &[Message]) -> Vec<Block> {
 }
 
 /// The items of a session's request.
-fn items(profile: Profile, session: &Session) -> Result<Vec<String>, MessageError> {
+fn items(profile: Wire, session: &Session) -> Result<Vec<String>, MessageError> {
     #[derive(Deserialize)]
     struct Request<'a> {
         #[serde(borrow, alias = "input", alias = "contents")]

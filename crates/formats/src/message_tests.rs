@@ -7,54 +7,54 @@ use crate::check::NESTING;
 
 #[test]
 fn messages_come_back_as_they_were() {
-    let check = |profile: Profile, json: &str| {
+    let check = |profile: Wire, json: &str| {
         let messages = read_message(profile, json).unwrap();
         let written = write_messages(profile, &messages).unwrap();
         let values: Vec<Value> = written.iter().map(|item| serde_json::from_str(item).unwrap()).collect();
         assert_eq!(values, [serde_json::from_str::<Value>(json).unwrap()], "{profile:?}: {written:?}");
     };
-    check(Profile::OpenaiChat, r#"{"role":"user","content":"Fix the build"}"#);
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":"Done."}"#);
-    check(Profile::Anthropic, r#"{"role":"user","content":"Fix the build"}"#);
-    check(Profile::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#);
-    check(Profile::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#);
+    check(Wire::OpenaiChat, r#"{"role":"user","content":"Fix the build"}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":"Done."}"#);
+    check(Wire::Anthropic, r#"{"role":"user","content":"Fix the build"}"#);
+    check(Wire::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"Done."}]}"#);
+    check(Wire::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#);
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function",
             "function":{"name":"bash","arguments":"{\"command\": \"make\"}"}}]}"#,
     );
-    check(Profile::OpenaiChat, r#"{"role":"tool","tool_call_id":"c1","content":"All is well."}"#);
+    check(Wire::OpenaiChat, r#"{"role":"tool","tool_call_id":"c1","content":"All is well."}"#);
     check(
-        Profile::Anthropic,
+        Wire::Anthropic,
         r#"{"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"s"},{"type":"text","text":"I look."},
             {"type":"tool_use","id":"t1","name":"bash","input":{"command":"make"}}]}"#,
     );
     check(
-        Profile::Anthropic,
+        Wire::Anthropic,
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"All is well."},
             {"type":"text","text":"And now?"}]}"#,
     );
-    check(Profile::OpenaiResponses, r#"{"type":"function_call","call_id":"c1","name":"bash","arguments":"{}"}"#);
-    check(Profile::OpenaiResponses, r#"{"type":"function_call_output","call_id":"c1","output":"All is well."}"#);
+    check(Wire::OpenaiResponses, r#"{"type":"function_call","call_id":"c1","name":"bash","arguments":"{}"}"#);
+    check(Wire::OpenaiResponses, r#"{"type":"function_call_output","call_id":"c1","output":"All is well."}"#);
     check(
-        Profile::OpenaiResponses,
+        Wire::OpenaiResponses,
         r#"{"type":"message","role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#,
     );
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null,"audio":{"id":"audio_1"}}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":null,"audio":{"id":"audio_1"}}"#);
 }
 
 #[test]
 fn a_refusal_comes_back_as_a_part() {
-    let check = |profile: Profile, expect: &str| {
+    let check = |profile: Wire, expect: &str| {
         let message = r#"{"role":"assistant","content":null,"refusal":"I cannot."}"#;
-        let messages = read_message(Profile::OpenaiChat, message).unwrap();
+        let messages = read_message(Wire::OpenaiChat, message).unwrap();
         assert_eq!(write_messages(profile, &messages).unwrap(), [expect]);
     };
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
-    check(Profile::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"I cannot."}]}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+    check(Wire::Anthropic, r#"{"role":"assistant","content":[{"type":"text","text":"I cannot."}]}"#);
     check(
-        Profile::OpenaiResponses,
+        Wire::OpenaiResponses,
         r#"{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I cannot."}]}"#,
     );
 }
@@ -62,51 +62,51 @@ fn a_refusal_comes_back_as_a_part() {
 #[test]
 fn one_form_becomes_another() {
     let result = r#"{"role":"tool","tool_call_id":"c1","content":"All is well."}"#;
-    let messages = read_message(Profile::OpenaiChat, result).unwrap();
-    let written = write_messages(Profile::OpenaiResponses, &messages).unwrap();
+    let messages = read_message(Wire::OpenaiChat, result).unwrap();
+    let written = write_messages(Wire::OpenaiResponses, &messages).unwrap();
     assert_eq!(written.len(), 1, "{written:?}");
     let item: Value = serde_json::from_str(&written[0]).unwrap();
     assert_eq!((&item["type"], &item["call_id"]), (&"function_call_output".into(), &"c1".into()));
-    let system = read_message(Profile::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#).unwrap();
-    assert_eq!(write_messages(Profile::Anthropic, &system).unwrap_err().field, "role");
+    let system = read_message(Wire::OpenaiChat, r#"{"role":"system","content":"You are terse."}"#).unwrap();
+    assert_eq!(write_messages(Wire::Anthropic, &system).unwrap_err().field, "role");
 }
 
 #[test]
 fn errors_name_the_field() {
-    let check = |profile: Profile, json: &str, expect: &str| {
+    let check = |profile: Wire, json: &str, expect: &str| {
         assert_eq!(read_message(profile, json).unwrap_err().to_string(), expect, "{json}")
     };
     let missing = |field: &str| format!("`{field}`: a text is expected, and it is missing");
-    check(Profile::OpenaiChat, "[]", "a message is an object, and this is a list");
-    check(Profile::OpenaiChat, r#"{"content":"x"}"#, &missing("role"));
+    check(Wire::OpenaiChat, "[]", "a message is an object, and this is a list");
+    check(Wire::OpenaiChat, r#"{"content":"x"}"#, &missing("role"));
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         r#"{"role":"tool","tool_call_id":7,"content":"x"}"#,
         "`tool_call_id`: a text is expected, and this is a number",
     );
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         r#"{"role":"assistant","tool_calls":[{"id":"c1","function":{}}]}"#,
         &missing("tool_calls[0].function.name"),
     );
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         r#"{"role":"user","content":7}"#,
         "`content`: a text or a list of parts is expected, and this is a number",
     );
     check(
-        Profile::Anthropic,
+        Wire::Anthropic,
         r#"{"role":"tool","content":"x"}"#,
         "`role`: `tool` is not a role of this form: system, user, assistant",
     );
     check(
-        Profile::Anthropic,
+        Wire::Anthropic,
         r#"{"role":"user","content":[{"type":"tool_result","content":"x"}]}"#,
         &missing("content[0].tool_use_id"),
     );
-    check(Profile::OpenaiResponses, r#"{"output":"x"}"#, &missing("type"));
-    check(Profile::OpenaiResponses, r#"{"type":"function_call_output","output":"x"}"#, &missing("call_id"));
-    let error = read_message(Profile::OpenaiChat, "{").unwrap_err().to_string();
+    check(Wire::OpenaiResponses, r#"{"output":"x"}"#, &missing("type"));
+    check(Wire::OpenaiResponses, r#"{"type":"function_call_output","output":"x"}"#, &missing("call_id"));
+    let error = read_message(Wire::OpenaiChat, "{").unwrap_err().to_string();
     assert!(error.starts_with("it is not JSON: "), "{error}");
 }
 
@@ -114,7 +114,7 @@ fn errors_name_the_field() {
 fn json_beyond_the_limits_is_said_to_be_json() {
     let check = |content: &str, expect: &str| {
         let json = format!(r#"{{"role":"user","content":[{{"type":"text","text":"x","other":{content}}}]}}"#);
-        let found = check_message(Profile::OpenaiChat, &json).map_err(|error| error.to_string());
+        let found = check_message(Wire::OpenaiChat, &json).map_err(|error| error.to_string());
         let is_expected = match expect {
             "" => found.is_ok(),
             expect => found.as_ref().is_err_and(|error| error.starts_with(expect)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::Profile;
+use crate::Wire;
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::gzip::GzipReader;
@@ -101,7 +101,7 @@ fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
 /// completions, which lists of plain texts are taken for.
 fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
     let is_list = matches!(&probe.document, Value::Array(items) if !items.is_empty());
-    (probe.checked && is_list).then(|| check_messages(&probe.shape, Profile::OpenaiChat).err()).flatten()
+    (probe.checked && is_list).then(|| check_messages(&probe.shape, Wire::OpenaiChat).err()).flatten()
 }
 
 /// The error for input that no reader accepts.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::live::Overflow;
 use epitome_binding::{Text, fitter, fitter_from_state, host_of, problem_of, profile_of, status_name};
 use epitome_fit::{FitPiece, FitRequest, Fitted};
@@ -24,7 +24,7 @@ use crate::parts::Parts;
 #[derive(Debug)]
 pub(crate) struct Fitter {
     fitter: epitome_fit::Fitter,
-    profile: Profile,
+    profile: Wire,
     parts: Arc<Parts>,
 }
 
@@ -133,13 +133,13 @@ impl Fitter {
     /// What left under a handle.
     fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let content = py.detach(|| self.fitter.retrieve(handle));
-        content.map(|content| content_of(py, &content, self.profile.format())).transpose()
+        content.map(|content| content_of(py, &content, Format::from(self.profile))).transpose()
     }
 
     /// The format of its lists.
     #[getter]
     fn format(&self) -> &'static str {
-        self.profile.format().as_str()
+        self.profile.as_str()
     }
 
     /// Conversations that are remembered, and bytes in all, near enough.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome::Session;
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::live::{LiveSession, SharedSession};
 use epitome_binding::{Input, choose, load, profile_of};
 
@@ -83,7 +83,7 @@ pub(crate) fn begin(
     input: Option<Input>,
     format: Option<&str>,
     session: Option<&str>,
-) -> Result<(LiveSession, Profile), Failure> {
+) -> Result<(LiveSession, Wire), Failure> {
     let (recorded, profile) = match input {
         None => (Session::new(), profile_of(format, None)?),
         Some(input) => {

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use epitome::Report;
 use epitome::engine::{Draft, Status, block_on};
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
 use epitome_binding::{Share, Words, load_next, profile_of, query_of};
@@ -31,7 +31,7 @@ pub(crate) struct Session {
     held: Mutex<Held>,
     parts: Arc<Parts>,
     /// The provider's format that messages are given back in.
-    profile: Profile,
+    profile: Wire,
 }
 
 /// A compaction that was worked out and not yet made.
@@ -44,7 +44,7 @@ pub(crate) struct LiveDraft {
 
 impl Session {
     /// A session that is held in memory, in a file or in a store.
-    pub(crate) fn over(held: Held, parts: &Arc<Parts>, profile: Profile) -> Self {
+    pub(crate) fn over(held: Held, parts: &Arc<Parts>, profile: Wire) -> Self {
         Self { held: Mutex::new(held), parts: Arc::clone(parts), profile }
     }
 
@@ -166,7 +166,7 @@ impl Session {
     fn push(&self, py: Python<'_>, data: &[u8], format: Option<String>) -> PyResult<Vec<String>> {
         let bytes = data.to_vec();
         self.hold(py, |held| {
-            let format = format.unwrap_or_else(|| self.profile.format().as_str().to_owned());
+            let format = format.unwrap_or_else(|| self.profile.as_str().to_owned());
             // When it was said is when it came, unless it says otherwise: as the service stores it.
             let now = held.shared().and_then(|_| SystemTime::now().duration_since(UNIX_EPOCH).ok());
             let now = now.map(|since| since.as_millis() as i64);
@@ -198,7 +198,7 @@ impl Session {
     /// The format that messages are given back in.
     #[getter]
     fn format(&self) -> &'static str {
-        self.profile.format().as_str()
+        self.profile.as_str()
     }
 
     /// Calls `call` with every event from here on.
@@ -346,7 +346,7 @@ impl Session {
     /// What left under a handle.
     fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let content = self.look(py, |live| Ok(live.recall(handle)?))?;
-        content.map(|content| content_of(py, &content, self.profile.format())).transpose()
+        content.map(|content| content_of(py, &content, Format::from(self.profile))).transpose()
     }
 
     /// The passages of everything that was said that match a query.

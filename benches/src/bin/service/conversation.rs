@@ -1,6 +1,6 @@
 //! Conversations as clients send them: the whole history, each turn a little more of it.
 
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::session::{Message, Session};
 use serde_json::value::RawValue;
 
@@ -23,7 +23,7 @@ impl Conversation {
         for message in epitome_benches::messages(tokens, count) {
             session.push(message);
         }
-        let rendered = render(session.view(), Profile::OpenaiChat, None, None).json;
+        let rendered = render(session.view(), Wire::OpenaiChat, None, None).json;
         #[derive(serde::Deserialize)]
         struct Request {
             messages: Vec<Box<RawValue>>,

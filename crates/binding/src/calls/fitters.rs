@@ -98,7 +98,7 @@ impl Calls {
         let fitter = self.fitter(words.handle)?;
         match fitter.retrieve(&words.of) {
             None => Ok(Answer::json(&())),
-            Some(content) => Ok(Answer::of_json(content_json(&content, fitter.profile().format())?)),
+            Some(content) => Ok(Answer::of_json(content_json(&content, fitter.profile().into())?)),
         }
     }
 
@@ -119,7 +119,7 @@ impl Calls {
 
     /// The number and the format of a fitter.
     fn keep_fitter(&self, fitter: Fitter) -> Answer {
-        let format = fitter.profile().format().as_str();
+        let format = fitter.profile().as_str();
         Answer::json(&json!({ "handle": self.fitters.keep(fitter), "format": format }))
     }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use epitome::formats::{Format, Profile, render, write_messages};
+use epitome::formats::{Format, render, write_messages};
 use epitome::recall::{StretchSearch, message_number};
 use epitome::session::{Message, UndoError};
 use epitome::store::SessionFile;
@@ -71,7 +71,7 @@ fn recall_handle(kept: &RecordedSession, handle: &str, args: &RestoreArgs) -> Re
         ArchivedContent::Text(text) => Ok((text.as_bytes().to_vec(), format!("the text under {handle}"))),
         ArchivedContent::Messages(messages) => {
             let to = args.to.unwrap_or(Format::OpenaiChat);
-            let Some(profile) = Profile::from_format(to) else {
+            let Some(profile) = to.wire() else {
                 let failure = Failure::usage_text(format!("{to} cannot hold a part of a session"));
                 return Err(failure.with_help("openai-chat, openai-responses, anthropic and gemini can"));
             };
@@ -153,7 +153,7 @@ fn undo_epoch(kept: &RecordedSession, args: &RestoreArgs, quiet: bool) -> Result
             SessionFile::undone(&args.kept.file, bytes, epoch).map_err(Failure::usage)?
         }
         (RecordedSession::Stored { .. }, Some(to)) => {
-            let Some(profile) = Profile::from_format(to) else {
+            let Some(profile) = to.wire() else {
                 let failure = Failure::usage_text(format!("a session of epitome's own is not written as {to}"));
                 return Err(
                     failure.with_help("openai-chat, openai-responses, anthropic and gemini are; its own without --to")

@@ -87,7 +87,7 @@ fn the_provider_writes_the_summary() {
     assert!(words(&part).contains(" summary by provider: "), "{}", part.stderr);
     let whole = body["messages"].as_array().unwrap().len();
     assert!(server.requests()[1].json()["messages"].as_array().unwrap().len() < whole);
-    let violations = epitome::formats::validate(ran.text(), epitome::formats::Profile::Anthropic);
+    let violations = epitome::formats::validate(ran.text(), epitome::formats::Wire::Anthropic);
     assert!(violations.is_empty(), "{violations:?}: {}", ran.text());
 }
 

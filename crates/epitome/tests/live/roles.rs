@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use epitome::engine::{Status, block_on};
-use epitome::formats::{Format, Profile, ReadOptions, read, render, validate, write};
+use epitome::formats::{Format, ReadOptions, Wire, read, render, validate, write};
 use epitome::live::{Compaction, LiveSession};
 use epitome::session::{Arguments, Content, Message, Origin, Role, UnitKind, units};
 use epitome::{Config, Session};
@@ -27,7 +27,7 @@ fn summaries(session: &Session) -> Vec<&Message> {
     view.filter(|message| message.origin == Origin::Summary).collect()
 }
 
-fn json(session: &Session, profile: Profile) -> Value {
+fn json(session: &Session, profile: Wire) -> Value {
     let rendered = render(session.view(), profile, session.tools.as_deref(), None).json;
     assert_eq!(validate(&rendered, profile), [], "{profile:?}");
     serde_json::from_str(&rendered).unwrap()
@@ -54,12 +54,12 @@ fn a_summary_stands_on_the_side_that_is_asked_for() {
         assert!(!summaries(session).is_empty());
         let kinds: Vec<UnitKind> = units(session.view()).iter().map(|unit| unit.kind).collect();
         assert_eq!(kinds.iter().filter(|kind| **kind == UnitKind::System).count(), 1, "{role}: {kinds:?}");
-        let of_chat = json(session, Profile::OpenaiChat);
+        let of_chat = json(session, Wire::OpenaiChat);
         assert!(roles_of_summaries(&of_chat["messages"]).iter().all(|found| *found == chat), "{of_chat}");
-        let of_responses = json(session, Profile::OpenaiResponses);
+        let of_responses = json(session, Wire::OpenaiResponses);
         assert!(roles_of_summaries(&of_responses["input"]).iter().all(|found| *found == responses), "{of_responses}");
         assert_eq!(of_responses["instructions"], "You fix parsers.");
-        let of_anthropic = json(session, Profile::Anthropic);
+        let of_anthropic = json(session, Wire::Anthropic);
         assert!(roles_of_summaries(&of_anthropic["messages"]).iter().all(|found| *found == "user"), "{of_anthropic}");
         assert_eq!(of_anthropic["system"], "You fix parsers.");
         for list in [&of_chat["messages"], &of_responses["input"], &of_anthropic["messages"]] {
@@ -111,7 +111,7 @@ fn hostile_sessions_are_valid_with_summaries_on_either_side() {
                 let Ok(report) = block_on(live.compact(&compaction)) else { break };
                 compacted += usize::from(report.status == Status::Compacted && !summaries(live.session()).is_empty());
                 assert_eq!(live.engine().ledger(live.session()).total(), live.tokens(), "{role} {seed}");
-                for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+                for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
                     json(live.session(), profile);
                 }
             }
@@ -135,7 +135,7 @@ fn the_examples_are_valid_with_summaries_on_either_side() {
                 block_on(live.compact(&compaction)).unwrap();
                 compacted += usize::from(!summaries(live.session()).is_empty());
                 assert_eq!(live.engine().ledger(live.session()).total(), live.tokens(), "{role} {}", recorded.name);
-                for profile in [Profile::OpenaiChat, Profile::OpenaiResponses, Profile::Anthropic] {
+                for profile in [Wire::OpenaiChat, Wire::OpenaiResponses, Wire::Anthropic] {
                     json(live.session(), profile);
                 }
                 // Agents' own files have summaries on the user's side.

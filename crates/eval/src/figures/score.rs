@@ -1,6 +1,6 @@
 //! The figures of a result.
 
-use epitome::formats::{Profile, render, validate};
+use epitome::formats::{Wire, render, validate};
 use epitome::session::{Entry, Role};
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +117,8 @@ fn reads_the_same(old: &Entry, new: &Entry) -> bool {
 fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
     let as_it_stands = broken_pair(entries).or_else(|| wrong_start(entries));
     as_it_stands.or_else(|| {
-        let rendered = render(entries, Profile::Anthropic, tools, None);
-        validate(&rendered.json, Profile::Anthropic).first().map(ToString::to_string)
+        let rendered = render(entries, Wire::Anthropic, tools, None);
+        validate(&rendered.json, Wire::Anthropic).first().map(ToString::to_string)
     })
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use epitome::Session;
-use epitome::formats::{Format, Profile, ReadOptions, read, render};
+use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::{Entry, Message};
 
 use crate::cases::budget::BudgetSpec;
@@ -75,7 +75,7 @@ impl fmt::Display for Generations {
 
 /// Returns a view written as OpenAI chat and read back. The error says what is wrong with the text.
 pub(crate) fn session_from_chat(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
-    let rendered = render(view, Profile::OpenaiChat, tools, None);
+    let rendered = render(view, Wire::OpenaiChat, tools, None);
     let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
     let loaded = read(rendered.json.into_bytes(), options).map_err(|error| format!("cannot be read back: {error}"))?;
     loaded.sessions.into_iter().next().map(|named| named.session).ok_or_else(|| "is read back as nothing".to_owned())

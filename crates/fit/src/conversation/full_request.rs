@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use epitome::engine::count_message;
-use epitome::formats::{LoadedFile, Profile, Violation, validate, write, write_rows};
+use epitome::formats::{LoadedFile, Violation, Wire, validate, write, write_rows};
 use epitome::live::LiveSession;
 use epitome::session::{Message, Role, Session};
 use epitome::strategy::{Cancellation, HostChanges};
@@ -118,7 +118,7 @@ pub(super) enum ProtectedTail {
 /// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
 fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     let incoming = whole.incoming;
-    let profile = Profile::from_format(incoming.format)?;
+    let profile = incoming.format.wire()?;
     let text = match incoming.host {
         HostChanges::Any => {
             let bytes = write(&whole.loaded, 0, session, incoming.format).ok()?;
@@ -142,9 +142,9 @@ fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
 }
 
 /// The rules that a request breaks. A host that keeps its rows merges no neighbours of one role; Anthropic joins them itself.
-fn broken_rules(request: &str, profile: Profile, host: HostChanges) -> Vec<Violation> {
+fn broken_rules(request: &str, profile: Wire, host: HostChanges) -> Vec<Violation> {
     let mut broken = validate(request, profile);
-    if host != HostChanges::Any && profile == Profile::Anthropic {
+    if host != HostChanges::Any && profile == Wire::Anthropic {
         broken.retain(|broken| broken.rule != "alternation");
     }
     broken

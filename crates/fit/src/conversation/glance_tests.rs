@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use epitome::Config;
-use epitome::formats::{Format, Profile, ReadOptions, read, render};
+use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use serde_json::{Value, json};
 
 use super::*;
@@ -51,18 +51,18 @@ struct Ways {
 }
 
 /// Sends a conversation turn by turn to two services: one goes the quick way where it can, the other never.
-fn check(name: &str, profile: Profile, requests: &[String], usable: u32) -> Ways {
+fn check(name: &str, profile: Wire, requests: &[String], usable: u32) -> Ways {
     check_with("", name, profile, requests, usable)
 }
 
 /// The same with a chain of one strategy.
-fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], usable: u32) -> Ways {
+fn check_with(chain: &str, name: &str, profile: Wire, requests: &[String], usable: u32) -> Ways {
     let (quick_way, full_way) = (decider(usable, chain), decider(usable, chain));
     let (mut known, mut slow) = (Conversation::default(), Conversation::default());
     let mut ways = Ways::default();
     for (turn, body) in requests.iter().enumerate() {
-        let of_slow = incoming(&full_way, profile.format(), body.clone());
-        let request = incoming(&quick_way, profile.format(), body.clone());
+        let of_slow = incoming(&full_way, Format::from(profile), body.clone());
+        let request = incoming(&quick_way, Format::from(profile), body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let expect = prepare_alone(&full_way, &of_slow, &mut slow);
         let quick = glance(&quick_way, &request, &known);
@@ -83,7 +83,7 @@ fn check_with(chain: &str, name: &str, profile: Profile, requests: &[String], us
 }
 
 /// The requests of a session, one for each time that it was the model's turn, at most so many.
-fn requests(session: &epitome::Session, profile: Profile, most: usize) -> Vec<String> {
+fn requests(session: &epitome::Session, profile: Wire, most: usize) -> Vec<String> {
     let rendered = render(session.view(), profile, session.tools.as_deref(), None).json;
     let mut request: Value = serde_json::from_str(&rendered).unwrap();
     let list = profile.list_field();
@@ -108,7 +108,7 @@ fn requests(session: &epitome::Session, profile: Profile, most: usize) -> Vec<St
 fn shipped_sessions() {
     let example = include_bytes!("../../../../examples/session.jsonl");
     let loaded = read(example.to_vec(), ReadOptions::default()).unwrap();
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let requests = requests(&loaded.sessions[0].session, profile, 40);
         for usable in [3_000, 6_000, 100_000] {
             let ways = check("the example", profile, &requests, usable);
@@ -162,7 +162,7 @@ fn odd_turns() {
             longer.extend([said(&format!("Otherwise, {number}.")), asked("Oh?")]);
         }
         turns.push(body(&longer));
-        let ways = check("an odd turn", Profile::OpenaiChat, &turns, 4_000);
+        let ways = check("an odd turn", Wire::OpenaiChat, &turns, 4_000);
         assert!(ways.replayed > 2, "{tail:?}: {ways:?}");
     }
 }
@@ -183,7 +183,7 @@ fn fields_of_the_client() {
         json!({"model": "m", "messages": items}).to_string()
     };
     let requests: Vec<String> = (0..12).map(body).collect();
-    let ways = check_with("tool-results", "fields", Profile::OpenaiChat, &requests, 8_000);
+    let ways = check_with("tool-results", "fields", Wire::OpenaiChat, &requests, 8_000);
     assert!(ways.replayed > 4, "{ways:?}");
 }
 
@@ -212,7 +212,7 @@ fn bytes_of_the_client() {
         )
     };
     let requests: Vec<String> = (0..24).map(body).collect();
-    let ways = check("marks", Profile::Anthropic, &requests, 6_000);
+    let ways = check("marks", Wire::Anthropic, &requests, 6_000);
     assert!(ways.quick > ways.full && ways.replayed > 8, "{ways:?}");
 }
 
@@ -244,7 +244,7 @@ fn recorded_sessions() {
             continue;
         }
         // One format each: all of them take three times as long and find the same.
-        let profile = Profile::ALL[number % Profile::ALL.len()];
+        let profile = Wire::ALL[number % Wire::ALL.len()];
         let requests = requests(session, profile, 10);
         let ways = check(&file.display().to_string(), profile, &requests, (tokens / 2).max(2_000));
         (all.quick, all.full, all.replayed) =

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use epitome::Engine;
 use epitome::engine::{Ledger, MESSAGE_TOKENS};
-use epitome::formats::{Format, Profile, ReadOptions, read};
+use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Content, Message, Role, Session};
 
 use epitome_shelf::Generations;
@@ -44,7 +44,7 @@ impl Item {
 
     /// Reads one message. `field` is its field in a request. `None` where it is not a message of its own.
     pub(super) fn read(reader: &Reader<'_>, field: &str, json: &str) -> Option<Self> {
-        let list = Profile::from_format(reader.format)?.list_field();
+        let list = reader.format.wire()?.list_field();
         let request = match field {
             "" => format!(r#"{{"{list}":[{json}]}}"#),
             field => format!(r#"{{"{field}":{json},"{list}":[]}}"#),

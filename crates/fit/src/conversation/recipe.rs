@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use epitome::formats::{Format, Profile, validate};
+use epitome::formats::{Format, validate};
 
 use super::chain::Digest;
 use super::incoming::Incoming;
@@ -184,7 +184,7 @@ fn opening(body: &[u8], list: &[Range<usize>]) -> Option<usize> {
 fn is_whole(incoming: &Incoming, first: usize) -> bool {
     let (Some(from), Some(to)) = (incoming.list.get(first), incoming.list.last()) else { return false };
     let Ok(messages) = std::str::from_utf8(&incoming.body[from.start..to.end]) else { return false };
-    let Some(profile) = Profile::from_format(incoming.format) else { return false };
+    let Some(profile) = incoming.format.wire() else { return false };
     // A possible next message of the model shows whether a call is open.
     let next = r#"{"type":"message","role":"assistant","content":"."}"#;
     // A user's message precedes all of them, so the first one may have any role.

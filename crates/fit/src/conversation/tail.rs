@@ -4,7 +4,7 @@
 //! is known: reasoning that a decision did not take out was written by a model that saw this very prefix, or belongs to a
 //! loop of tools that is still going on. It stays, and so do the bytes of the request from one turn to the next.
 
-use epitome::formats::{Format, LoadedFile, Profile, Source, render};
+use epitome::formats::{Format, LoadedFile, Source, Wire, render};
 use epitome::session::{Role, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -37,7 +37,7 @@ fn splice_tail(written: &str, loaded: &LoadedFile, session: &Session) -> Option<
     let first = view.len() - untouched;
     let first = first + view[first..].iter().position(|entry| of_model(&entry.message))?;
     // The rendering in front of it has to be equal to what was written in front of it.
-    let head = render(&view[..first], Profile::Anthropic, None, Source::new(loaded, 0).as_ref()).json;
+    let head = render(&view[..first], Wire::Anthropic, None, Source::new(loaded, 0).as_ref()).json;
     let (head, found): (Messages<'_>, Messages<'_>) = (parse_messages(&head)?, parse_messages(written)?);
     let same = head.messages.iter().zip(&found.messages).all(|(one, other)| one.get() == other.get());
     let (from, last) = (found.messages.get(head.messages.len())?, found.messages.last()?);

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use epitome::formats::{Profile, validate};
+use epitome::formats::{Wire, validate};
 use epitome_fit::{Beside, FitOptions, FitPiece, FitRequest, FitStatus, Fitter};
 use proptest::prelude::*;
 
@@ -73,7 +73,7 @@ fn numbers(pieces: &[FitPiece]) -> Vec<usize> {
 /// A user who says the same in every turn: each message keeps its own number.
 #[test]
 fn repeated_texts() {
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         for n_answers in [1, 3, 100] {
             let mut messages = vec![said(profile, "user", "Read the files, one after the other.")];
             for turn in 0..40 {
@@ -108,7 +108,7 @@ fn repeated_texts() {
 
 #[test]
 fn the_example() {
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let list = List::example(profile);
         let turns = list.turns(40);
         // The messages that must stay take nearly all of the smaller one.
@@ -124,7 +124,7 @@ fn the_example() {
 
 #[test]
 fn the_tokens_are_those_of_what_is_sent() {
-    let check = |profile: Profile, empty: &str| {
+    let check = |profile: Wire, empty: &str| {
         let within = |budget: u32| fitter(profile, FitOptions::within(budget));
         let (small, large) = (within(1_500), within(1_000_000));
         let mut messages = vec![said(profile, "user", "Task.")];
@@ -142,17 +142,17 @@ fn the_tokens_are_those_of_what_is_sent() {
         }
         assert!([FitStatus::Replayed, FitStatus::Compacted].iter().all(|status| statuses.contains(status)));
     };
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":""}"#);
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null}"#);
-    check(Profile::OpenaiChat, r#"{"role":"assistant","content":null,"refusal":"I cannot do that."}"#);
-    check(Profile::OpenaiResponses, r#"{"role":"assistant","content":[]}"#);
-    check(Profile::OpenaiResponses, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":""}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":null}"#);
+    check(Wire::OpenaiChat, r#"{"role":"assistant","content":null,"refusal":"I cannot do that."}"#);
+    check(Wire::OpenaiResponses, r#"{"role":"assistant","content":[]}"#);
+    check(Wire::OpenaiResponses, r#"{"role":"assistant","content":[{"type":"refusal","refusal":"I cannot."}]}"#);
 }
 
 #[test]
 fn what_cannot_fit_is_told() {
     let system = format!("\"{}\"", "Do not lose a word of this. ".repeat(40));
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let task = said(profile, "user", "Fix the build");
         let fitter = fitter(profile, FitOptions::within(60));
         for attempt in 0..2 {
@@ -169,7 +169,7 @@ fn what_cannot_fit_is_told() {
 #[test]
 fn nothing_is_read_twice() {
     let messages = chat(40);
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(1_000_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(1_000_000));
     for (turn, length) in (1..=messages.len()).step_by(2).enumerate() {
         let fitted = fitter.fit(&FitRequest::new(&messages[..length])).unwrap();
         assert_eq!(fitted.read, if turn == 0 { 1 } else { 2 }, "turn {turn}");
@@ -188,7 +188,7 @@ fn recorded_sessions() {
     let mut all = Turns::default();
     // Every fourth: each is fitted ten times, and all of them take minutes and find the same.
     for (number, file) in files.iter().step_by(4).enumerate() {
-        let Some(list) = List::recorded(file, Profile::ALL[number % Profile::ALL.len()]) else { continue };
+        let Some(list) = List::recorded(file, Wire::ALL[number % Wire::ALL.len()]) else { continue };
         let bytes: usize = list.messages.iter().map(String::len).sum();
         let seen = check(&file.display().to_string(), &list, &list.turns(10), (bytes as u32 / 12).max(1_500));
         all.unchanged += seen.unchanged;
@@ -212,7 +212,7 @@ proptest! {
 
 #[test]
 fn threads_share_it() {
-    let fitter = std::sync::Arc::new(fitter(Profile::OpenaiChat, FitOptions::within(4_000)));
+    let fitter = std::sync::Arc::new(fitter(Wire::OpenaiChat, FitOptions::within(4_000)));
     fn is_shared<T: Send + Sync>(_: &T) {}
     is_shared::<Fitter>(&fitter);
     let messages = std::sync::Arc::new(chat(20));

@@ -1,6 +1,6 @@
 //! Hosts that cannot make every change to their list: the result has none that they cannot make.
 
-use epitome::formats::{Profile, ReadOptions, read, validate};
+use epitome::formats::{ReadOptions, Wire, read, validate};
 use epitome::strategy::HostChanges;
 use epitome_fit::{FitOptions, FitPiece, FitRequest, FitStatus, Fitted};
 use proptest::prelude::*;
@@ -41,7 +41,7 @@ fn check(name: &str, list: &List, turns: &[usize], budget: u32, host: HostChange
         assert!(fitted.status == FitStatus::Infeasible || fitted.tokens_after <= fitted.budget, "{place}");
         // Anthropic joins neighbours of one role itself.
         let is_broken =
-            |rule: &str| (list.profile, rule) != (Profile::Anthropic, "alternation") || host == HostChanges::Any;
+            |rule: &str| (list.profile, rule) != (Wire::Anthropic, "alternation") || host == HostChanges::Any;
         let rules =
             |request: String| validate(&request, list.profile).iter().filter(|broken| is_broken(broken.rule)).count();
         let before = rules(format!(r#"{{"{}":[{}]}}"#, list.name(), came.join(",")));
@@ -93,7 +93,7 @@ fn obeys(fitted: &Fitted, length: usize, host: HostChanges, place: &str) {
 #[test]
 fn the_example() {
     for host in HOSTS {
-        for profile in Profile::ALL {
+        for profile in Wire::ALL {
             let list = List::example(profile);
             let seen = check("the example", &list, &list.turns(12), 30_000, host);
             assert!(seen.compacted + seen.infeasible > 0, "{host:?} {profile:?}: {seen:?}");
@@ -105,7 +105,7 @@ fn the_example() {
 fn a_chat_of_one_task() {
     let request = format!(r#"{{"messages":[{}]}}"#, chat(40).join(","));
     let loaded = read(request.into_bytes(), ReadOptions::default()).unwrap();
-    for (host, profile) in HOSTS.into_iter().flat_map(|host| Profile::ALL.map(|profile| (host, profile))) {
+    for (host, profile) in HOSTS.into_iter().flat_map(|host| Wire::ALL.map(|profile| (host, profile))) {
         let list = List::new(&loaded.sessions[0].session, profile);
         let seen = check("a chat", &list, &(1..=list.messages.len()).step_by(2).collect::<Vec<_>>(), 8_000, host);
         assert!(seen.compacted > 0 && seen.replayed > 10 && seen.infeasible == 0, "{host:?}: {seen:?}");
@@ -123,7 +123,7 @@ fn results_without_calls() {
     let list: Vec<String> = rows.iter().map(Value::to_string).collect();
     let mut options = FitOptions::once(6_000);
     options.host = HostChanges::Texts;
-    let fitted = fitter(Profile::OpenaiChat, options).fit(&FitRequest::new(&list)).unwrap();
+    let fitted = fitter(Wire::OpenaiChat, options).fit(&FitRequest::new(&list)).unwrap();
     obeys(&fitted, list.len(), HostChanges::Texts, "rows");
     assert_eq!(fitted.status, FitStatus::Compacted);
     let sent = fitted.to_messages(&list).unwrap();
@@ -137,7 +137,7 @@ fn results_without_calls() {
 #[test]
 fn rows_of_other_forms() {
     let lines = |number: usize| (0..60).map(|line| format!("{number}:{line}: nothing to see")).collect::<Vec<_>>();
-    let check = |profile: Profile, step: &dyn Fn(usize) -> Vec<Value>| {
+    let check = |profile: Wire, step: &dyn Fn(usize) -> Vec<Value>| {
         let mut rows = vec![json!({"role": "user", "content": "Find out why the build fails."})];
         rows.extend((0..30).flat_map(step));
         let list: Vec<String> = rows.iter().map(Value::to_string).collect();
@@ -155,14 +155,14 @@ fn rows_of_other_forms() {
             assert_eq!(sent["function_call"]["name"], row["function_call"]["name"], "{sent}");
         }
     };
-    check(Profile::OpenaiChat, &|number| {
+    check(Wire::OpenaiChat, &|number| {
         let arguments = json!({"command": "make", "script": lines(number).join("; ")}).to_string();
         vec![
             json!({"role": "assistant", "content": null, "function_call": {"name": "bash", "arguments": arguments}}),
             json!({"role": "function", "name": "bash", "content": lines(number).join("\n")}),
         ]
     });
-    check(Profile::OpenaiResponses, &|number| {
+    check(Wire::OpenaiResponses, &|number| {
         let id = format!("c{number}");
         let part = |lines: &[String]| json!({"type": "summary_text", "text": lines.join("\n")});
         let lines = lines(number);
@@ -184,7 +184,7 @@ fn a_task_that_is_cut_is_told() {
         let list = [task, r#"{"role":"assistant","content":"I begin."}"#.to_owned()];
         let mut options = FitOptions::within(4_000);
         options.host = host;
-        fitter(Profile::OpenaiChat, options).fit(&FitRequest::new(&list)).unwrap()
+        fitter(Wire::OpenaiChat, options).fit(&FitRequest::new(&list)).unwrap()
     };
     for host in [HostChanges::Any, HostChanges::Texts] {
         let fitted = check("", host);
@@ -207,16 +207,12 @@ fn a_task_that_is_cut_is_told() {
 #[test]
 fn another_host_decides_anew() {
     let messages = chat(40);
-    let first = fitter(Profile::OpenaiChat, FitOptions::within(8_000));
+    let first = fitter(Wire::OpenaiChat, FitOptions::within(8_000));
     assert_eq!(first.fit(&FitRequest::new(&messages)).unwrap().status, FitStatus::Compacted);
     let mut options = FitOptions::within(8_000);
     options.host = HostChanges::Texts;
-    let other = epitome_fit::Fitter::from_state(
-        &first.state().unwrap(),
-        &crate::lists::runtime(),
-        Profile::OpenaiChat,
-        options,
-    );
+    let other =
+        epitome_fit::Fitter::from_state(&first.state().unwrap(), &crate::lists::runtime(), Wire::OpenaiChat, options);
     let fitted = other.unwrap().fit(&FitRequest::new(&messages)).unwrap();
     assert_eq!(fitted.status, FitStatus::Compacted);
     obeys(&fitted, messages.len(), HostChanges::Texts, "another host");
@@ -227,7 +223,7 @@ fn recorded_sessions() {
     let mut all = [Turns::default(); 3];
     let files = recorded();
     for (number, file) in files.iter().step_by(9).enumerate() {
-        let Some(list) = List::recorded(file, Profile::ALL[number % Profile::ALL.len()]) else { continue };
+        let Some(list) = List::recorded(file, Wire::ALL[number % Wire::ALL.len()]) else { continue };
         let bytes: usize = list.messages.iter().map(String::len).sum();
         for (host, all) in HOSTS.into_iter().zip(&mut all) {
             let budget = (bytes as u32 / 8).max(2_500);

@@ -1,6 +1,6 @@
 //! Input that cannot be fitted, and odd input that can.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome_fit::{Beside, FitOptions, FitRequest, FitStatus};
 
 use crate::lists::fitter;
@@ -8,21 +8,21 @@ use crate::lists::fitter;
 #[test]
 fn errors_say_what_is_wrong_and_where() {
     let good = r#"{"role":"user","content":"x"}"#;
-    let check = |profile: Profile, messages: &[&str], expect: &str| {
+    let check = |profile: Wire, messages: &[&str], expect: &str| {
         let fitter = fitter(profile, FitOptions::within(1_000));
         let error = fitter.fit(&FitRequest::new(messages.iter().copied())).unwrap_err().to_string();
         assert!(error.starts_with(expect), "{error}");
     };
-    check(Profile::OpenaiChat, &[good, "{"], "message 1 cannot be read: it is not JSON: ");
-    check(Profile::OpenaiChat, &[r#"{"role":"user"},{"role":"user"}"#], "message 0 cannot be read: it is not JSON: ");
-    check(Profile::OpenaiChat, &["7"], "message 0 cannot be read: a message is an object, and this is a number");
+    check(Wire::OpenaiChat, &[good, "{"], "message 1 cannot be read: it is not JSON: ");
+    check(Wire::OpenaiChat, &[r#"{"role":"user"},{"role":"user"}"#], "message 0 cannot be read: it is not JSON: ");
+    check(Wire::OpenaiChat, &["7"], "message 0 cannot be read: a message is an object, and this is a number");
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         &[good, good, r#"{"role":"tool","tool_call_id":7,"content":"x"}"#],
         "message 2 cannot be read: `tool_call_id`: a text is expected, and this is a number",
     );
-    check(Profile::Anthropic, &[r#"{"content":"x"}"#], "message 0 cannot be read: `role`: a text is expected");
-    let fitter = fitter(Profile::Anthropic, FitOptions::within(1_000));
+    check(Wire::Anthropic, &[r#"{"content":"x"}"#], "message 0 cannot be read: `role`: a text is expected");
+    let fitter = fitter(Wire::Anthropic, FitOptions::within(1_000));
     let error = |request: FitRequest<'_>| fitter.fit(&request).unwrap_err().to_string();
     let system = error(FitRequest { system: Beside::Json("You are terse."), ..FitRequest::new([good]) });
     assert!(system.starts_with("the system prompt cannot be read: it is not JSON: "), "{system}");
@@ -32,7 +32,7 @@ fn errors_say_what_is_wrong_and_where() {
 
 #[test]
 fn what_is_not_shown_takes_its_part_of_the_budget() {
-    let fitter = fitter(Profile::Anthropic, FitOptions::within(1_000));
+    let fitter = fitter(Wire::Anthropic, FitOptions::within(1_000));
     let request = FitRequest::new([r#"{"role":"user","content":"x"}"#]);
     let budget = |system, tools| fitter.fit(&FitRequest { system, tools, ..request.clone() }).unwrap().budget;
     assert_eq!(budget(Beside::Nothing, Beside::Nothing), 1_000);
@@ -44,14 +44,14 @@ fn what_is_not_shown_takes_its_part_of_the_budget() {
 #[test]
 fn a_result_is_of_one_list() {
     let messages = [r#"{"role":"user","content":"x"}"#; 2];
-    let fitted = fitter(Profile::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
+    let fitted = fitter(Wire::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
     let error = fitted.to_messages(&messages[..1]).unwrap_err().to_string();
     assert!(error.starts_with("the result is of a list of 2 messages, and this one has 1"), "{error}");
 }
 
 #[test]
 fn a_list_of_nothing_is_left_alone() {
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let none: [&str; 0] = [];
         let fitted = fitter(profile, FitOptions::within(1_000)).fit(&FitRequest::new(none)).unwrap();
         assert!(fitted.is_unchanged() && fitted.pieces.is_empty(), "{profile:?}");
@@ -65,7 +65,7 @@ fn white_space_and_empty_messages_are_the_hosts() {
         r#"{"role":"assistant","content":""}"#,
         r#"{"role":"user","content":"y"}"#,
     ];
-    let fitted = fitter(Profile::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
+    let fitted = fitter(Wire::OpenaiChat, FitOptions::within(1_000)).fit(&FitRequest::new(messages)).unwrap();
     assert!(fitted.is_unchanged());
     assert_eq!(fitted.to_messages(&messages).unwrap(), messages);
 }
@@ -73,7 +73,7 @@ fn white_space_and_empty_messages_are_the_hosts() {
 /// The newest result is cut and not left out, and has no id that the host did not give it.
 #[test]
 fn results_without_ids_are_fitted() {
-    let check = |profile: Profile, call: &str, result: &str, user: &str, no_id: &str| {
+    let check = |profile: Wire, call: &str, result: &str, user: &str, no_id: &str| {
         let long = (0..80).map(|line| format!("line {line} of the tide table")).collect::<Vec<_>>().join("\\n");
         let step = [call.to_owned(), result.replace("TEXT", &long)];
         let mut messages = vec![user.to_owned()];
@@ -85,14 +85,14 @@ fn results_without_ids_are_fitted() {
         assert!(last.contains("of the tide table") && !last.contains(no_id), "{profile:?}: {last}");
     };
     check(
-        Profile::OpenaiChat,
+        Wire::OpenaiChat,
         r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"read","arguments":"{}"}}]}"#,
         r#"{"role":"tool","content":"TEXT"}"#,
         r#"{"role":"user","content":"go"}"#,
         "tool_call_id",
     );
     check(
-        Profile::Gemini,
+        Wire::Gemini,
         r#"{"role":"model","parts":[{"functionCall":{"id":"c1","name":"read","args":{}}}]}"#,
         r#"{"role":"user","parts":[{"functionResponse":{"name":"read","response":{"output":"TEXT"}}}]}"#,
         r#"{"role":"user","parts":[{"text":"go"}]}"#,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use epitome::formats::{Profile, ReadOptions, read, render};
+use epitome::formats::{ReadOptions, Wire, read, render};
 use epitome::{Runtime, Session};
 use epitome_fit::{Beside, FitOptions, FitRequest, Fitted, Fitter};
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) fn runtime() -> Runtime {
     epitome::Config::default().build(&epitome::registry()).unwrap()
 }
 
-pub(crate) fn fitter(profile: Profile, options: FitOptions) -> Fitter {
+pub(crate) fn fitter(profile: Wire, options: FitOptions) -> Fitter {
     Fitter::new(&runtime(), profile, options)
 }
 
@@ -33,10 +33,10 @@ pub(crate) fn chat(steps: usize) -> Vec<String> {
 }
 
 /// A message of one text, by `user` or `assistant`.
-pub(crate) fn said(profile: Profile, role: &str, text: &str) -> String {
+pub(crate) fn said(profile: Wire, role: &str, text: &str) -> String {
     match (profile, role) {
-        (Profile::Gemini, "assistant") => json!({"role": "model", "parts": [{"text": text}]}).to_string(),
-        (Profile::Gemini, role) => json!({"role": role, "parts": [{"text": text}]}).to_string(),
+        (Wire::Gemini, "assistant") => json!({"role": "model", "parts": [{"text": text}]}).to_string(),
+        (Wire::Gemini, role) => json!({"role": role, "parts": [{"text": text}]}).to_string(),
         (_, role) => json!({"role": role, "content": text}).to_string(),
     }
 }
@@ -44,14 +44,14 @@ pub(crate) fn said(profile: Profile, role: &str, text: &str) -> String {
 /// A list in the form of a provider, with the content beside it.
 #[derive(Debug, Clone)]
 pub(crate) struct List {
-    pub(crate) profile: Profile,
+    pub(crate) profile: Wire,
     pub(crate) messages: Vec<String>,
     pub(crate) system: Option<String>,
 }
 
 impl List {
     /// A session as a list.
-    pub(crate) fn new(session: &Session, profile: Profile) -> Self {
+    pub(crate) fn new(session: &Session, profile: Wire) -> Self {
         let request: Value = serde_json::from_str(&render(session.view(), profile, None, None).json).unwrap();
         let (list, system) = (profile.list_field(), profile.system_field().unwrap_or_default());
         Self {
@@ -62,14 +62,14 @@ impl List {
     }
 
     /// The example that is shipped.
-    pub(crate) fn example(profile: Profile) -> Self {
+    pub(crate) fn example(profile: Wire) -> Self {
         let loaded =
             read(include_bytes!("../../../../examples/session.jsonl").to_vec(), ReadOptions::default()).unwrap();
         Self::new(&loaded.sessions[0].session, profile)
     }
 
     /// A recorded session as a list; `None` for a large file, and for one that cannot be read.
-    pub(crate) fn recorded(file: &Path, profile: Profile) -> Option<Self> {
+    pub(crate) fn recorded(file: &Path, profile: Wire) -> Option<Self> {
         let small = file.metadata().is_ok_and(|metadata| metadata.len() < 1 << 20);
         let loaded = small.then(|| read(std::fs::read(file).unwrap(), ReadOptions::default()).ok()).flatten()?;
         Some(Self::new(&loaded.sessions[0].session, profile))
@@ -162,5 +162,5 @@ pub(crate) fn made_up(turns: &[Turn]) -> (List, Vec<usize>) {
         }
         ends.push(messages.len());
     }
-    (List { profile: Profile::OpenaiChat, messages, system: None }, ends)
+    (List { profile: Wire::OpenaiChat, messages, system: None }, ends)
 }

@@ -1,6 +1,6 @@
 //! Lists that do not just grow.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::live::Overflow;
 use epitome_fit::{FitOptions, FitRequest, FitStatus, Fitted, Fitter};
 
@@ -20,7 +20,7 @@ fn said(text: &str) -> [String; 2] {
 
 #[test]
 fn a_branch_keeps_what_was_decided_before_it() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let trunk = chat(12);
     let (first, at_trunk) = fit(&fitter, &trunk);
     assert_eq!(first.status, FitStatus::Compacted);
@@ -37,7 +37,7 @@ fn a_branch_keeps_what_was_decided_before_it() {
 
 #[test]
 fn decisions_behind_a_changed_message_are_made_anew_and_then_stay() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let mut messages = chat(12);
     fit(&fitter, &messages);
     messages[0] = r#"{"role":"user","content":"Something else: who wrote the parser?"}"#.to_owned();
@@ -53,7 +53,7 @@ fn decisions_behind_a_changed_message_are_made_anew_and_then_stay() {
 /// The conversation is known from its later decision, which the list does not have.
 #[test]
 fn a_list_that_parts_between_two_decisions_keeps_the_first() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let messages = chat(40);
     let mut compacted_at = Vec::new();
     for length in (1..=messages.len()).step_by(2) {
@@ -78,7 +78,7 @@ fn a_list_that_parts_between_two_decisions_keeps_the_first() {
 
 #[test]
 fn a_refusal_of_an_earlier_list_leaves_the_newer_conversation_alone() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let messages = chat(40);
     let mut compacted_at = Vec::new();
     let mut newest = Vec::new();
@@ -101,7 +101,7 @@ fn a_refusal_of_an_earlier_list_leaves_the_newer_conversation_alone() {
 
 #[test]
 fn a_shorter_list_is_sent_as_it_came_where_it_fits() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let messages = chat(12);
     fit(&fitter, &messages);
     let (fitted, sent) = fit(&fitter, &messages[..3]);
@@ -110,7 +110,7 @@ fn a_shorter_list_is_sent_as_it_came_where_it_fits() {
 
 #[test]
 fn keys_tell_conversations_apart() {
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let messages = chat(12);
     let of = |key: &'static str| fitter.fit(&FitRequest { key, ..FitRequest::new(&messages) }).unwrap();
     let statuses = [of("ann").status, of("bob").status, of("ann").status];
@@ -121,7 +121,7 @@ fn keys_tell_conversations_apart() {
 fn what_is_used_least_recently_is_forgotten() {
     let mut options = FitOptions::within(BUDGET);
     options.conversations = 2;
-    let fitter = fitter(Profile::OpenaiChat, options);
+    let fitter = fitter(Wire::OpenaiChat, options);
     let messages = chat(12);
     let of = |key: &'static str| fitter.fit(&FitRequest { key, ..FitRequest::new(&messages) }).unwrap().status;
     assert_eq!(["ann", "bob", "eve"].map(of), [FitStatus::Compacted; 3]);

@@ -1,6 +1,6 @@
 //! A fitter that ends and begins again.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome_fit::{FitOptions, FitRequest, FitStatus, Fitted, Fitter, StateError};
 
 use crate::lists::{chat, fitter, runtime};
@@ -11,7 +11,7 @@ fn fit(fitter: &Fitter, messages: &[String]) -> Fitted {
     fitter.fit(&FitRequest::new(messages)).unwrap()
 }
 
-fn reopen(bytes: &[u8], profile: Profile) -> Result<Fitter, StateError> {
+fn reopen(bytes: &[u8], profile: Wire) -> Result<Fitter, StateError> {
     Fitter::from_state(bytes, &runtime(), profile, FitOptions::within(BUDGET))
 }
 
@@ -19,13 +19,13 @@ fn reopen(bytes: &[u8], profile: Profile) -> Result<Fitter, StateError> {
 fn the_same_decisions_are_made_after_it() {
     let mut options = FitOptions::within(BUDGET);
     options.secret = [9; 32];
-    let first = fitter(Profile::OpenaiChat, options);
+    let first = fitter(Wire::OpenaiChat, options);
     let messages = chat(40);
     let half = 25;
     let before = fit(&first, &messages[..half]);
     assert_eq!(before.status, FitStatus::Compacted);
     let state = first.state().unwrap();
-    for second in [reopen(&state, Profile::OpenaiChat).unwrap(), first.copy()] {
+    for second in [reopen(&state, Wire::OpenaiChat).unwrap(), first.copy()] {
         for length in (half..=messages.len()).step_by(2) {
             let (one, other) = (fit(&first, &messages[..length]), fit(&second, &messages[..length]));
             assert_eq!((one.pieces, one.compactions), (other.pieces, other.compactions), "{length}");
@@ -34,12 +34,12 @@ fn the_same_decisions_are_made_after_it() {
         assert_eq!(second.retrieve(handle), first.retrieve(handle));
         assert!(second.retrieve(handle).is_some());
     }
-    assert_eq!(reopen(&state, Profile::OpenaiChat).unwrap().state().unwrap(), state, "it is the same state");
+    assert_eq!(reopen(&state, Wire::OpenaiChat).unwrap().state().unwrap(), state, "it is the same state");
 }
 
 #[test]
 fn a_copy_has_a_memory_of_its_own() {
-    let first = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let first = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     let copy = first.copy();
     fit(&first, &chat(20));
     assert_eq!((first.size().0, copy.size().0), (1, 0));
@@ -47,10 +47,10 @@ fn a_copy_has_a_memory_of_its_own() {
 
 #[test]
 fn damage_is_found() {
-    let first = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET));
+    let first = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
     fit(&first, &chat(14));
     let state = first.state().unwrap();
-    let refused = |bytes: &[u8]| reopen(bytes, Profile::OpenaiChat).map(drop).unwrap_err();
+    let refused = |bytes: &[u8]| reopen(bytes, Wire::OpenaiChat).map(drop).unwrap_err();
     for at in (0..state.len()).step_by(state.len() / 200 + 1) {
         let mut damaged = state.clone();
         damaged[at] ^= 1;
@@ -68,8 +68,8 @@ fn damage_is_found() {
 
 #[test]
 fn another_format_is_refused() {
-    let state = fitter(Profile::OpenaiChat, FitOptions::within(BUDGET)).state().unwrap();
-    let error = reopen(&state, Profile::Anthropic).map(drop).unwrap_err().to_string();
+    let state = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET)).state().unwrap();
+    let error = reopen(&state, Wire::Anthropic).map(drop).unwrap_err().to_string();
     assert_eq!(
         error,
         "the state was made for format `openai-chat`, and this fitter is for `anthropic`: use the same, or begin without a state"

@@ -1,6 +1,6 @@
 //! The report of a compaction, by the numbers of the list.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::live::Overflow;
 use epitome_fit::{Beside, FitOptions, FitPiece, FitRequest, FitStatus, fit};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::lists::{List, chat, fitter, runtime, said};
 /// Each piece has the numbers of its own messages.
 #[test]
 fn numbers_are_those_of_the_list() {
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let list = List::example(profile);
         for budget in [6_000, 12_000, 40_000] {
             let fitted =
@@ -61,7 +61,7 @@ fn edits_are_told_as_edits() {
     let config = "[select]\nmode = \"fixed\"\nchain = \"only\"\n[chains]\nonly = [\"tool-results\"]\n";
     let registry = epitome::registry();
     let runtime = epitome::Config::parse(config, "test.toml", &registry).unwrap().build(&registry).unwrap();
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let list = List::example(profile);
         let fitted = fit(&runtime, profile, FitOptions::once(50_000), &list.request(list.messages.len())).unwrap();
         let edits = fitted.pieces.iter().filter(|piece| matches!(piece, FitPiece::Edit { texts: Some(_), .. })).count();
@@ -73,7 +73,7 @@ fn edits_are_told_as_edits() {
 #[test]
 fn what_left_comes_back_by_its_handle() {
     let messages = chat(30);
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(4_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(4_000));
     let fitted = fitter.fit(&FitRequest::new(&messages)).unwrap();
     assert!(!fitted.removals.is_empty());
     for removal in &fitted.removals {
@@ -92,9 +92,9 @@ fn a_refusal_comes_back_by_its_handle() {
         serde_json::json!({"role": "assistant", "content": null, "refusal": text}).to_string()
     };
     let messages: Vec<String> = (0..20)
-        .flat_map(|number| [said(Profile::OpenaiChat, "user", &format!("and {number}?")), refusal(number)])
+        .flat_map(|number| [said(Wire::OpenaiChat, "user", &format!("and {number}?")), refusal(number)])
         .collect();
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(3_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(3_000));
     let fitted = fitter.fit(&FitRequest::new(&messages)).unwrap();
     let brought: Vec<String> =
         fitted.removals.iter().map(|removal| format!("{:?}", fitter.retrieve(&removal.handle))).collect();
@@ -109,7 +109,7 @@ fn a_refusal_comes_back_by_its_handle() {
 #[test]
 fn a_system_prompt_beside_a_chat_is_not_of_the_list() {
     let messages = chat(20);
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(4_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(4_000));
     for length in [1, 21, 41] {
         let request = FitRequest { system: Beside::Json("\"You are terse.\""), ..FitRequest::new(&messages[..length]) };
         let fitted = fitter.fit(&request).unwrap();
@@ -123,7 +123,7 @@ fn a_system_prompt_beside_a_chat_is_not_of_the_list() {
 #[test]
 fn a_refusal_makes_it_smaller() {
     let messages = chat(12);
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(100_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(100_000));
     let first = fitter.fit(&FitRequest::new(&messages)).unwrap();
     assert!(first.is_unchanged());
     let overflow = Overflow { limit: Some(5_000), actual: Some(first.tokens_after) };
@@ -137,7 +137,7 @@ fn a_refusal_makes_it_smaller() {
 #[test]
 fn what_is_not_shown_counts_behind_a_limit_that_the_provider_named() {
     let messages = chat(12);
-    let fitter = fitter(Profile::OpenaiChat, FitOptions::within(4_000));
+    let fitter = fitter(Wire::OpenaiChat, FitOptions::within(4_000));
     let overflow = Overflow { limit: Some(3_800), actual: None };
     let refused = fitter.fit_after(&FitRequest::new(&messages), overflow).unwrap();
     assert_eq!((refused.status, refused.budget), (FitStatus::Compacted, 3_800));

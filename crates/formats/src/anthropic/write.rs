@@ -6,7 +6,7 @@ use crate::json::{self, ObjectWriter, quote};
 use crate::media::{absent_text, has_place, is_document, is_id};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
 use crate::render::plan::{MessageToRender, Plan};
-use crate::render::{Profile, RequestItem, RequestParts, Source};
+use crate::render::{RequestItem, RequestParts, Source, Wire};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
@@ -131,7 +131,7 @@ fn text_block(text: &str) -> String {
 
 /// Media that come from the form `home`. A request has lost those without a place by now, a file of Claude Code has not.
 fn media(media: &Media, home: Dialect) -> String {
-    if !has_place(media, Role::User, Profile::Anthropic, Some(home)) {
+    if !has_place(media, Role::User, Wire::Anthropic, Some(home)) {
         return text_block(&absent_text(media));
     }
     let source = match &media.source {

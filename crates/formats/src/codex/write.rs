@@ -6,7 +6,7 @@ use crate::agent_file::appended::{Lines, first_time, last_time, newest};
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::newest_objects;
 use crate::json::{self, Object, ObjectWriter};
-use crate::render::{self, Profile};
+use crate::render::{self, Wire};
 use crate::time;
 use crate::write::target::{Target, on_users_side, split_summary};
 
@@ -21,7 +21,7 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     }
     if target.is_compacted() {
         let source = target.source.for_own_file();
-        let parts = render::parts(&on_users_side(target.session.view()), Profile::OpenaiResponses, Some(&source));
+        let parts = render::parts(&on_users_side(target.session.view()), Wire::OpenaiResponses, Some(&source));
         let items: Vec<String> = parts.items.into_iter().map(|part| part.json).collect();
         let mark = Mark::between(target.original, target.session).to_json();
         let summary = split_summary(target.session.view()).0.map(|entry| entry.message.plain_text());
@@ -47,7 +47,7 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
 pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
     let mut lines = Lines::after(b"", first_time(target.session));
     lines.mix(target.session.log().iter().map(|message| Message::plain_text(message)).collect::<String>().as_str());
-    let parts = render::parts(&on_users_side(target.session.view()), Profile::OpenaiResponses, Some(target.source));
+    let parts = render::parts(&on_users_side(target.session.view()), Wire::OpenaiResponses, Some(target.source));
     let (id, time) = (lines.next_uuid(), lines.next_time());
     let instructions = parts.system.map(|text| ObjectWriter::new().raw("text", &text).finish());
     let payload = ObjectWriter::new()

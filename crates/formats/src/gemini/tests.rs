@@ -3,7 +3,7 @@
 use epitome_session::{Change, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
 
 use crate::tests::{check_log as check, load};
-use crate::{Format, LoadedFile, Profile, read_message, render, validate, write};
+use crate::{Format, LoadedFile, Wire, read_message, render, validate, write};
 
 /// A request in the spelling of the REST interface, with parts of every kind.
 const REQUEST: &str = r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[
@@ -43,7 +43,7 @@ fn changed(loaded: &LoadedFile, changes: Vec<Change>) -> String {
     let mut session = loaded.sessions[0].session.clone();
     session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
     let written = String::from_utf8(write(loaded, 0, &session, Format::Gemini).unwrap()).unwrap();
-    assert_eq!(validate(&written, Profile::Gemini), [], "{written}");
+    assert_eq!(validate(&written, Wire::Gemini), [], "{written}");
     let contents = written.split_once("\"contents\":[\n").unwrap().1.split_once("],\"tools\"").unwrap().0;
     contents.lines().map(str::trim).collect::<Vec<_>>().join("\n")
 }
@@ -52,7 +52,7 @@ fn changed(loaded: &LoadedFile, changes: Vec<Change>) -> String {
 fn written_back() {
     let loaded = load(REQUEST);
     let session = &loaded.sessions[0].session;
-    assert_eq!(validate(REQUEST, Profile::Gemini), []);
+    assert_eq!(validate(REQUEST, Wire::Gemini), []);
     assert_eq!(write(&loaded, 0, session, Format::Gemini).unwrap(), REQUEST.as_bytes(), "nothing changed");
     let key = |message: usize| session.view()[message].key;
     let lines: Vec<&str> = REQUEST.lines().skip(1).map(str::trim).collect();
@@ -93,8 +93,8 @@ fn from_and_to_other_providers() {
         {"role":"assistant","content":"done"}],"tools":[{"type":"function","function":{"name":"run","parameters":{"type":"object"}}}]}"#,
     );
     let session = &openai.sessions[0].session;
-    let gemini = render(session.view(), Profile::Gemini, session.tools.as_deref(), None).json;
-    assert_eq!(validate(&gemini, Profile::Gemini), []);
+    let gemini = render(session.view(), Wire::Gemini, session.tools.as_deref(), None).json;
+    assert_eq!(validate(&gemini, Wire::Gemini), []);
     let expect = r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[
 {"role":"user","parts":[{"text":"hi"}]},
 {"role":"model","parts":[{"functionCall":{"id":"c1","name":"run","args":{"a":1}},"thoughtSignature":"skip_thought_signature_validator"},{"functionCall":{"id":"c2","name":"run","args":{}}}]},
@@ -107,7 +107,7 @@ fn from_and_to_other_providers() {
     assert_eq!(gemini, expect);
     // An own tool beside functions has no form elsewhere, and that is told.
     let tools = r#"[{"functionDeclarations":[{"name":"run"}],"googleSearch":{}}]"#;
-    let rendered = render(session.view(), Profile::OpenaiChat, Some(tools), None);
+    let rendered = render(session.view(), Wire::OpenaiChat, Some(tools), None);
     assert_eq!(
         rendered.warnings,
         ["the definition of the tool googleSearch was left out: it has no form in this format"]
@@ -115,18 +115,18 @@ fn from_and_to_other_providers() {
     assert_eq!(rendered.json.matches("\"name\":\"run\",\"parameters\"").count(), 1, "{}", rendered.json);
     let loaded = load(REQUEST);
     let session = &loaded.sessions[0].session;
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let rendered = render(session.view(), profile, session.tools.as_deref(), None).json;
         assert_eq!(validate(&rendered, profile), [], "{profile:?}: {rendered}");
         let is_lower = rendered.contains(r#"{"type":"object","properties":{"a":{"type":"number"}}}"#);
-        assert_eq!(is_lower, profile != Profile::Gemini, "{profile:?}: {rendered}");
+        assert_eq!(is_lower, profile != Wire::Gemini, "{profile:?}: {rendered}");
     }
 }
 
 #[test]
 fn one_message() {
     let wrong = |json: &str, expect: &str| {
-        assert_eq!(read_message(Profile::Gemini, json).unwrap_err().to_string(), expect, "{json}");
+        assert_eq!(read_message(Wire::Gemini, json).unwrap_err().to_string(), expect, "{json}");
     };
     wrong("[]", "a message is an object, and this is a list");
     wrong(
@@ -140,14 +140,14 @@ fn one_message() {
         "`parts[0].functionCall.name`: a text is expected, and it is missing",
     );
     let call = r#"{"role":"model","parts":[{"functionCall":{"name":"run","args":{}}}]}"#;
-    let read = read_message(Profile::Gemini, call).unwrap();
-    assert_eq!(crate::write_messages(Profile::Gemini, &read).unwrap().len(), 1);
+    let read = read_message(Wire::Gemini, call).unwrap();
+    assert_eq!(crate::write_messages(Wire::Gemini, &read).unwrap().len(), 1);
 }
 
 #[test]
 fn faults_that_a_provider_refuses() {
     let check = |contents: &str, expect: &[&str]| {
-        let found = validate(&format!(r#"{{"contents":[{contents}]}}"#), Profile::Gemini);
+        let found = validate(&format!(r#"{{"contents":[{contents}]}}"#), Wire::Gemini);
         assert_eq!(found.iter().map(|fault| fault.rule).collect::<Vec<_>>(), expect, "{contents}: {found:?}");
     };
     let user = r#"{"role":"user","parts":[{"text":"hi"}]}"#;

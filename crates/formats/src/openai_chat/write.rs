@@ -6,7 +6,7 @@ use super::blocks::sound_field;
 use crate::json::{self, Object, ObjectWriter, quote};
 use crate::media::{input_audio, is_document, is_id, url_part};
 use crate::render::plan::{MessageToRender, Plan};
-use crate::render::{Profile, RequestItem, RequestParts, Source};
+use crate::render::{RequestItem, RequestParts, Source, Wire};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
@@ -24,7 +24,7 @@ pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestPart
             parts.items.push(RequestItem { json: json.to_owned(), record: Some(*record) });
             continue;
         }
-        let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Profile::OpenaiChat));
+        let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Wire::OpenaiChat));
         let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
         let results = turn.message.blocks.iter().filter_map(Block::as_result);
         images.extend(results.flat_map(|result| result.attachments.iter().cloned()));

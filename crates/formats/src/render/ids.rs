@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use epitome_session::{CallId, Content, Entry, ToolCall};
 
+use super::Wire;
 use super::plan::{calls_of, pairs};
-use super::request::Profile;
 use super::source::Source;
 use crate::json::has_half;
 
 /// The ids of calls that the provider takes.
 pub(super) struct Ids {
-    profile: Profile,
+    profile: Wire,
     same_format: bool,
     used: HashSet<CallId>,
     /// Those of the step that is being rendered.
@@ -25,7 +25,7 @@ pub(super) struct Ids {
 }
 
 impl Ids {
-    pub(super) fn new(profile: Profile, source: Option<&Source<'_>>, entries: &[Entry]) -> Self {
+    pub(super) fn new(profile: Wire, source: Option<&Source<'_>>, entries: &[Entry]) -> Self {
         let calls = entries.iter().flat_map(|entry| entry.message.calls());
         Self {
             profile,
@@ -50,12 +50,12 @@ impl Ids {
         let repeated = self.used_in_step.contains(id);
         let fits = match self.profile {
             // Longer ids are refused; those that came in this format were not.
-            Profile::OpenaiChat => (own && id.is_empty()) || (!id.is_empty() && !repeated && (own || id.len() <= 40)),
-            Profile::OpenaiResponses => {
+            Wire::OpenaiChat => (own && id.is_empty()) || (!id.is_empty() && !repeated && (own || id.len() <= 40)),
+            Wire::OpenaiResponses => {
                 !id.is_empty() && !repeated && (own || (!self.used.contains(id) && id.len() <= 64))
             }
-            Profile::Gemini => id.is_empty() || !repeated,
-            Profile::Anthropic => {
+            Wire::Gemini => id.is_empty() || !repeated,
+            Wire::Anthropic => {
                 !self.used.contains(id)
                     && !id.is_empty()
                     && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
@@ -94,7 +94,7 @@ impl Ids {
 /// A view for the file of an agent that goes by ids: each call has one of its own, which its result has too. Linear.
 pub(crate) fn with_distinct_ids(entries: &[Entry]) -> Cow<'_, [Entry]> {
     let pairs = pairs(entries);
-    let mut ids = Ids::new(Profile::Anthropic, None, entries);
+    let mut ids = Ids::new(Wire::Anthropic, None, entries);
     let mut changed: Vec<(usize, usize, CallId)> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         for (block, call) in calls_of(&entry.message) {

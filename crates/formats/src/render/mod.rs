@@ -8,10 +8,11 @@ mod tools;
 
 use epitome_session::{Entry, Message};
 
+pub(crate) use epitome_wire::Wire;
 pub(crate) use ids::with_distinct_ids;
 pub use plan::carries_reasoning;
-pub use request::{Profile, RenderedRequest};
-pub(crate) use request::{RequestItem, RequestParts};
+pub use request::RenderedRequest;
+pub(crate) use request::{RequestItem, RequestParts, dialect_of};
 pub use source::Source;
 
 use crate::json::ObjectWriter;
@@ -28,12 +29,7 @@ use crate::{anthropic, gemini, openai_chat, openai_responses};
 /// messages, from any place. For Anthropic, neighbours of one role are merged, call ids that are empty, repeated or of other
 /// characters are replaced, and reasoning is left out from the first changed message on, but for the newest step while its
 /// calls are being answered. For Gemini, neighbours of the model are merged, and so are results.
-pub fn render(
-    entries: &[Entry],
-    profile: Profile,
-    tools: Option<&str>,
-    source: Option<&Source<'_>>,
-) -> RenderedRequest {
+pub fn render(entries: &[Entry], profile: Wire, tools: Option<&str>, source: Option<&Source<'_>>) -> RenderedRequest {
     let parts = parts(entries, profile, source);
     let mut warnings = parts.warnings;
     let items: Vec<&str> = parts.items.iter().map(|part| part.json.as_str()).collect();
@@ -48,13 +44,13 @@ pub fn render(
 }
 
 /// Renders `entries` in pieces.
-pub(crate) fn parts(entries: &[Entry], profile: Profile, source: Option<&Source<'_>>) -> RequestParts {
+pub(crate) fn parts(entries: &[Entry], profile: Wire, source: Option<&Source<'_>>) -> RequestParts {
     let plan = plan::plan(entries, profile, source);
     match profile {
-        Profile::OpenaiChat => openai_chat::write::render(plan, source),
-        Profile::OpenaiResponses => openai_responses::write::render(plan, source),
-        Profile::Anthropic => anthropic::write::render(plan, source),
-        Profile::Gemini => gemini::write::render(plan, source),
+        Wire::OpenaiChat => openai_chat::write::render(plan, source),
+        Wire::OpenaiResponses => openai_responses::write::render(plan, source),
+        Wire::Anthropic => anthropic::write::render(plan, source),
+        Wire::Gemini => gemini::write::render(plan, source),
     }
 }
 
@@ -65,7 +61,7 @@ pub(crate) fn response_items(message: &Message) -> Vec<String> {
 
 /// Whether every call of the view has its results directly behind it and every result its call, by its id where the format
 /// asks for it; calls of the last step may be open.
-pub(crate) fn is_paired(entries: &[Entry], profile: Profile) -> bool {
+pub(crate) fn is_paired(entries: &[Entry], profile: Wire) -> bool {
     plan::is_paired(entries, profile)
 }
 

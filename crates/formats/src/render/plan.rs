@@ -11,8 +11,8 @@ use epitome_session::{
 };
 
 use super::ids::Ids;
-use super::request::Profile;
 use super::source::Source;
+use super::{Wire, dialect_of};
 use crate::Format;
 use crate::json::Object;
 use crate::media;
@@ -77,7 +77,7 @@ pub(super) fn calls_of(message: &Message) -> impl Iterator<Item = (usize, &ToolC
 }
 
 /// See [`super::is_paired`].
-pub(crate) fn is_paired(entries: &[Entry], profile: Profile) -> bool {
+pub(crate) fn is_paired(entries: &[Entry], profile: Wire) -> bool {
     let came_otherwise = |entry: &Entry| entry.message.recorded_call_id.is_some();
     if !takes_results_without_ids(profile) && entries.iter().any(came_otherwise) {
         return false;
@@ -102,7 +102,7 @@ pub(crate) fn is_paired(entries: &[Entry], profile: Profile) -> bool {
 }
 
 /// Plans the rendering of a view. Linear in it.
-pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Profile, source: Option<&Source<'_>>) -> Plan<'a> {
+pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Source<'_>>) -> Plan<'a> {
     let pairs = pairs(entries);
     let mut planner = Planner {
         entries,
@@ -146,7 +146,7 @@ fn first_changed(entries: &[Entry]) -> usize {
 
 struct Planner<'a, 's> {
     entries: &'a [Entry],
-    profile: Profile,
+    profile: Wire,
     source: Option<&'s Source<'s>>,
     changed_from: usize,
     /// The last entry that is not a result: calls in it may stay open.
@@ -257,7 +257,7 @@ impl<'a> Planner<'a, '_> {
             call_id.as_ref().is_some_and(|id| result.call_id != *id)
                 || (message.recorded_call_id.is_some() && !takes_own_id)
                 // Gemini pairs by the name too.
-                || (self.profile == Profile::Gemini && is_own && !of_tool)
+                || (self.profile == Wire::Gemini && is_own && !of_tool)
         };
         if let Some(id) = &call_id
             && message.blocks.iter().filter_map(Block::as_result).any(differs)
@@ -312,15 +312,15 @@ impl<'a> Planner<'a, '_> {
     fn keeps(&mut self, index: usize, block: &Block) -> bool {
         match &block.content {
             Content::Gone => false,
-            Content::Text { text } if self.profile == Profile::Anthropic => !text.trim().is_empty(),
+            Content::Text { text } if self.profile == Wire::Anthropic => !text.trim().is_empty(),
             // Gemini itself says nothing in a part that holds the signature of its thoughts.
-            Content::Text { text } if self.profile == Profile::Gemini => {
+            Content::Text { text } if self.profile == Wire::Gemini => {
                 !text.trim().is_empty() || block.raw.as_ref().is_some_and(|raw| raw.dialect == Dialect::Gemini)
             }
             Content::Text { text } => !text.is_empty(),
             Content::Thinking(_) => self.keeps_thinking(index, block),
             Content::Opaque(opaque) => {
-                let keeps = self.profile.dialect() == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
+                let keeps = dialect_of(self.profile) == opaque.dialect && !DAMAGED.contains(&&*opaque.kind);
                 if !keeps {
                     self.warn_without_form(index, if opaque.kind.is_empty() { "block" } else { &opaque.kind });
                 }
@@ -344,7 +344,7 @@ impl<'a> Planner<'a, '_> {
 
     /// Whether the recorded bytes of a block are written as they are.
     fn is_own_block(&self, block: &Block) -> bool {
-        block.raw.as_ref().is_some_and(|raw| raw.dialect == self.profile.dialect())
+        block.raw.as_ref().is_some_and(|raw| raw.dialect == dialect_of(self.profile))
     }
 
     /// Whether the format takes media of a block.
@@ -375,9 +375,9 @@ impl<'a> Planner<'a, '_> {
 
     fn keeps_thinking(&self, index: usize, block: &Block) -> bool {
         let read_from = self.source.map(|source| source.format);
-        let in_place = self.profile != Profile::Anthropic || index < self.changed_from || self.is_open_step(index);
+        let in_place = self.profile != Wire::Anthropic || index < self.changed_from || self.is_open_step(index);
         let own_file = self.source.is_some_and(|source| source.is_own(self.profile)).then_some(read_from).flatten();
-        in_place && carries_reasoning(read_from, own_file.unwrap_or(self.profile.format()), block)
+        in_place && carries_reasoning(read_from, own_file.unwrap_or(Format::from(self.profile)), block)
     }
 
     /// Whether an entry is the newest step and the model is still at it: its calls are open, or just answered.
@@ -389,7 +389,7 @@ impl<'a> Planner<'a, '_> {
     fn open(&mut self) {
         let first = self.turns.iter().position(|turn| turn.message.role != Role::System);
         let starts = first.is_some_and(|first| self.turns[first].message.role == Role::User);
-        if starts || (first.is_none() && !matches!(self.profile, Profile::Anthropic | Profile::Gemini)) {
+        if starts || (first.is_none() && !matches!(self.profile, Wire::Anthropic | Wire::Gemini)) {
             return;
         }
         let message = Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING));
@@ -401,10 +401,10 @@ impl<'a> Planner<'a, '_> {
 /// Whether services of a format take calls and results that have no ids, or results with other ids than their calls.
 /// Gemini's does: google-genai's own responses have none. OpenAI's chat messages do not need one to many of the servers that
 /// take them. Anthropic and Responses have one service each, which refuses a result without the id of its call.
-fn takes_results_without_ids(profile: Profile) -> bool {
+fn takes_results_without_ids(profile: Wire) -> bool {
     match profile {
-        Profile::OpenaiChat | Profile::Gemini => true,
-        Profile::OpenaiResponses | Profile::Anthropic => false,
+        Wire::OpenaiChat | Wire::Gemini => true,
+        Wire::OpenaiResponses | Wire::Anthropic => false,
     }
 }
 

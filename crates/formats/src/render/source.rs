@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use epitome_session::{Entry, EntryKey};
 
-use super::request::Profile;
+use super::Wire;
 use crate::codex::read::item_of;
 use crate::json::Object;
 use crate::{Format, LoadedFile};
@@ -45,9 +45,9 @@ impl<'a> Source<'a> {
     }
 
     /// Whether the source's messages are as `profile` takes them.
-    pub(crate) fn is_own(&self, profile: Profile) -> bool {
-        let codex = self.for_own_file && self.format == Format::Codex && profile == Profile::OpenaiResponses;
-        codex || self.format == profile.format()
+    pub(crate) fn is_own(&self, profile: Wire) -> bool {
+        let codex = self.for_own_file && self.format == Format::Codex && profile == Wire::OpenaiResponses;
+        codex || self.format == Format::from(profile)
     }
 
     /// The message or item that a record is, or holds.

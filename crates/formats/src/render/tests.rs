@@ -45,14 +45,14 @@ fn session(line: &str) -> Session {
 }
 
 /// A request in one line: roles, calls, results, and the first words of texts.
-fn shape(json: &str, profile: Profile) -> String {
+fn shape(json: &str, profile: Wire) -> String {
     let request: serde_json::Value = serde_json::from_str(json).unwrap();
     let system = |name: &str| if request[name].is_null() { String::new() } else { "S ".to_owned() };
     let word = |text: &serde_json::Value| {
         text.as_str().unwrap_or_default().split_whitespace().next().unwrap_or("-").to_owned()
     };
     match profile {
-        Profile::OpenaiChat => {
+        Wire::OpenaiChat => {
             let message = |message: &serde_json::Value| {
                 let calls: Vec<&str> = message["tool_calls"]
                     .as_array()
@@ -67,7 +67,7 @@ fn shape(json: &str, profile: Profile) -> String {
             };
             request["messages"].as_array().unwrap().iter().map(message).collect::<Vec<_>>().join(" ")
         }
-        Profile::OpenaiResponses => {
+        Wire::OpenaiResponses => {
             let item = |item: &serde_json::Value| match item["type"].as_str().unwrap() {
                 "message" => format!("{}({})", &item["role"].as_str().unwrap()[..1], word(&item["content"][0]["text"])),
                 kind => format!("{kind}:{}", item["call_id"].as_str().unwrap_or_default()),
@@ -75,7 +75,7 @@ fn shape(json: &str, profile: Profile) -> String {
             system("instructions")
                 + &request["input"].as_array().unwrap().iter().map(item).collect::<Vec<_>>().join(" ")
         }
-        Profile::Anthropic => {
+        Wire::Anthropic => {
             let block = |block: &serde_json::Value| match block["type"].as_str().unwrap() {
                 "text" => word(&block["text"]),
                 "tool_use" => format!("c{}", block["id"].as_str().unwrap()),
@@ -92,7 +92,7 @@ fn shape(json: &str, profile: Profile) -> String {
             system("system")
                 + &request["messages"].as_array().unwrap().iter().map(message).collect::<Vec<_>>().join(" ")
         }
-        Profile::Gemini => {
+        Wire::Gemini => {
             let part = |part: &serde_json::Value| {
                 let named = |kind: &str, function: &serde_json::Value| {
                     format!("{kind}{}", function["id"].as_str().unwrap_or(function["name"].as_str().unwrap()))
@@ -115,7 +115,7 @@ fn shape(json: &str, profile: Profile) -> String {
 }
 
 #[track_caller]
-fn check_view(session: &Session, profile: Profile, expect: &str) {
+fn check_view(session: &Session, profile: Wire, expect: &str) {
     let rendered = render(session.view(), profile, None, None);
     assert_eq!(shape(&rendered.json, profile), expect);
     assert_eq!(validate(&rendered.json, profile), []);
@@ -123,7 +123,7 @@ fn check_view(session: &Session, profile: Profile, expect: &str) {
 
 #[test]
 fn repairs() {
-    let chat = |line: &str, expect: &str| check_view(&session(line), Profile::OpenaiChat, expect);
+    let chat = |line: &str, expect: &str| check_view(&session(line), Wire::OpenaiChat, expect);
     chat("s u c1+2 r2 r1 a", "s(rules) u(ask) a1+2(-) t2(out) t1(out) a(say)");
     chat("u r9 a", "u(ask) a(say)");
     chat("u c1 u a", "u(ask) a1(-) t1([No) u(ask) a(say)");
@@ -139,7 +139,7 @@ fn repairs() {
     chat("s", "s(rules)");
     chat("", "");
 
-    let responses = |line: &str, expect: &str| check_view(&session(line), Profile::OpenaiResponses, expect);
+    let responses = |line: &str, expect: &str| check_view(&session(line), Wire::OpenaiResponses, expect);
     responses(
         "s u c1+2 r2 r1 a",
         "S u(ask) function_call:1 function_call:2 function_call_output:2 function_call_output:1 a(say)",
@@ -148,7 +148,7 @@ fn repairs() {
     responses("u c r a", "u(ask) function_call:call function_call_output:call a(say)");
     responses("s s u t", "S d(rules) u(ask) a(say)");
 
-    let gemini = |line: &str, expect: &str| check_view(&session(line), Profile::Gemini, expect);
+    let gemini = |line: &str, expect: &str| check_view(&session(line), Wire::Gemini, expect);
     gemini("s s u c1+2 r2 r1 u", "S u(ask) m(c1,c2) u(r2,r1) u(ask)");
     gemini("u u a a c1", "u(ask) u(ask) m(say,say,c1)");
     gemini("u c1+2 r1 u", "u(ask) m(c1,c2) u(r1,r2) u(ask)");
@@ -158,7 +158,7 @@ fn repairs() {
     gemini("s", "S u([The)");
     gemini("u t", "u(ask) m(say)"); // reasoning of another provider
 
-    let anthropic = |line: &str, expect: &str| check_view(&session(line), Profile::Anthropic, expect);
+    let anthropic = |line: &str, expect: &str| check_view(&session(line), Wire::Anthropic, expect);
     anthropic("s s u c1+2 r2 r1 u", "S u(ask) a(c1,c2) u(r2,r1,ask)");
     anthropic("u u a a", "u(ask,ask) a(say,say)");
     anthropic("u a s a", "S u(ask) a(say,say)");
@@ -179,7 +179,7 @@ fn a_step_of_many_calls_is_answered_call_by_call() {
     let backwards = session(&format!("u c{} {} u", different.join("+"), backwards.join(" ")));
     let one = session(&format!("u c{} {} u", ids(|_| 7).join("+"), vec!["r7"; count].join(" ")));
     for session in [&backwards, &one] {
-        for profile in Profile::ALL {
+        for profile in Wire::ALL {
             let rendered = render(session.view(), profile, None, None);
             assert_eq!(rendered.warnings, [""; 0], "no result is left out");
             assert_eq!(validate(&rendered.json, profile), [], "{profile:?}");
@@ -189,7 +189,7 @@ fn a_step_of_many_calls_is_answered_call_by_call() {
 
 #[test]
 fn reasoning_stays_only_where_its_signature_holds() {
-    let anthropic = |session: &Session, expect: &str| check_view(session, Profile::Anthropic, expect);
+    let anthropic = |session: &Session, expect: &str| check_view(session, Wire::Anthropic, expect);
     let mut recorded = session("u t u T1 r1 T2 r2");
     anthropic(&recorded, "u(ask) a(thinking,say) u(ask) a(thinking,c1) u(r1) a(thinking,c2) u(r2)");
     let key = recorded.view()[2].key;
@@ -236,12 +236,12 @@ fn values_of_other_dialects() {
         blocks.map(|media| Block::new(Content::Media(media))).into(),
     ));
     let tools = r#"[{"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object"}}},{"type":"web_search"}]"#;
-    let render = |profile: Profile| {
+    let render = |profile: Wire| {
         let rendered = render(session.view(), profile, Some(tools), None);
         assert_eq!(validate(&rendered.json, profile), []);
         rendered
     };
-    let rendered = render(Profile::Anthropic);
+    let rendered = render(Wire::Anthropic);
     for expect in [
         r#""input":{"input":"*** Begin \"x\""}"#,
         r#""input":{"input":[1]}"#,
@@ -255,7 +255,7 @@ fn values_of_other_dialects() {
         assert!(rendered.json.contains(expect), "{expect}\n{}", rendered.json);
     }
     assert_eq!(rendered.warnings.len(), 1, "{:?}", rendered.warnings); // the provider's own tool
-    let rendered = render(Profile::OpenaiChat);
+    let rendered = render(Wire::OpenaiChat);
     for expect in [
         r#""arguments":"{\"input\":\"*** Begin \\\"x\\\"\"}""#,
         r#""arguments":"{\"input\":[1]}""#,
@@ -266,7 +266,7 @@ fn values_of_other_dialects() {
     }
     // The reasoning, the provider's own tool, and a document by its address.
     assert!(!rendered.json.contains("hm") && rendered.warnings.len() == 3, "{:?}", rendered.warnings);
-    let rendered = render(Profile::OpenaiResponses);
+    let rendered = render(Wire::OpenaiResponses);
     for expect in [
         r#"{"type":"custom_tool_call","call_id":"1","name":"f","input":"*** Begin \"x\""}"#,
         r#"{"type":"custom_tool_call_output","call_id":"1","output":"x"}"#,
@@ -283,7 +283,7 @@ fn images_of_the_last_result_follow_it() {
     let attachments = vec![Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) }];
     let result = ToolResult { call_id: "1".into(), name: None, text: "x".into(), attachments, is_error: false };
     session.push(Message::result("", result));
-    check_view(&session, Profile::OpenaiChat, "u(ask) a1(-) t1(x) u(-)");
+    check_view(&session, Wire::OpenaiChat, "u(ask) a1(-) t1(x) u(-)");
 }
 
 #[test]
@@ -295,12 +295,12 @@ fn images_of_an_open_step_wait_for_its_other_results() {
     };
     let image = Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) };
     session.push(result("1", vec![image]));
-    let open = render(session.view(), Profile::OpenaiChat, None, None);
-    assert_eq!(shape(&open.json, Profile::OpenaiChat), "u(ask) a1+2(-) t1(x)");
+    let open = render(session.view(), Wire::OpenaiChat, None, None);
+    assert_eq!(shape(&open.json, Wire::OpenaiChat), "u(ask) a1+2(-) t1(x)");
     assert_eq!(open.warnings.len(), 1, "{:?}", open.warnings);
     session.push(result("2", Vec::new()));
-    check_view(&session, Profile::OpenaiChat, "u(ask) a1+2(-) t1(x) t2(x) u(-)");
-    let closed = render(session.view(), Profile::OpenaiChat, None, None);
+    check_view(&session, Wire::OpenaiChat, "u(ask) a1+2(-) t1(x) t2(x) u(-)");
+    let closed = render(session.view(), Wire::OpenaiChat, None, None);
     assert!(closed.warnings.is_empty() && closed.json.contains("https://x"), "{closed:?}");
 }
 
@@ -311,9 +311,9 @@ fn a_providers_own_tool_is_written_as_a_function_once_its_output_was_edited() {
     let source = Source::new(&loaded, 0).unwrap();
     let mut session = loaded.sessions[0].session.clone();
     let check = |session: &Session, expect: &str| {
-        let rendered = render(session.view(), Profile::OpenaiResponses, None, Some(&source));
-        assert_eq!(shape(&rendered.json, Profile::OpenaiResponses), expect);
-        assert_eq!(validate(&rendered.json, Profile::OpenaiResponses), []);
+        let rendered = render(session.view(), Wire::OpenaiResponses, None, Some(&source));
+        assert_eq!(shape(&rendered.json, Wire::OpenaiResponses), expect);
+        assert_eq!(validate(&rendered.json, Wire::OpenaiResponses), []);
     };
     check(&session, "u(-) tool_search_call:s tool_search_output:s");
     let excerpt = Excerpt { kept: KeptRanges::default(), marks: vec!["[…]".into()], attachments: None };
@@ -336,16 +336,14 @@ fn reasoning_goes_to_the_provider_that_made_it_alone() {
     );
     let anthropic = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"SIG"},{"type":"text","text":"x"}]}]"#;
     let chat = r#"[{"role":"user","content":"hi"},{"role":"assistant","content":"x","reasoning_content":"deep"}]"#;
-    let check = |input: &str, profile: Profile, expect: bool| {
+    let check = |input: &str, profile: Wire, expect: bool| {
         let loaded = load(input);
         let source = Source::new(&loaded, 0).unwrap();
         let json = render(loaded.sessions[0].session.view(), profile, None, Some(&source)).json;
         assert_eq!(["ENC", "SIG", "deep"].iter().any(|mark| json.contains(mark)), expect, "{profile:?} {json}");
     };
-    for (input, own) in
-        [(codex, Profile::OpenaiResponses), (anthropic, Profile::Anthropic), (chat, Profile::OpenaiChat)]
-    {
-        for profile in Profile::ALL {
+    for (input, own) in [(codex, Wire::OpenaiResponses), (anthropic, Wire::Anthropic), (chat, Wire::OpenaiChat)] {
+        for profile in Wire::ALL {
             check(input, profile, profile == own);
         }
     }
@@ -465,11 +463,11 @@ fn whatever_the_view_the_request_is_valid() {
     let mut numbers = Numbers(7);
     for round in 0..6000 {
         let session = hostile(&mut numbers);
-        for profile in Profile::ALL {
+        for profile in Wire::ALL {
             let rendered = render(session.view(), profile, None, None);
             let violations = validate(&rendered.json, profile);
             assert_eq!(violations, [], "round {round} {profile:?}\n{}", rendered.json);
-            let open = is_paired(session.view(), Profile::Anthropic);
+            let open = is_paired(session.view(), Wire::Anthropic);
             assert!(open || !session.view().is_empty());
         }
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::request::Profile;
+use super::Wire;
 use crate::gemini::blocks::field;
 use crate::json::{self, Object, ObjectWriter};
 
@@ -12,7 +12,7 @@ use crate::json::{self, Object, ObjectWriter};
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
 
 /// Tool definitions as `profile` takes them; definitions in its own dialect stay as they are.
-pub(crate) fn convert(recorded: &str, profile: Profile, warnings: &mut Vec<String>) -> Option<String> {
+pub(crate) fn convert(recorded: &str, profile: Wire, warnings: &mut Vec<String>) -> Option<String> {
     let mut converted = Vec::new();
     // Gemini takes the definitions of functions in one list.
     let mut declarations = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn convert(recorded: &str, profile: Profile, warnings: &mut Vec<Strin
         };
         for function in functions {
             match rebuild(&function, profile) {
-                Some(json) if profile == Profile::Gemini => declarations.push(json),
+                Some(json) if profile == Wire::Gemini => declarations.push(json),
                 Some(json) => converted.push(json),
                 None => left_out(
                     &function.text("name").or_else(|| function.text("type")).unwrap_or("without a name".into()),
@@ -51,25 +51,23 @@ pub(crate) fn convert(recorded: &str, profile: Profile, warnings: &mut Vec<Strin
     (!converted.is_empty()).then(|| format!("[\n{}\n]", converted.join(",\n")))
 }
 
-fn is_own(tool: &Object<'_>, profile: Profile) -> bool {
-    if profile != Profile::Gemini && field(tool, DECLARATIONS[0], DECLARATIONS[1]).is_some() {
+fn is_own(tool: &Object<'_>, profile: Wire) -> bool {
+    if profile != Wire::Gemini && field(tool, DECLARATIONS[0], DECLARATIONS[1]).is_some() {
         return false;
     }
     match profile {
-        Profile::OpenaiChat => tool.get("function").is_some() || tool.get("custom").is_some(),
-        Profile::OpenaiResponses => {
+        Wire::OpenaiChat => tool.get("function").is_some() || tool.get("custom").is_some(),
+        Wire::OpenaiResponses => {
             tool.get("type").is_some() && tool.get("function").is_none() && tool.get("input_schema").is_none()
         }
-        Profile::Anthropic => {
+        Wire::Anthropic => {
             tool.get("name").is_some() && tool.get("parameters").is_none() && tool.get("function").is_none()
         }
-        Profile::Gemini => {
-            ["name", "type", "function", "input_schema"].into_iter().all(|name| tool.get(name).is_none())
-        }
+        Wire::Gemini => ["name", "type", "function", "input_schema"].into_iter().all(|name| tool.get(name).is_none()),
     }
 }
 
-fn rebuild(tool: &Object<'_>, profile: Profile) -> Option<String> {
+fn rebuild(tool: &Object<'_>, profile: Wire) -> Option<String> {
     let function = tool.object("function").unwrap_or_else(|| tool.clone());
     let name = function.get("name")?;
     let description = function.get("description");
@@ -79,19 +77,19 @@ fn rebuild(tool: &Object<'_>, profile: Profile) -> Option<String> {
         .or_else(|| function.get("inputSchema"))
         .or_else(|| field(&function, "parametersJsonSchema", "parameters_json_schema"))
         .unwrap_or(r#"{"type":"object","properties":{}}"#);
-    let schema = if profile == Profile::Gemini { Cow::Borrowed(schema) } else { in_lower_case(schema) };
+    let schema = if profile == Wire::Gemini { Cow::Borrowed(schema) } else { in_lower_case(schema) };
     let named = |writer: ObjectWriter| writer.raw("name", name).optional_field("description", description);
     Some(match profile {
-        Profile::OpenaiChat => {
+        Wire::OpenaiChat => {
             let function = named(ObjectWriter::new()).raw("parameters", &schema).finish();
             ObjectWriter::new().text("type", "function").raw("function", &function).finish()
         }
-        Profile::OpenaiResponses => {
+        Wire::OpenaiResponses => {
             named(ObjectWriter::new().text("type", "function")).raw("parameters", &schema).finish()
         }
-        Profile::Anthropic => named(ObjectWriter::new()).raw("input_schema", &schema).finish(),
+        Wire::Anthropic => named(ObjectWriter::new()).raw("input_schema", &schema).finish(),
         // `parameters` takes a part of JSON Schema only.
-        Profile::Gemini => named(ObjectWriter::new()).raw("parametersJsonSchema", &schema).finish(),
+        Wire::Gemini => named(ObjectWriter::new()).raw("parametersJsonSchema", &schema).finish(),
     })
 }
 

@@ -14,7 +14,7 @@ use crate::check::check_message;
 use crate::error::{ReadError, Warning};
 use crate::input::{Probe, Shape};
 use crate::json::{self, Object, defined_tools};
-use crate::{Format, LoadedSession, Profile};
+use crate::{Format, LoadedSession, Wire};
 
 /// The fields that hold the messages of `format`.
 pub(crate) fn keys(format: Format) -> &'static [&'static str] {
@@ -55,8 +55,8 @@ pub(crate) fn with_role(json: &str) -> Option<Object<'_>> {
 /// # Errors
 ///
 /// The first message that is not one, by its number.
-pub(crate) fn check_messages(shape: &Shape<'_>, profile: Profile) -> Result<(), ReadError> {
-    let format = profile.format();
+pub(crate) fn check_messages(shape: &Shape<'_>, profile: Wire) -> Result<(), ReadError> {
+    let format = Format::from(profile);
     for envelope in envelopes(shape, keys(format)) {
         // A request may have one text in place of a list.
         let is_text = envelope.list.as_ref().zip(envelope.items.first()).is_some_and(|(list, first)| *list == first.0);
@@ -78,7 +78,7 @@ pub(crate) fn read_sessions(
     warnings: &mut Vec<Warning>,
     mut fill: impl FnMut(&Envelope<'_>, &mut RequestReader),
 ) -> Result<Vec<LoadedSession>, ReadError> {
-    if let Some(profile) = Profile::from_format(format).filter(|_| probe.checked) {
+    if let Some(profile) = format.wire().filter(|_| probe.checked) {
         check_messages(&probe.shape, profile)?;
     }
     let envelopes = envelopes(&probe.shape, keys(format));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use epitome_session::{Content, EditKind, Epoch, Origin, Role, Session};
 
 use super::outcome;
-use crate::{Format, LoadedFile, LoadedSession, Profile, ReadOptions, Source, read, render, validate};
+use crate::{Format, LoadedFile, LoadedSession, ReadOptions, Source, Wire, read, render, validate};
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct Counts {
@@ -198,7 +198,7 @@ fn views_of_the_recorded_sessions_are_valid_for_every_provider() {
     for (name, loaded) in files() {
         for (index, LoadedSession { session, .. }) in loaded.sessions.iter().enumerate() {
             let source = Source::new(&loaded, index).unwrap();
-            for profile in Profile::ALL {
+            for profile in Wire::ALL {
                 for view in [session.view().to_vec(), session.full_view()] {
                     let rendered = render(&view, profile, session.tools.as_deref(), Some(&source));
                     let mut violations = validate(&rendered.json, profile);

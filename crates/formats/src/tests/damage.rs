@@ -5,7 +5,7 @@
 use crate::claude_code::tests as claude_code;
 use crate::codex::tests as codex;
 use crate::pi::tests as pi;
-use crate::{Format, Profile, ReadOptions, read, validate, write};
+use crate::{Format, ReadOptions, Wire, read, validate, write};
 
 #[test]
 fn odd_content_is_kept_and_never_fails() {
@@ -72,7 +72,7 @@ fn damage_anywhere_never_fails_and_what_is_read_is_rendered() {
             for (index, of_file) in loaded.sessions.iter().enumerate() {
                 for (format, ..) in Format::ALL.iter().filter(|(format, ..)| format.is_writable()) {
                     let written = write(&loaded, index, &of_file.session, *format).unwrap();
-                    let Some(profile) = Profile::from_format(*format).filter(|_| *format != loaded.format) else {
+                    let Some(profile) = format.wire().filter(|_| *format != loaded.format) else {
                         continue;
                     };
                     let json = String::from_utf8(written).unwrap();

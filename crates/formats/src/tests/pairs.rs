@@ -9,7 +9,7 @@ use epitome_session::{Change, Content, EditKind, Epoch, Excerpt, KeptRanges, Ope
 use serde_json::Value;
 
 use crate::claude_code::tests as claude_code;
-use crate::{Format, LoadedFile, Profile, ReadOptions, read, validate, write};
+use crate::{Format, LoadedFile, ReadOptions, Wire, read, validate, write};
 
 const MARK: &str = "[…]";
 
@@ -60,11 +60,11 @@ fn cut(loaded: &LoadedFile) -> String {
 fn check(format: Format, json: &str, expect: &str, ids: &str) {
     let loaded = load(json, format);
     assert_eq!(pairs(&loaded), expect, "{json}");
-    for profile in Profile::ALL.into_iter().filter(|profile| profile.format() != format) {
-        let written = write(&loaded, 0, &loaded.sessions[0].session, profile.format()).unwrap();
+    for profile in Wire::ALL.into_iter().filter(|profile| Format::from(profile) != format) {
+        let written = write(&loaded, 0, &loaded.sessions[0].session, Format::from(profile)).unwrap();
         let written = String::from_utf8(written).unwrap();
         assert_eq!(validate(&written, profile), [], "{profile:?}: {json}\n{written}");
-        assert_eq!(pairs(&load(&written, profile.format())).matches('=').count(), expect.matches('=').count());
+        assert_eq!(pairs(&load(&written, Format::from(profile))).matches('=').count(), expect.matches('=').count());
     }
     let own = write(&loaded, 0, &loaded.sessions[0].session, format).unwrap();
     if matches!(format, Format::OpenaiChat | Format::Gemini) {

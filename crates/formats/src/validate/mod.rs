@@ -12,14 +12,14 @@ use crate::anthropic::validate as anthropic;
 use crate::gemini::validate as gemini;
 use crate::openai_chat::validate as openai_chat;
 use crate::openai_responses::validate as openai_responses;
-use crate::render::Profile;
+use crate::render::Wire;
 
 /// Checks a request, a request object or a bare list of its messages, against the rules of `profile`. JSON lines are
 /// taken as a list of messages, or as requests of their own. Empty where it keeps them all. Linear in the request.
 ///
 /// Calls of the last message that is not a result may be unanswered: they are still being worked on. Whether reasoning
 /// stands where its signature was made cannot be seen here.
-pub fn validate(json: &str, profile: Profile) -> Vec<Violation> {
+pub fn validate(json: &str, profile: Wire) -> Vec<Violation> {
     let mut found = Findings::default();
     let mut values = Vec::new();
     for value in serde_json::Deserializer::from_str(json).into_iter::<Value>() {
@@ -46,26 +46,26 @@ pub fn validate(json: &str, profile: Profile) -> Vec<Violation> {
     found.0
 }
 
-fn request(value: &Value, list_name: &str, profile: Profile, found: &mut Findings) {
+fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) {
     let list = if value.is_array() { value } else { &value[list_name] };
     match list {
         Value::Array(list) => messages(list, list_name, profile, found),
-        Value::String(_) if profile == Profile::OpenaiResponses => {}
+        Value::String(_) if profile == Wire::OpenaiResponses => {}
         _ => found.add(list_name, "messages", "there is no list of messages".to_owned()),
     }
-    if profile == Profile::Anthropic {
+    if profile == Wire::Anthropic {
         anthropic::system(&value["system"], found);
     }
-    if profile == Profile::Gemini {
+    if profile == Wire::Gemini {
         gemini::system(value, found);
     }
     if let Some(tools) = value["tools"].as_array() {
         for (index, tool) in tools.iter().enumerate() {
             let named = match profile {
-                Profile::OpenaiChat => tool["function"]["name"].is_string() || tool["custom"]["name"].is_string(),
-                Profile::OpenaiResponses => tool["type"].is_string() && tool.get("input_schema").is_none(),
-                Profile::Anthropic => tool["name"].is_string() && tool.get("parameters").is_none(),
-                Profile::Gemini => gemini::is_tool(tool),
+                Wire::OpenaiChat => tool["function"]["name"].is_string() || tool["custom"]["name"].is_string(),
+                Wire::OpenaiResponses => tool["type"].is_string() && tool.get("input_schema").is_none(),
+                Wire::Anthropic => tool["name"].is_string() && tool.get("parameters").is_none(),
+                Wire::Gemini => gemini::is_tool(tool),
             };
             if !named {
                 found.add(&format!("tools[{index}]"), "tools", "the definition is not in this format".to_owned());
@@ -74,12 +74,12 @@ fn request(value: &Value, list_name: &str, profile: Profile, found: &mut Finding
     }
 }
 
-fn messages(list: &[Value], list_name: &str, profile: Profile, found: &mut Findings) {
+fn messages(list: &[Value], list_name: &str, profile: Wire, found: &mut Findings) {
     match profile {
-        Profile::OpenaiChat => openai_chat::check(list, list_name, found),
-        Profile::OpenaiResponses => openai_responses::check(list, list_name, found),
-        Profile::Anthropic => anthropic::check(list, list_name, found),
-        Profile::Gemini => gemini::check(list, list_name, found),
+        Wire::OpenaiChat => openai_chat::check(list, list_name, found),
+        Wire::OpenaiResponses => openai_responses::check(list, list_name, found),
+        Wire::Anthropic => anthropic::check(list, list_name, found),
+        Wire::Gemini => gemini::check(list, list_name, found),
     }
 }
 

@@ -2,7 +2,7 @@
 use super::*;
 
 /// The rules that a request breaks, in order.
-fn check(profile: Profile, json: &str, expect: &[&str]) {
+fn check(profile: Wire, json: &str, expect: &[&str]) {
     let found = validate(json, profile);
     let rules: Vec<&str> = found.iter().map(|violation| violation.rule).collect();
     assert_eq!(rules, expect, "{json}\n{found:?}");
@@ -10,7 +10,7 @@ fn check(profile: Profile, json: &str, expect: &[&str]) {
 
 #[test]
 fn openai_chat() {
-    let check = |json: &str, expect: &[&str]| check(Profile::OpenaiChat, json, expect);
+    let check = |json: &str, expect: &[&str]| check(Wire::OpenaiChat, json, expect);
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"run","arguments":"{}"}}]}"#;
     let user = r#"{"role":"user","content":"hi"}"#;
     let result = r#"{"role":"tool","tool_call_id":"1","content":""}"#;
@@ -45,7 +45,7 @@ fn openai_chat() {
 
 #[test]
 fn openai_responses() {
-    let check = |json: &str, expect: &[&str]| check(Profile::OpenaiResponses, json, expect);
+    let check = |json: &str, expect: &[&str]| check(Wire::OpenaiResponses, json, expect);
     let user = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}"#;
     let call = r#"{"type":"function_call","call_id":"1","name":"run","arguments":"{}"}"#;
     let output = r#"{"type":"function_call_output","call_id":"1","output":""}"#;
@@ -72,7 +72,7 @@ fn openai_responses() {
 
 #[test]
 fn anthropic() {
-    let check = |json: &str, expect: &[&str]| check(Profile::Anthropic, json, expect);
+    let check = |json: &str, expect: &[&str]| check(Wire::Anthropic, json, expect);
     let user = r#"{"role":"user","content":"hi"}"#;
     let call = r#"{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"run","input":{}}]}"#;
     let result = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"},{"type":"text","text":"go on"}]}"#;

@@ -12,7 +12,7 @@ use thiserror::Error;
 use target::Target;
 
 use crate::agent_file::mark::Mark;
-use crate::render::{Profile, Source, render};
+use crate::render::{Source, render};
 use crate::{Format, LoadedFile, claude_code, codex, pi};
 
 /// Why a session could not be written.
@@ -74,7 +74,7 @@ pub fn write_rows(loaded: &LoadedFile, index: usize, session: &Session) -> Resul
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let target = Target { loaded, index, original: &original.session, session, source: &source, again: false };
-    let profile = Profile::from_format(loaded.format).ok_or(WriteError::NotWritable(loaded.format))?;
+    let profile = loaded.format.wire().ok_or(WriteError::NotWritable(loaded.format))?;
     request::write_rows(&target, profile)
 }
 
@@ -118,7 +118,7 @@ fn write_as(
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let target = Target { loaded, index, original: &original.session, session, source: &source, again };
-    if let Some(profile) = Profile::from_format(to) {
+    if let Some(profile) = to.wire() {
         if to == loaded.format {
             return Ok(request::write(&target, profile));
         }

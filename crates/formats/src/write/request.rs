@@ -3,18 +3,18 @@
 use super::WriteError;
 use super::rows::rows;
 use super::target::Target;
-use crate::LoadedFile;
 use crate::gemini;
 use crate::input::{self, Shape};
 use crate::json::quote;
-use crate::render::{self, Profile, RequestItem, RequestParts};
+use crate::render::{self, RequestItem, RequestParts, Wire};
 use crate::requests;
 use crate::requests::envelope::{Envelope, envelopes};
+use crate::{Format, LoadedFile};
 
-pub(crate) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
+pub(crate) fn write(target: &Target<'_>, profile: Wire) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
     let shape = shape(target.loaded);
-    let mut found = shape.map(|shape| envelopes(&shape, requests::keys(profile.format()))).unwrap_or_default();
+    let mut found = shape.map(|shape| envelopes(&shape, requests::keys(Format::from(profile)))).unwrap_or_default();
     let whole = found.len() == 1;
     let view = target.session.view();
     // Some recordings are in this format in their messages only.
@@ -72,14 +72,14 @@ pub(crate) fn write(target: &Target<'_>, profile: Profile) -> Vec<u8> {
 }
 
 /// Writes the rows of a request in place of those that were read.
-pub(crate) fn write_rows(target: &Target<'_>, profile: Profile) -> Result<Vec<u8>, WriteError> {
+pub(crate) fn write_rows(target: &Target<'_>, profile: Wire) -> Result<Vec<u8>, WriteError> {
     let bytes = &*target.loaded.bytes;
     if target.is_unchanged() {
         return Ok(bytes.to_vec());
     }
-    let not_writable = || WriteError::NotWritable(profile.format());
+    let not_writable = || WriteError::NotWritable(Format::from(profile));
     let shape = shape(target.loaded).ok_or_else(not_writable)?;
-    let found = envelopes(&shape, requests::keys(profile.format()));
+    let found = envelopes(&shape, requests::keys(Format::from(profile)));
     let [envelope] = &found[..] else { return Err(not_writable()) };
     let Some(list) = &envelope.list else { return Err(not_writable()) };
     let items = rows(target, profile, &envelope.items)?;
@@ -99,11 +99,11 @@ fn shape(loaded: &LoadedFile) -> Option<Shape<'_>> {
 fn missing_system<'p>(
     envelope: &Envelope<'_>,
     parts: &'p RequestParts,
-    profile: Profile,
+    profile: Wire,
 ) -> Option<(&'static str, &'p str)> {
     let name = profile.system_field()?;
     let is_there = |name: &str| envelope.wrapper.as_ref().is_some_and(|wrapper| wrapper.get(name).is_some());
-    let has_place = is_there(name) || (profile == Profile::Gemini && is_there(gemini::SYSTEM_IN_SNAKE_CASE));
+    let has_place = is_there(name) || (profile == Wire::Gemini && is_there(gemini::SYSTEM_IN_SNAKE_CASE));
     parts.system.as_deref().filter(|_| !has_place).map(|system| (name, system))
 }
 

@@ -12,7 +12,7 @@ use super::target::Target;
 use crate::gemini::write::changed_part;
 use crate::json::{self, Object, ObjectWriter};
 use crate::message::write_messages;
-use crate::render::{Profile, RequestItem};
+use crate::render::{RequestItem, Wire};
 
 /// The names of the fields that hold the id of a call in a result, in the three forms.
 const RESULT_IDS: [&str; 2] = ["tool_call_id", "tool_use_id"];
@@ -40,7 +40,7 @@ struct Row<'t> {
 /// [`WriteError::Row`] where a row would have to change in another way than by a shorter text.
 pub(super) fn rows(
     target: &Target<'_>,
-    profile: Profile,
+    profile: Wire,
     items: &[(Range<usize>, &str)],
 ) -> Result<Vec<RequestItem>, WriteError> {
     let number = |record: &u32| {
@@ -93,7 +93,7 @@ pub(super) fn rows(
                 [] => RequestItem { json: items[at].1.to_owned(), record: row.record },
                 edited => {
                     let json = match profile {
-                        Profile::Gemini => changed_content(items[at].1, edited, &mut written_blocks),
+                        Wire::Gemini => changed_content(items[at].1, edited, &mut written_blocks),
                         _ => changed_row(items[at].1, edited, &mut written_blocks),
                     };
                     RequestItem::built(json.ok_or_else(|| problem("it is not JSON"))?)
@@ -113,7 +113,7 @@ pub(super) fn rows(
     Ok(written)
 }
 
-fn new_row(profile: Profile, entry: &Entry) -> Result<Vec<RequestItem>, WriteError> {
+fn new_row(profile: Wire, entry: &Entry) -> Result<Vec<RequestItem>, WriteError> {
     let messages = write_messages(profile, &[(*entry.message).clone()]);
     let messages = messages.map_err(|error| WriteError::Added(error.to_string()))?;
     Ok(messages.into_iter().map(RequestItem::built).collect())

@@ -8,7 +8,7 @@ use epitome_session::{
 };
 
 use super::*;
-use crate::render::Profile;
+use crate::render::Wire;
 use crate::tests::corpus::files;
 use crate::tests::samples::samples;
 use crate::{LoadedSession, ReadOptions, read};
@@ -105,7 +105,7 @@ fn check_agent_file(name: &str, loaded: &LoadedFile) {
     assert!(rewritten.warnings.len() <= loaded.warnings.len(), "{name}: {:?}", rewritten.warnings);
     assert_eq!(seen(rewritten.sessions[0].session.view()), seen(afresh.view()), "{name}: compacted afresh");
 
-    for profile in Profile::ALL {
+    for profile in Wire::ALL {
         let source = Source::new(&again, 0).unwrap();
         let rendered = render(second.view(), profile, None, Some(&source));
         assert_eq!(crate::validate(&rendered.json, profile), [], "{name}: {profile:?}");
@@ -333,7 +333,7 @@ fn of_a_message_with_results_and_text_only_what_is_left_is_written() {
     let input = r#"[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"tool_use","id":"t","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"out"},{"type":"text","text":"and more"}]},{"role":"assistant","content":"b"}]"#;
     let text = written(input, &[3]);
     assert!(!text.contains("and more") && text.contains("so far"), "{text}");
-    assert_eq!(crate::validate(&text, Profile::Anthropic), []);
+    assert_eq!(crate::validate(&text, Wire::Anthropic), []);
     let loaded = crate::tests::load(input);
     let mut session = loaded.sessions[0].session.clone();
     session.commit(Epoch::recorded(Trigger::Manual, [session.view()[3].key], Vec::new()));

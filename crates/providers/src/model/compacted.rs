@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_formats::{Profile, render};
+use epitome_formats::{Wire, render};
 use epitome_strategy::session::Position;
 use epitome_strategy::{Block, Content, Entry, EntryKey, Message, SummaryTask, Tokens, async_trait};
 use serde_json::{Map, Value};
@@ -80,7 +80,7 @@ fn render_task(task: &SummaryTask<'_>) -> String {
         })
         .collect();
     let tools = task.session.and_then(|session| session.tools.as_deref());
-    render(&entries, Profile::Anthropic, tools, None).json
+    render(&entries, Wire::Anthropic, tools, None).json
 }
 
 /// `message` without the parts that a provider takes only in their original place: reasoning, which is signed for its

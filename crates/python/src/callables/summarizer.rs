@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::Session;
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::strategy::{Message, SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ fn messages_of(messages: &[Arc<Message>]) -> Result<Value, String> {
     for message in messages {
         session.push(Message { records: Vec::new(), ..Message::clone(message) });
     }
-    let rendered = render(session.view(), Profile::OpenaiChat, None, None);
+    let rendered = render(session.view(), Wire::OpenaiChat, None, None);
     let mut request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
     Ok(request["messages"].take())
 }

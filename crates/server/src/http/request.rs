@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use epitome::formats::{Format, LoadedFile, Profile, ReadOptions, read};
+use epitome::formats::{Format, LoadedFile, ReadOptions, read};
 
 use super::error::ApiError;
 use super::parts;
@@ -20,7 +20,7 @@ pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: u
     }
     let loaded = read(bytes, ReadOptions { format, strict: true, ..ReadOptions::default() })
         .map_err(|error| Problem::UnreadableRequest.with(error.to_string()))?;
-    if Profile::from_format(loaded.format).is_none() {
+    if loaded.format.wire().is_none() {
         return Err(Problem::NotARequest
             .with(format!("this is a session of {}, and not a request to a provider", loaded.format)));
     }
@@ -33,6 +33,6 @@ pub(crate) fn read_request(bytes: Vec<u8>, format: Option<Format>, most_parts: u
 
 /// A provider's format by name.
 pub(crate) fn provider_format(name: &str) -> Result<Format, ApiError> {
-    let format = Format::from_str(name).ok().filter(|format| Profile::from_format(*format).is_some());
+    let format = Format::from_str(name).ok().filter(|format| format.wire().is_some());
     format.ok_or_else(|| Problem::UnknownFormat.with(format!("`{name}` is not the name of a provider's format")))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Extension, Request, State};
 use epitome::engine::count_message;
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::session::{Content, Message, Session};
 use epitome::strategy::ArchivedContent;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ async fn retrieve(
                 ArchivedContent::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
                 ArchivedContent::Messages(messages) => {
                     let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
-                    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
+                    let profile = format.wire().unwrap_or(Wire::OpenaiChat);
                     ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
                 }
             };
@@ -179,7 +179,7 @@ fn as_text(messages: &[Arc<Message>]) -> String {
     text
 }
 
-fn as_request(messages: &[Arc<Message>], profile: Profile) -> Result<Box<RawValue>, ApiError> {
+fn as_request(messages: &[Arc<Message>], profile: Wire) -> Result<Box<RawValue>, ApiError> {
     let mut session = Session::new();
     for message in messages {
         session.push(Message { records: Vec::new(), ..Message::clone(message) });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Extension, State};
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::store::ViewKind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -43,7 +43,7 @@ pub(crate) async fn request(
     QueryParameters(which): QueryParameters<RenderQuery>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
-    let profile = Profile::from_format(format).unwrap_or(Profile::OpenaiChat);
+    let profile = format.wire().unwrap_or(Wire::OpenaiChat);
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
         let tools = session.tools.as_deref();

@@ -1,6 +1,6 @@
 //! The proxy in front of Google: contents are compacted like other lists, the model is named by the path.
 
-use epitome::formats::{Profile, validate};
+use epitome::formats::{Wire, validate};
 use epitome_server::Settings;
 use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use reqwest::Response;
@@ -74,7 +74,7 @@ async fn a_session_is_compacted_again_and_again_and_stays_with_each() {
         let after: u32 = header(&response, "x-epitome-tokens-after").parse().unwrap();
         assert!(after <= 7_600, "{number}: {after}");
         let seen = upstream.requests().pop().unwrap();
-        assert_eq!(validate(&seen.text(), Profile::Gemini), [], "{number}");
+        assert_eq!(validate(&seen.text(), Wire::Gemini), [], "{number}");
         assert_eq!(seen.json()["generationConfig"]["temperature"], 0.25, "other fields stay");
         let now = contents(&seen);
         match &last {
@@ -117,7 +117,7 @@ async fn a_refusal_as_too_long_is_sent_once_more() {
     assert_eq!((response.status().as_u16(), header(&response, "x-epitome-status")), (200, "overflow-retried"));
     assert_eq!(response.text().await.unwrap(), EVENTS, "nothing of the refusal is in it");
     let seen = upstream.requests();
-    assert_eq!((seen.len(), validate(&seen[1].text(), Profile::Gemini)), (2, vec![]));
+    assert_eq!((seen.len(), validate(&seen[1].text(), Wire::Gemini)), (2, vec![]));
 }
 
 #[tokio::test]

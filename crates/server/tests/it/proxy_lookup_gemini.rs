@@ -1,6 +1,6 @@
 //! The proxy's own tools in Gemini's contents: what the model looks up, and what the client and Google see of it.
 
-use epitome::formats::{Profile, validate};
+use epitome::formats::{Wire, validate};
 use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ async fn the_client_sees_the_final_answer_only() {
         for seen in &requests {
             assert_eq!(functions(seen), ["bash", "search_history", "recall"]);
             assert_eq!(seen.json()["tools"].as_array().unwrap().len(), 1, "Google takes one list of functions only");
-            assert_eq!(validate(&seen.text(), Profile::Gemini), [], "{}", seen.text());
+            assert_eq!(validate(&seen.text(), Wire::Gemini), [], "{}", seen.text());
         }
         let second = contents(&requests[1]);
         let [.., said, found] = &second[..] else { panic!() };
@@ -172,7 +172,7 @@ async fn beside_the_clients_calls() {
                 let more = [json!({"role": "model", "parts": parts}), json!({"role": "user", "parts": [made.clone()]})];
                 send(&service, &longer(&request, &more), is_stream).await;
                 let seen = &upstream.requests()[1];
-                assert_eq!(validate(&seen.text(), Profile::Gemini), [], "{}", seen.text());
+                assert_eq!(validate(&seen.text(), Wire::Gemini), [], "{}", seen.text());
                 let now = contents(seen);
                 let [.., said, answered] = &now[..] else { panic!() };
                 assert_eq!(said["parts"], json!(called), "as the model made them");

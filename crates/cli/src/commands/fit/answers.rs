@@ -177,7 +177,7 @@ fn session_of(question: &Question) -> Result<Session, Refusal> {
         (None, None) => {
             let profile = question.profile()?;
             let list = question.list()?.join(",");
-            (format!(r#"{{"{}":[{list}]}}"#, profile.list_field()).into_bytes(), Some(profile.format()))
+            (format!(r#"{{"{}":[{list}]}}"#, profile.list_field()).into_bytes(), Some(profile.into()))
         }
         (Some(_), Some(_)) => return Err(Refusal::bad("`file` and `content` exclude each other", "leave one of them")),
     };

@@ -1,6 +1,6 @@
 //! Fitters, one for each form and budget that is asked for.
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::{Budget, Runtime};
 use epitome_fit::{FitOptions, Fitter};
 
@@ -17,7 +17,7 @@ const ARCHIVE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Fitters, the one used last at the end.
 #[derive(Debug, Default)]
-pub(super) struct Fitters(Vec<(Profile, Budget, Fitter)>);
+pub(super) struct Fitters(Vec<(Wire, Budget, Fitter)>);
 
 impl Fitters {
     /// The fitter for a question, made where there is none yet.
@@ -25,7 +25,7 @@ impl Fitters {
         let (profile, mut options) = (question.profile()?, options(question, runtime)?);
         options.memory_bytes = MEMORY_BYTES;
         options.archive_bytes = ARCHIVE_BYTES;
-        let is_it = |kept: &(Profile, Budget, Fitter)| kept.0 == profile && kept.1 == options.budget;
+        let is_it = |kept: &(Wire, Budget, Fitter)| kept.0 == profile && kept.1 == options.budget;
         let fitter = match self.0.iter().position(is_it) {
             Some(at) => self.0.remove(at),
             None => {

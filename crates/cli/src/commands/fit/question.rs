@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -121,12 +121,12 @@ impl Refusal {
 
 impl Question {
     /// The form of the messages.
-    pub(super) fn profile(&self) -> Result<Profile, Refusal> {
-        let forms = || Profile::ALL.map(|profile| profile.format().as_str()).join(", ");
+    pub(super) fn profile(&self) -> Result<Wire, Refusal> {
+        let forms = || Wire::ALL.map(|profile| profile.as_str()).join(", ");
         let Some(name) = &self.format else {
             return Err(Refusal::bad("`format` is missing", &format!("it is one of {}", forms())));
         };
-        let found = Profile::ALL.into_iter().find(|profile| profile.format().as_str() == name);
+        let found = Wire::ALL.into_iter().find(|profile| profile.as_str() == name);
         found.ok_or_else(|| {
             Refusal::bad(format!("`format`: there is no `{name}`"), &format!("it is one of {}", forms()))
         })

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use epitome::engine::Threshold;
-use epitome::formats::Profile;
+use epitome::formats::Wire;
 use epitome::session::Heading;
 use epitome::session::speaker::typed_parts;
 use epitome::{Budget, Runtime};
@@ -144,7 +144,7 @@ impl<'c> Fitting<'c> {
 
     fn fitted(&self, entries: &[ConversationEntry], options: FitOptions) -> Result<Fitted, Failure> {
         let list: Vec<String> = entries.iter().map(|entry| entry.wire().to_string()).collect();
-        fit(&self.runtime, Profile::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
+        fit(&self.runtime, Wire::Anthropic, options, &FitRequest::new(&list)).map_err(Failure::usage)
     }
 
     fn tokens(&self, entries: &[ConversationEntry]) -> Result<u32, Failure> {

@@ -1,6 +1,6 @@
 //! A view as it is sent to a provider, and as one text in which probes are searched for.
 
-use epitome::formats::{Profile, render};
+use epitome::formats::{Wire, render};
 use epitome::session::{Entry, Message, Origin, Role};
 use epitome::strategy::TokenCounter as _;
 use serde_json::Value;
@@ -14,7 +14,7 @@ const ROOM: u32 = 500;
 
 /// Returns the messages of a view in the form of OpenAI chat; the error says what is wrong with the rendering.
 pub fn messages_of(entries: &[Entry], tools: Option<&str>) -> Result<Vec<Value>, String> {
-    let rendered = render(entries, Profile::OpenaiChat, tools, None);
+    let rendered = render(entries, Wire::OpenaiChat, tools, None);
     let mut request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
     match request.get_mut("messages").map(Value::take) {
         Some(Value::Array(messages)) => Ok(messages),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use epitome::formats::{Format, Profile, defined_tools};
+use epitome::formats::{Format, Wire, defined_tools};
 use epitome::strategy::HostChanges;
 
 use super::Incoming;
@@ -101,7 +101,7 @@ impl UnreadRequest {
         let mut items = Vec::with_capacity(self.known.len());
         let (mut learnt, mut read) = (Vec::new(), 0);
         let n_beside = usize::from(self.outline.system.is_some());
-        let beside = Profile::from_format(self.format).and_then(Profile::system_field).unwrap_or_default();
+        let beside = self.format.wire().and_then(Wire::system_field).unwrap_or_default();
         let places = self.outline.system.iter().chain(&self.list).zip(&self.keys).zip(&self.known);
         for (number, ((at, key), known)) in places.enumerate() {
             let item = match known {

@@ -1,0 +1,8 @@
+//! How each provider speaks: its requests and what they are made of, its answers, its streams and its errors.
+//!
+//! Nothing here knows a session, counts tokens or does IO. Each provider's interface has a folder; what every interface has
+//! in common is beside them. The crates above ask [`Wire`] and have no arms of their own on the provider.
+
+mod wire;
+
+pub use wire::Wire;
