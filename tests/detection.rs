@@ -147,7 +147,7 @@ fn labelled_sessions() {
 /// The session, written in a profile's format and read again.
 fn through(session: &Session, profile: Wire) -> Session {
     let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-    let options = ReadOptions { format: Some(Format::from(profile)), strict: true, ..ReadOptions::default() };
+    let options = ReadOptions { format: Some(profile.into()), strict: true, ..ReadOptions::default() };
     read(rendered.json.into_bytes(), options).unwrap().sessions.remove(0).session
 }
 

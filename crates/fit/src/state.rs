@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::engine::{Budget, Floor};
-use epitome::formats::{Format, Wire};
+use epitome::formats::Wire;
 use epitome::session::Message;
 use epitome::strategy::ArchivedContent;
 use epitome::{Engine, Runtime};

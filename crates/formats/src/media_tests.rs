@@ -59,7 +59,7 @@ fn each_form_takes_what_it_has_a_place_for() {
                 if from == Wire::OpenaiResponses { "input_text" } else { "text" },
             )
             .into_bytes(),
-            ReadOptions { format: Some(from.format()), ..ReadOptions::default() },
+            ReadOptions { format: Some(from.into()), ..ReadOptions::default() },
         )
         .unwrap();
         let rendered = render(loaded.sessions[0].session.view(), to, None, None);

@@ -133,7 +133,7 @@ impl Fitter {
     /// What left under a handle.
     fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let content = py.detach(|| self.fitter.retrieve(handle));
-        content.map(|content| content_of(py, &content, Format::from(self.profile))).transpose()
+        content.map(|content| content_of(py, &content, self.profile.into())).transpose()
     }
 
     /// The format of its lists.

@@ -346,7 +346,7 @@ impl Session {
     /// What left under a handle.
     fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
         let content = self.look(py, |live| Ok(live.recall(handle)?))?;
-        content.map(|content| content_of(py, &content, Format::from(self.profile))).transpose()
+        content.map(|content| content_of(py, &content, self.profile.into())).transpose()
     }
 
     /// The passages of everything that was said that match a query.

@@ -5,7 +5,7 @@
 use crate::claude_code::tests as claude_code;
 use crate::codex::tests as codex;
 use crate::pi::tests as pi;
-use crate::{Format, ReadOptions, Wire, read, validate, write};
+use crate::{Format, ReadOptions, read, validate, write};
 
 #[test]
 fn odd_content_is_kept_and_never_fails() {

@@ -60,7 +60,7 @@ fn cut(loaded: &LoadedFile) -> String {
 fn check(format: Format, json: &str, expect: &str, ids: &str) {
     let loaded = load(json, format);
     assert_eq!(pairs(&loaded), expect, "{json}");
-    for profile in Wire::ALL.into_iter().filter(|profile| Format::from(profile) != format) {
+    for profile in Wire::ALL.into_iter().filter(|profile| Format::from(*profile) != format) {
         let written = write(&loaded, 0, &loaded.sessions[0].session, Format::from(profile)).unwrap();
         let written = String::from_utf8(written).unwrap();
         assert_eq!(validate(&written, profile), [], "{profile:?}: {json}\n{written}");

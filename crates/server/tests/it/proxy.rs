@@ -1,6 +1,6 @@
 //! The proxy: what goes through, what is made smaller, and that it stays as it was decided.
 
-use epitome::formats::{Wire, validate};
+use epitome::formats::{Wire as ProviderWire, validate};
 use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
@@ -8,11 +8,11 @@ use crate::support::{Running, SMALL, Wire, asked, header, read};
 
 const EVENTS: &str = "event: message_start\ndata: {\"type\":\"message_start\"}\n\ndata: {\"delta\":\"caf\u{e9}\"}\n\n: ping\n\ndata: [DONE]\n\n";
 
-fn profile(wire: Wire) -> Wire {
+fn profile(wire: Wire) -> ProviderWire {
     match wire {
-        Wire::Chat => Wire::OpenaiChat,
-        Wire::Responses => Wire::OpenaiResponses,
-        Wire::Anthropic => Wire::Anthropic,
+        Wire::Chat => ProviderWire::OpenaiChat,
+        Wire::Responses => ProviderWire::OpenaiResponses,
+        Wire::Anthropic => ProviderWire::Anthropic,
     }
 }
 
@@ -257,7 +257,7 @@ async fn a_signed_loop_that_goes_on_is_not_touched() {
         let before: Vec<String> = request["messages"].as_array().unwrap().iter().map(ToString::to_string).collect();
         let of_loop = (2 * steps).min(now.len());
         assert_eq!(now[now.len() - of_loop..], before[before.len() - of_loop..], "{steps}: signatures and all");
-        assert_eq!(validate(&seen.last().unwrap().text(), Wire::Anthropic), []);
+        assert_eq!(validate(&seen.last().unwrap().text(), ProviderWire::Anthropic), []);
     }
 }
 
@@ -273,7 +273,7 @@ async fn a_signed_loop_that_fills_the_window_keeps_its_newest_step() {
         let response = service.post(wire.path(), &request).send().await.unwrap();
         let seen = upstream.requests();
         let text = seen.last().unwrap().text();
-        assert_eq!(validate(&text, Wire::Anthropic), [], "{steps}");
+        assert_eq!(validate(&text, ProviderWire::Anthropic), [], "{steps}");
         let now = sent(wire, seen.last().unwrap());
         let before = sent(wire, &ReceivedRequest { body: request.to_string().into_bytes(), ..seen[0].clone() });
         assert_eq!(now[now.len() - 2..], before[before.len() - 2..], "{steps}");

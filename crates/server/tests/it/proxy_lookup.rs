@@ -1,6 +1,6 @@
 //! The proxy's own tools: what the model looks up, what the client sees of it, and what the provider is sent later.
 
-use epitome::formats::{Wire, validate};
+use epitome::formats::{Wire as ProviderWire, validate};
 use epitome_server::Tokens;
 use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
@@ -259,11 +259,11 @@ fn seen(wire: Wire, body: &str, is_stream: bool) -> Seen {
     seen
 }
 
-fn profile(wire: Wire) -> Wire {
+fn profile(wire: Wire) -> ProviderWire {
     match wire {
-        Wire::Chat => Wire::OpenaiChat,
-        Wire::Responses => Wire::OpenaiResponses,
-        Wire::Anthropic => Wire::Anthropic,
+        Wire::Chat => ProviderWire::OpenaiChat,
+        Wire::Responses => ProviderWire::OpenaiResponses,
+        Wire::Anthropic => ProviderWire::Anthropic,
     }
 }
 

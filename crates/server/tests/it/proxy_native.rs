@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use epitome::formats::{Wire, validate};
+use epitome::formats::{Wire as ProviderWire, validate};
 use epitome_server::{ItemKeys, Settings, StoreLocation, Tokens};
 use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ async fn codex_is_given_an_item_several_compactions_deep() {
             let response = service.post(wire.path(), &request).send().await.unwrap();
             assert_eq!(header(&response, "x-epitome-status"), "passed");
             let sent = upstream.requests().last().unwrap().clone();
-            assert_eq!(validate(&sent.text(), Wire::OpenaiResponses), []);
+            assert_eq!(validate(&sent.text(), ProviderWire::OpenaiResponses), []);
             assert!(!sent.text().contains("epitome.c1."), "the provider cannot read the item");
             let input = sent.json()["input"].as_array().unwrap().clone();
             let said = |text: &str| input.iter().filter(|item| item.to_string().contains(text)).count();
@@ -113,7 +113,7 @@ async fn the_route_for_compactions() {
     read(service.post(wire.path(), &request)).await;
     let sent = upstream.requests()[0].text();
     assert_eq!(sent.matches("Find out why the build").count(), 1, "{sent}");
-    assert_eq!(validate(&sent, Wire::OpenaiResponses), []);
+    assert_eq!(validate(&sent, ProviderWire::OpenaiResponses), []);
     // What only the provider can do, it is asked for.
     let check = async |body: Value, detail: &str| {
         let response = service.post(COMPACT, &body).send().await.unwrap();
@@ -153,7 +153,7 @@ async fn from_a_threshold_on_the_item_comes_in_front_of_the_answer() {
     let seen = upstream.requests();
     assert!(seen.iter().all(|sent| sent.json()["context_management"].is_null()), "no provider is asked for it as well");
     assert!(seen[1].body.len() < long.to_string().len() / 2);
-    assert_eq!(validate(&seen[1].text(), Wire::OpenaiResponses), []);
+    assert_eq!(validate(&seen[1].text(), ProviderWire::OpenaiResponses), []);
     // The client goes on with what it was given, and may leave out what is in front of the item.
     let mut output = answer["output"].as_array().unwrap().clone();
     output[1] = wire.said("A parser.");
@@ -237,7 +237,7 @@ async fn anthropics_compaction_on_demand() {
         }
         let (status, _) = read(service.post(wire.path(), &request)).await;
         let sent = upstream.requests().last().unwrap().text();
-        assert_eq!((status, validate(&sent, Wire::Anthropic)), (200, vec![]), "{sent}");
+        assert_eq!((status, validate(&sent, ProviderWire::Anthropic)), (200, vec![]), "{sent}");
         assert_eq!(sent.matches("Find out why the build of the parser fails.").count(), 1, "{sent}");
         assert!(!sent.contains("epitome.c1."));
     }
@@ -272,7 +272,7 @@ async fn anthropics_edit() {
     let now = upstream.requests()[1].json();
     let before = sent["messages"].as_array().unwrap();
     assert_eq!(now["messages"].as_array().unwrap()[..before.len()], before[..], "the cache stays warm");
-    assert_eq!(validate(&upstream.requests()[1].text(), Wire::Anthropic), []);
+    assert_eq!(validate(&upstream.requests()[1].text(), ProviderWire::Anthropic), []);
 }
 
 #[tokio::test]
