@@ -119,7 +119,7 @@ fn a_tool_never_speaks_for_the_user() {
                 assert!(typed.as_ref().is_none_or(|typed| typed.held <= 1), "{label}: {typed:?}");
                 // Another program sends on what was written here.
                 let rendered = render(session.view(), profile, session.tools.as_deref(), None);
-                let options = ReadOptions { format: Some(Format::from(profile)), ..ReadOptions::default() };
+                let options = ReadOptions { format: Some(profile.into()), ..ReadOptions::default() };
                 session = read(rendered.json.into_bytes(), options).unwrap().sessions.remove(0).session;
                 grow(&mut session, 100 * (generation + 1));
             }
