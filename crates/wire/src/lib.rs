@@ -3,6 +3,11 @@
 //! Nothing here knows a session, counts tokens or does IO. Each provider's interface has a folder; what every interface has
 //! in common is beside them. The crates above ask [`Wire`] and have no arms of their own on the provider.
 
+pub mod anthropic;
+mod class;
+pub mod openai_responses;
+pub mod tool;
 mod wire;
 
+pub use class::PartClass;
 pub use wire::Wire;

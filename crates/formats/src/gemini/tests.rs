@@ -22,7 +22,9 @@ fn requests() {
         "tool/Tool: result( one)",
         r#"tool/Tool: result( {"files":["x"]})"#,
         "user/Typed: go on",
-        "assistant/Model: opaque(executableCode) | opaque(codeExecutionResult) | ",
+        r#"assistant/Model: call( code_execution {"language":"PYTHON","code":"1"})"#,
+        "tool/Tool: result( outcome: OUTCOME_OK\n1)",
+        "assistant/Model: ",
         "user/Typed: thanks",
     ];
     check(Format::Gemini, REQUEST, &log, &[]);

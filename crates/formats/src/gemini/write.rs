@@ -17,7 +17,7 @@ const OF_ANOTHER_MODEL: &str = "skip_thought_signature_validator";
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
-        plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
+        plan.turns.into_iter().partition(|turn| turn.is_prompt);
     parts.system = system_prompt(&system);
     for group in conversation.chunk_by(is_one_content) {
         match recorded(group, source) {
@@ -41,6 +41,7 @@ impl Side {
     fn from_turn(turn: &MessageToRender<'_>) -> Self {
         match turn.message.role {
             Role::Assistant => Self::Model,
+            Role::Tool if turn.is_beside_call => Self::Model,
             Role::Tool => Self::Functions,
             Role::User | Role::System => Self::User,
         }

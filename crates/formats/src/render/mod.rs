@@ -2,6 +2,7 @@
 
 mod ids;
 pub(crate) mod plan;
+mod recorded;
 mod request;
 mod source;
 mod tools;

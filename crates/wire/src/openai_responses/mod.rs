@@ -1,0 +1,5 @@
+//! OpenAI Responses.
+
+mod classes;
+
+pub use classes::{class_of_item, is_run_by_provider};
