@@ -1,5 +1,6 @@
 //! Rendering a view as the request that a provider takes.
 
+pub(crate) mod changed;
 mod ids;
 pub(crate) mod plan;
 mod recorded;

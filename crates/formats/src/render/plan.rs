@@ -10,6 +10,7 @@ use epitome_session::{
     ToolCall, ToolResult,
 };
 
+use super::changed;
 use super::ids::Ids;
 use super::recorded;
 use super::source::Source;
@@ -354,6 +355,10 @@ impl<'a> Planner<'a, '_> {
         let blocks = entry.message.blocks.iter().enumerate();
         let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
         let mut message = Cow::Borrowed(&*entry.message);
+        let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
+        if is_own && entry.is_edited() {
+            changed::carry_over(entry, message.to_mut(), dialect_of(self.profile));
+        }
         if !keeps.iter().all(|keep| *keep) {
             let mut keeps = keeps.into_iter();
             message.to_mut().blocks.retain(|_| keeps.next().unwrap_or(true));
