@@ -5,6 +5,7 @@
 
 pub mod anthropic;
 mod class;
+pub mod openai_chat;
 pub mod openai_responses;
 pub mod tool;
 mod wire;

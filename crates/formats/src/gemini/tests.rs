@@ -73,7 +73,8 @@ fn written_back() {
         vec![Change::Trim { entry: key(2), block: 2, arguments }, Change::Excerpt { entry: key(4), block: 0, excerpt }],
     );
     let call = r#"{"functionCall":{"name":"run","args":{"a": 1}},"thoughtSignature":"T2"}"#;
-    let after = r#"{"functionCall":{"name":"run","args":{"a":"[…]"}},"thoughtSignature":"skip_thought_signature_validator"}"#;
+    let after =
+        r#"{"functionCall":{"name":"run","args":{"a":"[…]"}},"thoughtSignature":"skip_thought_signature_validator"}"#;
     let contents = [
         lines[0].to_owned(),
         lines[1].replace(call, after),

@@ -114,7 +114,8 @@ pub(crate) fn read_sessions(
                 wrapper.get("tools").or_else(|| wrapper.get("functions")).and_then(defined_tools).map(Arc::from);
             session.id = name_of(wrapper).map(Arc::from);
         }
-        loaded.push(LoadedSession { name, session, records: reader.records });
+        let model = envelope.wrapper.as_ref().and_then(|wrapper| Some(wrapper.text("model")?.into_owned()));
+        loaded.push(LoadedSession { name, session, records: reader.records, model });
     }
     Ok(loaded)
 }
