@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::changes::replaced_lines;
-use crate::companions::Companions;
-use crate::nesting::Nesting;
+use crate::heads::Heads;
 use crate::passage::Kind;
 use crate::source::Source;
 use crate::terms::KeyMap;
@@ -48,8 +47,7 @@ pub(crate) struct Choice<'c> {
     pub(crate) order: Vec<u32>,
     /// The bound for the lines of each run.
     runs: Bounds,
-    companions: Companions,
-    nesting: Nesting,
+    heads: Heads,
 }
 
 /// The bound for the lines of each run of units, and the tokens that they take.
@@ -123,8 +121,7 @@ impl<'c> Choice<'c> {
             used: 0,
             order: Vec::new(),
             runs: Bounds::default(),
-            companions: Companions::default(),
-            nesting: Nesting::default(),
+            heads: Heads::default(),
         };
         for (number, passage) in source.passages.iter().enumerate() {
             if stays(number) {
@@ -139,8 +136,7 @@ impl<'c> Choice<'c> {
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
-        choice.companions = Companions::new(source, worth, &choice.open);
-        choice.nesting = Nesting::new(source, &choice.open);
+        choice.heads = Heads::new(source, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice
@@ -157,7 +153,7 @@ impl<'c> Choice<'c> {
     pub(crate) fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
-        while at > 0 && (self.runs.used[run] > self.runs.most[run] || self.is_orphan(self.order[at - 1])) {
+        while at > 0 && (self.runs.used[run] > self.runs.most[run] || is_orphan(&self.heads, &self.kept, self.order[at - 1])) {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
@@ -177,7 +173,7 @@ impl<'c> Choice<'c> {
     pub(crate) fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
         let (mut passed, mut others) = (Vec::new(), Vec::new());
         while let Some(Candidate { density, line }) = self.heap.pop() {
-            if self.kept[line as usize] || self.waits(line) {
+            if self.kept[line as usize] {
                 continue;
             }
             if !is_among(line) {
@@ -262,15 +258,10 @@ impl<'c> Choice<'c> {
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
-        while let Some(orphan) = self.order.pop_if(|line| self.nesting.is_orphan(*line, &self.kept)) {
+        while let Some(orphan) = self.order.pop_if(|line| is_orphan(&self.heads, &self.kept, *line)) {
             self.forget(orphan);
         }
         Some(line)
-    }
-
-    /// Whether what a line stands under is not kept.
-    fn is_orphan(&self, line: u32) -> bool {
-        self.nesting.is_orphan(line, &self.kept)
     }
 
     fn forget(&mut self, line: u32) {
@@ -334,7 +325,7 @@ impl<'c> Choice<'c> {
     fn head(&self, line: u32) -> Option<u32> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
         let call = passage.action.filter(|_| passage.kind != Kind::Call);
-        self.nesting.parent(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
+        self.heads.above(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
     }
 
     /// Returns what a line stands under and is not kept yet, the innermost first.
@@ -349,12 +340,7 @@ impl<'c> Choice<'c> {
 
     /// Returns the line that a line is kept with, where it is not kept yet.
     fn companion(&self, line: u32) -> Option<u32> {
-        self.companions.brought_by(line).filter(|other| !self.kept[*other as usize])
-    }
-
-    /// Whether a line is not worth anything yet: it enters again when the line behind it is taken.
-    fn waits(&self, line: u32) -> bool {
-        self.companions.awaited_by(line).is_some_and(|other| !self.kept[other as usize])
+        self.heads.brought_by(line).filter(|other| !self.kept[*other as usize])
     }
 
     /// Returns a line with everything that is taken with it: its companions, what it stands under and these ones'.
@@ -374,6 +360,11 @@ impl<'c> Choice<'c> {
         let [before, next] = self.neighbours(line);
         before.is_none_or(|before| self.kept[before as usize]) || next.is_some_and(|next| self.kept[next as usize])
     }
+}
+
+/// Whether what a line stands under is not kept.
+fn is_orphan(heads: &Heads, kept: &[bool], line: u32) -> bool {
+    heads.above(line).is_some_and(|above| !kept[above as usize])
 }
 
 /// The most lines that are passed over, as too long for the rest, before a choice ends.

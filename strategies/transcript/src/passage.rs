@@ -42,8 +42,6 @@ pub(crate) struct Line {
     pub(crate) starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
-    /// The line that begins its record, where it is a part of a long one.
-    pub(crate) head: Option<u32>,
     /// The probability that it is a person's demand, or a fact to be kept in mind; 0 where that is unlikely.
     pub(crate) demand: f32,
     pub(crate) passage: u32,

@@ -185,7 +185,6 @@ mod tests {
                     sign: Sign::Plain,
                     starts_line: at == 0 || text[..at].ends_with('\n'),
                     gap_before: false,
-                    head: None,
                     demand: 0.0,
                     passage: 0,
                 });

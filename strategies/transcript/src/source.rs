@@ -204,7 +204,6 @@ impl Source {
             sign: Sign::Plain,
             starts_line: true,
             gap_before: false,
-            head: None,
             demand: 0.0,
             passage,
         });
@@ -297,7 +296,6 @@ impl Source {
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
-                head: piece.head.map(|head| first + head as u32),
                 demand: 0.0,
                 passage,
             });
