@@ -153,7 +153,9 @@ impl<'c> Choice<'c> {
     pub(crate) fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
-        while at > 0 && (self.runs.used[run] > self.runs.most[run] || is_orphan(&self.heads, &self.kept, self.order[at - 1])) {
+        while at > 0
+            && (self.runs.used[run] > self.runs.most[run] || is_orphan(&self.heads, &self.kept, self.order[at - 1]))
+        {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {

@@ -131,7 +131,8 @@ fn heading_level(line: &str) -> Option<usize> {
 /// Whether a line is an item of a list.
 fn is_item(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let mark = if digits == 0 { line.strip_prefix(['-', '*', '•', '+']) } else { line[digits..].strip_prefix(['.', ')']) };
+    let mark =
+        if digits == 0 { line.strip_prefix(['-', '*', '•', '+']) } else { line[digits..].strip_prefix(['.', ')']) };
     digits <= 3 && mark.is_some_and(|rest| rest.starts_with(' '))
 }
 

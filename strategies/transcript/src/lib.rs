@@ -7,7 +7,6 @@ mod choose;
 mod counts;
 mod digest;
 mod excerpts;
-mod failures;
 mod fit;
 mod heads;
 mod layout;
