@@ -27,11 +27,12 @@ const PRICE: f32 = 0.9;
 /// terms worth less elsewhere, so entries go out of date: [`take_until`](Self::take_until) values the top anew and puts
 /// it back where the next entry is better. Lines next to a taken one gain, so they enter again with their new value;
 /// the old entry is skipped once the line is kept.
-pub(crate) struct Choice<'c> {
+#[derive(Debug)]
+pub struct Choice<'c> {
     source: &'c Source,
     worth: &'c Worth,
     /// Whether each line is kept.
-    pub(crate) kept: Vec<bool>,
+    pub kept: Vec<bool>,
     /// Whether each line takes part at all.
     open: Vec<bool>,
     /// How many kept lines have each term.
@@ -42,7 +43,7 @@ pub(crate) struct Choice<'c> {
     taken: Vec<u32>,
     heap: BinaryHeap<Candidate>,
     /// Tokens of all kept lines.
-    pub(crate) used: u32,
+    pub used: u32,
     /// The lines in the order in which they were taken.
     pub(crate) order: Vec<u32>,
     /// The bound for the lines of each run.
@@ -52,18 +53,18 @@ pub(crate) struct Choice<'c> {
 
 /// The bound for the lines of each run of units, and the tokens that they take.
 #[derive(Debug, Default)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// The run of each passage; `None` where its lines have no bound.
-    pub(crate) of_passage: Vec<Option<u32>>,
+    pub of_passage: Vec<Option<u32>>,
     /// The most tokens that the lines of each run may take.
-    pub(crate) most: Vec<u32>,
+    pub most: Vec<u32>,
     used: Vec<u32>,
 }
 
 impl Bounds {
-    /// Returns the same bound for each of `runs` runs.
-    pub(crate) fn new(of_passage: Vec<Option<u32>>, runs: usize, most: u32) -> Self {
-        Self { of_passage, most: vec![most; runs], used: vec![0; runs] }
+    /// Returns bounds of so many tokens for runs: `of_passage` has the run of each passage.
+    pub fn new(of_passage: Vec<Option<u32>>, most: Vec<u32>) -> Self {
+        Self { of_passage, used: vec![0; most.len()], most }
     }
 
     fn run(&self, passage: u32) -> Option<usize> {
@@ -75,6 +76,7 @@ impl Bounds {
     }
 }
 
+#[derive(Debug)]
 struct Candidate {
     density: f32,
     line: u32,
@@ -103,7 +105,7 @@ impl Ord for Candidate {
 impl<'c> Choice<'c> {
     /// Returns a choice among the lines of the passages for which `is_open` holds; the lines of those for which `stays`
     /// holds are shown anyway. Linear in the lines.
-    pub(crate) fn new(
+    pub fn new(
         source: &'c Source,
         worth: &'c Worth,
         is_open: impl Fn(usize) -> bool,
@@ -143,14 +145,14 @@ impl<'c> Choice<'c> {
     }
 
     /// Sets bounds for the lines of runs.
-    pub(crate) fn with_bounds(mut self, runs: Bounds) -> Self {
+    pub fn with_bounds(mut self, runs: Bounds) -> Self {
         self.runs = runs;
         self
     }
 
     /// Lowers the bound of a run to `over` tokens under what its lines take, and removes the lines that were taken
     /// last.
-    pub(crate) fn shrink(&mut self, run: usize, over: u32) {
+    pub fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
         while at > 0
@@ -167,12 +169,12 @@ impl<'c> Choice<'c> {
 
     /// Takes lines until they make `room` tokens; a line that is too long for the rest is passed over. Can be called
     /// again with more room.
-    pub(crate) fn take_until(&mut self, room: u32) {
+    pub fn take_until(&mut self, room: u32) {
         self.take_among(room, |_| true);
     }
 
     /// Takes lines for which `is_among` holds until all taken ones make `room` tokens.
-    pub(crate) fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
+    pub fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
         let (mut passed, mut others) = (Vec::new(), Vec::new());
         while let Some(Candidate { density, line }) = self.heap.pop() {
             if self.kept[line as usize] {
