@@ -138,7 +138,7 @@ impl<'c> Choice<'c> {
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
-        choice.heads = Heads::new(source, &choice.open);
+        choice.heads = Heads::new(source, worth, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice

@@ -3,6 +3,11 @@
 
 use crate::passage::{Kind, Passage};
 use crate::source::Source;
+use crate::worth::Worth;
+
+/// Tokens of the longest line that a line of the model's brings: about a line of prose. What a person typed comes whatever it
+/// costs.
+const LONGEST_BROUGHT: u32 = 60;
 
 const NONE: u32 = u32::MAX;
 /// The most lines that lead to one another: a heading, a sentence, the fence of a block.
@@ -21,7 +26,7 @@ pub(crate) struct Heads {
 
 impl Heads {
     /// Finds the heads and the brought lines among those that are `open` to the choice. Linear.
-    pub(crate) fn new(source: &Source, open: &[bool]) -> Self {
+    pub(crate) fn new(source: &Source, worth: &Worth, open: &[bool]) -> Self {
         let mut heads = Self { above: vec![NONE; source.lines.len()], brought: vec![NONE; source.lines.len()] };
         let set = |of: &mut Vec<u32>, line: u32, other: u32| {
             if open[line as usize] && open[other as usize] {
@@ -39,7 +44,8 @@ impl Heads {
                 for line in passage.lines.clone().rev().skip(1) {
                     let leads_on = leads_to_next(source.lines[line as usize].text()) && leads < MOST_LEADS;
                     leads = if leads_on { leads + 1 } else { 0 };
-                    if leads_on {
+                    let is_typed = matches!(passage.kind, Kind::Typed | Kind::Told);
+                    if leads_on && (is_typed || worth.tokens[line as usize + 1] <= LONGEST_BROUGHT) {
                         set(&mut heads.brought, line, line + 1);
                     }
                 }
