@@ -11,7 +11,7 @@ use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
-pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
+pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
@@ -185,7 +185,6 @@ mod tests {
                     sign: Sign::Plain,
                     starts_line: at == 0 || text[..at].ends_with('\n'),
                     gap_before: false,
-                    head: None,
                     demand: 0.0,
                     passage: 0,
                 });

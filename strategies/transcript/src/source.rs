@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_strategy::session::heading::is_missing_result;
+use epitome_strategy::session::heading::{is_missing_result, without_memories};
 use epitome_strategy::session::{CallId, Content, Heading};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
@@ -21,10 +21,13 @@ const MOST_BYTES: usize = 4_000_000;
 
 /// Everything that may be kept, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Source {
-    pub(crate) passages: Vec<Passage>,
-    pub(crate) lines: Vec<Line>,
-    pub(crate) actions: Vec<Action>,
+pub struct Source {
+    /// The passages.
+    pub passages: Vec<Passage>,
+    /// Their lines.
+    pub lines: Vec<Line>,
+    /// The calls.
+    pub actions: Vec<Action>,
     /// How many messages were read.
     pub(crate) messages: u32,
     /// Calls of the present unit that wait for their results.
@@ -59,8 +62,9 @@ fn media_name(mime: &str) -> Arc<str> {
 }
 
 impl Source {
-    /// Reads a view. Linear in it, and in the messages behind its newest transcripts.
-    pub(crate) fn read(view: &View<'_>) -> Self {
+    /// Reads a view; `summary` reads summaries that are no transcripts. Linear in it, and in the messages behind its newest
+    /// transcripts.
+    pub fn read(view: &View<'_>, summary: impl Fn(&str) -> Vec<Record>) -> Self {
         let mut source = Self::default();
         let behind = behind_transcripts(view);
         source.flags = flags(view, &behind);
@@ -76,7 +80,11 @@ impl Source {
                     messages.iter().for_each(|it| source.read_message(it, place, None))
                 }
                 Some(TranscribedContent::Text(text)) => source.read_records(digest::read(text), place),
-                None if matches!(unit.kind, UnitKind::System | UnitKind::Summary) => {}
+                None if unit.kind == UnitKind::System => {}
+                None if unit.kind == UnitKind::Summary => {
+                    let text = view.message(unit.entries.start).plain_text();
+                    source.read_records(summary(without_memories(Heading::body_of(&text))), place);
+                }
                 None => {
                     for position in unit.entries.clone() {
                         source.read_message(view.message(position), place, Some(position as u32));
@@ -204,7 +212,6 @@ impl Source {
             sign: Sign::Plain,
             starts_line: true,
             gap_before: false,
-            head: None,
             demand: 0.0,
             passage,
         });
@@ -297,7 +304,6 @@ impl Source {
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
-                head: piece.head.map(|head| first + head as u32),
                 demand: 0.0,
                 passage,
             });

@@ -1,27 +1,26 @@
-//! What tools say of their own success and failure, where no exit code and no flag does.
+//! What a line, or an answer in JSON, says of how something ended.
 
-use epitome_strategy::Value;
+use serde_json::Value;
 
-/// How the lines of programs begin that report their failure, in lower case.
-/// Source: the programs themselves (git, npm, apt, Go, Rust, cargo, gcc, curl, PostgreSQL), HTTP's status lines, and the
-/// tools of the recorded agents.
-const STARTS: &[&str] = &[
+use super::results::is_commit;
+
+/// What programs, shells and services print of a failure, in lower case. What ends in a space opens the line; the rest may
+/// stand anywhere, as words of its own. Source: git, npm, apt, Go, Rust, gcc, curl, PostgreSQL, the messages of POSIX's error
+/// numbers and signals, shells, and HTTP's names of status codes.
+const FAILURES: &[&str] = &[
     "error:",
     "error[",
     "error ",
     "fatal:",
     "fatal error",
     "npm err!",
-    "npm error",
     "e: ",
+    "panicked",
     "panic:",
     "exception:",
     "uncaught ",
     "unhandled ",
-    "curl: (",
-    "failed:",
-    "failed to ",
-    "failure:",
+    "curl: ",
     "rejected:",
     "denied:",
     "invalid ",
@@ -29,45 +28,28 @@ const STARTS: &[&str] = &[
     "could not ",
     "couldn't ",
     "unable to ",
+    "no such ",
     "unauthorized",
     "forbidden",
-    "no such ",
     "enoent",
     "eacces",
-    "错误：",
-    "错误:",
-    "失败：",
-    "失败:",
-    "异常：",
-    "异常:",
-    "无法",
-    "找不到",
-];
-
-/// What programs and systems say of a failure anywhere in a line, as whole words, in lower case.
-/// Source: the messages of POSIX's error numbers and signals, of shells, of databases, and HTTP's names of status codes.
-const PHRASES: &[&str] = &[
     "command not found",
-    "is not recognized as an internal or external command",
-    "is not recognized as the name of a cmdlet",
+    "is not recognized as",
     "no such file or directory",
+    "does not exist",
     "permission denied",
     "access denied",
     "operation not permitted",
     "connection refused",
     "connection reset by peer",
-    "could not resolve host",
     "name or service not known",
     "no space left on device",
     "read-only file system",
-    "cannot allocate memory",
     "out of memory",
     "segmentation fault",
     "core dumped",
-    "bus error",
     "timed out",
     "deadlock detected",
-    "authentication failed",
     "invalid api key",
     "rate limit exceeded",
     "internal server error",
@@ -75,23 +57,21 @@ const PHRASES: &[&str] = &[
     "service unavailable",
     "gateway timeout",
     "too many requests",
-    "does not exist",
-    "文件不存在",
-    "没有那个文件或目录",
-    "权限不够",
+    "错误：",
+    "错误:",
+    "失败",
+    "异常：",
+    "异常:",
+    "无法",
+    "找不到",
+    "不存在",
     "权限不足",
-    "拒绝访问",
-    "连接被拒绝",
-    "连接超时",
-    "请求超时",
-    "命令未找到",
-    "未找到命令",
+    "拒绝",
+    "超时",
+    "未找到",
 ];
 
-/// Lines that are all that a shell says of a command that a signal ended. Source: bash and dash.
-const LINES: &[&str] = &["killed", "aborted", "terminated", "timeout", "not found"];
-
-/// Words of tools that succeeded, in lower case.
+/// Words of tools that succeeded, in lower case; in Chinese, which has no borders of words, parts of a line.
 const SUCCESS: &[&str] = &[
     "passed",
     "pass",
@@ -106,63 +86,80 @@ const SUCCESS: &[&str] = &[
     "created",
     "updated",
     "done",
+    "通过",
+    "成功",
+    "完成",
 ];
-/// The same in Chinese, which has no borders of words.
-const SUCCESS_CHINESE: &[&str] = &["通过", "成功", "完成"];
 /// Words that turn one of them around.
-const NEGATIONS: &[&str] = &[
-    "not", "no", "0", "never", "without", "cannot", "t", "un", "isn", "wasn", "failed", "fail", "error", "until", "if",
-    "when",
-];
+const NEGATIONS: &[&str] = &["not", "no", "0", "never", "without", "cannot", "t", "un", "until", "if", "when"];
 
 /// Bytes of the longest line that is read for what it says of the ending: a longer one is content.
 const LONGEST: usize = 300;
 
-/// Whether a line says plainly that what was asked for failed. Linear in the line.
-pub(crate) fn tells_of_failure(line: &str) -> bool {
+/// Whether a line says plainly that something failed. Logs mention errors that were handled, so only plain words count: `0
+/// failed`, `xfailed` and the subject of a commit (`1a2b3c4 fix: a failed export`) are none. Linear in the line.
+pub fn is_failure(line: &str) -> bool {
     let line = line.trim();
-    if line.len() > LONGEST {
+    if line.len() > LONGEST || is_subject(line) {
         return false;
     }
     let lower = line.to_ascii_lowercase();
-    STARTS.iter().any(|start| lower.starts_with(start))
-        || LINES.contains(&lower.trim_end_matches('.'))
-        || PHRASES.iter().any(|phrase| has_words(&lower, phrase))
+    let is_said = |text: &&&str| if text.ends_with(' ') { lower.starts_with(**text) } else { has_words(&lower, text) };
+    // All that a shell says of a command that a signal ended.
+    matches!(lower.trim_end_matches('.'), "killed" | "aborted" | "terminated" | "timeout" | "not found")
+        || FAILURES.iter().any(|text| is_said(&text))
+        || counts_failures(&lower)
         || names_status(&lower).is_some_and(|status| status >= 400)
         || names_exception(line)
 }
 
-/// Whether a line says plainly that what was asked for succeeded. Linear in the line.
-pub(crate) fn tells_of_success(line: &str) -> bool {
+/// Whether a line says plainly that something succeeded. Linear in the line.
+pub fn is_success(line: &str) -> bool {
     let line = line.trim();
-    if line.len() > LONGEST || tells_of_failure(line) {
+    if line.len() > LONGEST || is_failure(line) {
         return false;
     }
-    if SUCCESS_CHINESE.iter().any(|word| line.contains(word)) {
-        return !["未", "没有", "不", "失败"].iter().any(|word| line.contains(word));
-    }
     let lower = line.to_ascii_lowercase();
-    // git's report of a commit.
-    if lower.contains(" file changed,") || lower.contains(" files changed,") {
-        return true;
-    }
-    let words = || lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_negated = |(before, word): (&str, &str)| NEGATIONS.contains(&before) && SUCCESS.contains(&word);
-    words().any(|word| SUCCESS.contains(&word))
-        && !words().zip(words().skip(1)).any(is_negated)
-        && !["error", "failed", "warning", "fail"]
-            .iter()
-            .any(|word| words().any(|other| other == *word) && !has_none_of(&lower, word))
+    let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_negated = |at: usize| at > 0 && NEGATIONS.contains(&words[at - 1]);
+    let mut found = (0..words.len()).filter(|at| SUCCESS.contains(&words[*at])).peekable();
+    let says_so = match found.peek() {
+        Some(_) => found.all(|at| !is_negated(at)),
+        None => is_chinese_success(line),
+    };
+    // git's report of a commit counts its files.
+    says_so && !words.contains(&"warning") || lower.contains(" file changed,") || lower.contains(" files changed,")
 }
 
-/// Whether a line counts none of `word`: `0 failed`, `no errors`, `failed: 0`.
-fn has_none_of(line: &str, word: &str) -> bool {
-    ["0 ", "no ", "without "].iter().any(|none| has_words(line, &format!("{none}{word}")))
-        || has_words(line, &format!("{word}: 0"))
+fn is_chinese_success(line: &str) -> bool {
+    SUCCESS.iter().any(|word| !word.is_ascii() && line.contains(word))
+        && !["未", "没有", "不"].iter().any(|word| line.contains(word))
+}
+
+/// Whether a line (in lower case) counts failures or names one: the word stands alone, and not beside a zero.
+fn counts_failures(line: &str) -> bool {
+    let mut words = line.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).peekable();
+    let mut before = "";
+    while let Some(word) = words.next() {
+        if matches!(word, "fail" | "failed" | "failure" | "failures")
+            && !matches!(before, "0" | "no" | "without")
+            && words.peek() != Some(&"0")
+        {
+            return true;
+        }
+        before = word;
+    }
+    false
+}
+
+/// Whether a line is the subject of a commit, behind its hash or its branch.
+fn is_subject(line: &str) -> bool {
+    let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit(line) || line.split_once(' ').is_some_and(|(first, _)| is_hash(first))
 }
 
 /// Returns whether an object of JSON says that what was asked for succeeded; `None` where it says neither.
-pub(crate) fn verdict(text: &str) -> Option<bool> {
+pub fn verdict(text: &str) -> Option<bool> {
     const LARGEST: usize = 20_000;
     let text = text.trim();
     if !text.starts_with('{') || text.len() > LARGEST {
@@ -225,9 +222,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn failures_are_told_plainly() {
+        let check = |line: &str, expect: bool| assert_eq!(is_failure(line), expect, "{line}");
+        check("test result: ok. 3 passed; 0 failed", false);
+        check("test result: FAILED. 3 passed; 1 failed", true);
+        check("10 passed, 2 xfailed", false);
+        check("--- PASS: TestFailed (0.00s)", false);
+        check("--- FAIL: TestFine (0.00s)", true);
+        check("0 fail", false);
+        check("3 fail", true);
+        check("failures: 0", false);
+        check("a1b2c3d fix: report a failed export", false);
+        check("[main a1b2c3d] fix(export): a failed export is told", false);
+        check("error: could not compile", true);
+    }
+
+    #[test]
     fn plain_words() {
         let check = |line: &str, expect: Option<bool>| {
-            let found = match (tells_of_failure(line), tells_of_success(line)) {
+            let found = match (is_failure(line), is_success(line)) {
                 (false, false) => None,
                 (failed, fine) => {
                     assert!(failed != fine, "both: {line}");

@@ -1,9 +1,9 @@
 //! The effect of a shell command, by its words.
 
-/// What a call did, as far as the kind of task depends on it.
+/// What a command does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Action {
-    /// Nothing that is informative: `cd`, `echo`, a plan, a question.
+pub enum Action {
+    /// Nothing that tells of the work: `cd`, `echo`, a plan, a question.
     Nothing,
     /// Read, listed or searched something.
     Look,
@@ -20,6 +20,7 @@ pub(super) enum Action {
 /// First words of commands by what they do. Sources: the commands in the recorded sessions, POSIX utilities, and the
 /// text commands of agents that edit by commands of their own (`str_replace_editor view`, `edit`, `goto`).
 const WORDS: &[(Action, &str)] = &[
+    (Action::Nothing, "cd echo printf true sleep export set source whoami"),
     (Action::Change, "apply_patch patch tee touch mv cp rm edit create insert append"),
     (Action::Change, "str_replace set-content out-file new-item remove-item"),
     (Action::Commit, "stash"),
@@ -73,25 +74,33 @@ const GIT: &[(Action, &str)] = &[
 const PREFIXES: &[&str] =
     &["sudo", "time", "timeout", "nohup", "command", "exec", "env", "nice", "xargs", "then", "do", "else"];
 
-/// Returns the strongest effect of a shell command. Linear in the command.
-pub(super) fn action(command: &str) -> Action {
-    let mut strongest = Action::Nothing;
+/// Returns the strongest effect of a shell command; programs that are not known have none. Linear in the command.
+pub fn action(command: &str) -> Action {
+    effects(command).into_iter().flatten().max().unwrap_or(Action::Nothing)
+}
+
+/// Whether a command, and every later one of the script, only looks, as far as its programs are known. Linear.
+pub fn is_looking(command: &str) -> bool {
+    effects(command).into_iter().all(|effect| effect.is_some_and(|effect| effect <= Action::Look))
+}
+
+/// Returns the effects of the simple commands of a script; `None` for a program that is not known.
+fn effects(command: &str) -> Vec<Option<Action>> {
+    let mut effects = Vec::new();
     let mut heredoc: Option<String> = None;
     for line in command.lines() {
         if let Some(end) = &heredoc {
             if line.trim() == end {
                 heredoc = None;
             } else if writes_in_script(line) {
-                strongest = strongest.max(Action::Change);
+                effects.push(Some(Action::Change));
             }
             continue;
         }
         heredoc = heredoc_end(line);
-        for part in parts(line) {
-            strongest = strongest.max(of_part(part));
-        }
+        effects.extend(parts(line).map(of_part));
     }
-    strongest
+    effects
 }
 
 /// Whether a line of a script that is fed to an interpreter writes a file.
@@ -119,7 +128,7 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
     line.split(['|', ';', '&']).map(str::trim).filter(|part| !part.is_empty() && !part.starts_with('#'))
 }
 
-fn of_part(part: &str) -> Action {
+fn of_part(part: &str) -> Option<Action> {
     let mut words = part.split_whitespace().map(|word| word.trim_matches(['(', ')', '"', '\'', '$', '{', '}', '`']));
     let is_prefix = |word: &&str| {
         PREFIXES.contains(word)
@@ -127,26 +136,30 @@ fn of_part(part: &str) -> Action {
             || word.starts_with('-')
             || word.bytes().all(|byte| byte.is_ascii_digit())
     };
-    let Some(first) = words.by_ref().find(|word| !is_prefix(word)) else { return Action::Nothing };
+    let Some(first) = words.by_ref().find(|word| !is_prefix(word)) else { return Some(Action::Nothing) };
     let name = first.rsplit('/').next().unwrap_or(first).to_lowercase();
     if redirects(part) {
-        return Action::Change;
+        return Some(Action::Change);
     }
     match name.as_str() {
         "git" => {
             let sub_command = words.find(|word| !word.starts_with('-') && !word.contains('/')).unwrap_or("");
-            find(GIT, sub_command).unwrap_or(Action::Look)
+            find(GIT, sub_command).or(Some(Action::Look))
         }
-        "sed" | "perl" if words.any(|word| word.starts_with("-i") || word.starts_with("-pi")) => Action::Change,
+        "sed" | "perl" if words.any(|word| word.starts_with("-i") || word.starts_with("-pi")) => Some(Action::Change),
+        // Of a forge's or a cluster's own programs most sub-commands only look.
+        "gh" | "glab" if words.any(|word| matches!(word, "create" | "merge" | "close" | "edit" | "comment")) => {
+            Some(Action::Run)
+        }
         "str_replace_editor" => match words.next() {
-            Some("view") => Action::Look,
-            _ => Action::Change,
+            Some("view") => Some(Action::Look),
+            _ => Some(Action::Change),
         },
         "tee" | "cp" | "mv" | "touch" | "rm" if part.split_whitespace().last().is_some_and(is_scratch) => {
-            Action::Nothing
+            Some(Action::Nothing)
         }
         // A script of the project, named by its path.
-        name => find(WORDS, name).unwrap_or(if first.contains('/') { Action::Run } else { Action::Nothing }),
+        name => find(WORDS, name).or(first.contains('/').then_some(Action::Run)),
     }
 }
 
