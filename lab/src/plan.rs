@@ -15,7 +15,6 @@ pub fn plan(subject: Subject, paths: &[PathBuf], methods: Vec<Arc<Method>>, budg
     Plan {
         subject,
         paths: paths.to_vec(),
-        column: None,
         methods,
         budgets: budgets.to_vec(),
         generations: Vec::new(),

@@ -11,14 +11,9 @@ use super::values::{name_parser, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    /// Files of recorded sessions, and folders of them; Parquet files of them in builds with the feature `parquet`
+    /// Files of recorded sessions, and folders of them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// In Parquet files: the column of the sessions, as text or as lists of messages
-    /// [default: `messages`, or the only one that can be it]
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) column: Option<String>,
     /// The methods to measure: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
     /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE, or
     /// baseline:newest|tail|cleared|identifiers. The baselines are always measured

@@ -30,9 +30,6 @@ pub struct Plan {
     pub subject: Subject,
     /// Files and folders; a folder means every file in it.
     pub paths: Vec<PathBuf>,
-    /// In Parquet files, which builds with the feature `parquet` read: the column of the sessions; without it `messages`,
-    /// or the only one that can be it.
-    pub column: Option<String>,
     /// The methods, in the order of the tables.
     pub methods: Vec<Arc<Method>>,
     /// The budgets.

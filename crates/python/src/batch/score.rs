@@ -102,7 +102,6 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
     Ok(Plan {
         subject: Subject::Future,
         paths: Vec::new(),
-        column: None,
         methods,
         budgets,
         generations: Vec::new(),

@@ -32,7 +32,6 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     let (search, questions) = asked(args)?;
     Ok(Plan {
         paths: args.paths.clone(),
-        column: column(args),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
         generations: several(args)?,
@@ -64,18 +63,6 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
             SubjectArg::Recorded => Subject::Recorded,
         },
     })
-}
-
-/// The column of the sessions in Parquet files.
-#[cfg(feature = "parquet")]
-fn column(args: &EvalArgs) -> Option<String> {
-    args.column.clone()
-}
-
-/// Without the feature there are no Parquet files.
-#[cfg(not(feature = "parquet"))]
-fn column(_: &EvalArgs) -> Option<String> {
-    None
 }
 
 /// The number of passages that a search may show, and of questions that are asked as the focus.
