@@ -33,16 +33,6 @@ pub(crate) struct EvalArgs {
     /// context
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) search: Option<u16>,
-    /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
-    /// one; sessions keep their log
-    #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
-    pub(crate) generations: Vec<u32>,
-    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
-    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
-    pub(crate) through: Vec<epitome_eval::BudgetSpec>,
-    /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
-    #[arg(long)]
-    pub(crate) piped: bool,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
     /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]

@@ -95,27 +95,6 @@ fn a_question_may_be_the_focus() {
 }
 
 #[test]
-fn again_and_again() {
-    let place = place(&probes());
-    let line = "eval probes --what probes --methods sliding-window --through 0.9,0.5 --jsonl cases.jsonl --json -q";
-    let json = place.run(line).json();
-    let (once, twice) = ("sliding-window", "sliding-window ×2");
-    assert_eq!(found(&place, once, "agent-stamps-12", "0.5").1, 4);
-    assert_eq!(found(&place, twice, "agent-stamps-12", "0.5").1, 4);
-    let figures = json["generations"].as_array().unwrap();
-    let probes = figures.iter().find(|it| it["method"] == once && it["figure"] == "probes").unwrap();
-    assert_eq!((&probes["budget"], &probes["after"][0]["generations"]), (&"0.5".into(), &"×2".into()), "{probes}");
-    let piped =
-        place.run("eval probes --what probes --methods sliding-window --budgets 0.5 --generations 2,3 --piped -q");
-    assert!(piped.text().contains("sliding-window ×3 piped") && piped.text().contains("of once"), "{}", piped.all());
-    let wrong = |arguments: &str| place.run(&format!("eval probes --what probes -q {arguments}")).all();
-    assert!(wrong("--piped").contains("there is only one compaction"), "{}", wrong("--piped"));
-    assert!(wrong("--through 0.5").contains("one budget is one compaction"), "{}", wrong("--through 0.5"));
-    let recorded = place.run("eval probes --what recorded --generations 3").all();
-    assert!(recorded.contains("only cases and probes"), "{recorded}");
-}
-
-#[test]
 fn repositories_are_told() {
     let place = place(&json!({"repo": "of the file", "probes": probes()}));
     place.file("labels.md", "| file | repo |\n|---|---|\n| agent-stamps-12 | of the table |\n");

@@ -42,16 +42,6 @@ pub(crate) struct Measure<'a> {
     pub(crate) case: &'a Case,
 }
 
-/// The sizes before and after.
-struct BudgetStep<'a> {
-    /// Tokens before.
-    prefix: u32,
-    /// The least budget that is fair.
-    floor: u32,
-    budget: &'a str,
-    tokens: u32,
-}
-
 /// The identity of a row within a case.
 struct RowIdentity<'a> {
     /// The number among several rows of the same method and budget.
@@ -106,8 +96,7 @@ impl Measure<'_> {
             }
             for method in &plan.methods {
                 let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
-                let way = BudgetStep { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
-                rows.extend(self.of_method(method, &way, &score));
+                rows.push(self.of_method(method, &name, tokens, &score));
             }
             rows.extend(self.focused_rows(probes, &name, tokens));
             if let Some(passages) = plan.search {
@@ -189,27 +178,14 @@ impl Measure<'_> {
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let way = BudgetStep { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
-        self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
+        self.job.plan.methods.iter().map(|method| self.of_method(method, budget, tokens, &score)).collect()
     }
 
-    /// Measures a method at a budget: once, and as often as the plan says. Repeating baselines would be useless.
-    fn of_method(&self, method: &Method, way: &BudgetStep<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
-        let once = self.which(way.budget, way.tokens, method);
-        let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
-        for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
-            let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
-            let name = generations.name(method.name());
-            let which = RowIdentity { method: &name, ..self.which(way.budget, way.tokens, method) };
-            let compact = || method.compact_through(self.case, &budgets, generations.piped);
-            rows.push(self.row(&which, &compact, score));
-        }
-        rows
-    }
-
-    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> RowIdentity<'b> {
+    /// Measures a method at a budget.
+    fn of_method(&self, method: &Method, budget: &str, tokens: u32, score: &dyn Fn(&[Entry]) -> Scores) -> Row {
         let part = self.case.id.part.as_deref();
-        RowIdentity { part, budget, tokens, method: method.name() }
+        let which = RowIdentity { part, budget, tokens, method: method.name() };
+        self.row(&which, &|| method.compact(self.case, tokens), score)
     }
 
     /// Measures a row.

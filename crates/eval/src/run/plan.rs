@@ -8,7 +8,6 @@ use crate::cases::case::CaseOptions;
 use crate::cases::labels::Labels;
 use crate::cases::select::Filter;
 use crate::figures::row::Row;
-use crate::run::generations::Generations;
 use crate::run::method::Method;
 
 /// The kind of a run.
@@ -34,8 +33,6 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// In how many compactions each budget is also reached, beside one.
-    pub generations: Vec<Generations>,
     /// For probes: passages that a search may show for each question, alone and beside every method's context.
     pub search: Option<usize>,
     /// For probes: how many of each session are also asked with the question as the focus of the compaction.

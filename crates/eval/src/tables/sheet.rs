@@ -5,7 +5,6 @@ use std::fmt;
 use crate::figures::metric::{Family, Metric};
 use crate::figures::paired::Difference;
 use crate::figures::summary::{MisplacedLines, Summary};
-use crate::tables::generations::generations_sheet;
 use crate::tables::groups::Group;
 
 /// The fewest sessions with an informative interval: fewer have too few resamples that differ.
@@ -105,19 +104,15 @@ pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
 }
 
 impl Group {
-    /// Returns the averages, a table for each family of metrics; then, where there are any, figures after several
-    /// compactions beside one. The first table also has what belongs to all results: tokens kept, usable results and so
-    /// on.
+    /// Returns the averages, a table for each family of metrics. The first table also has what belongs to all results:
+    /// tokens kept, usable results and so on.
     pub fn figures(&self) -> Vec<Sheet> {
         let families = by_family(&measured_metrics(&self.summaries));
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
         let of_families = families.into_iter().enumerate();
-        let mut sheets: Vec<Sheet> =
-            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
-        sheets.extend(generations_sheet(&self.summaries));
-        sheets
+        of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect()
     }
 
     /// Returns macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every

@@ -104,7 +104,6 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         paths: Vec::new(),
         methods,
         budgets,
-        generations: Vec::new(),
         search: None,
         questions: 0,
         cuts: vec![CaseOptions { cut, with_reasoning }],

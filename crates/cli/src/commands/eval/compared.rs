@@ -13,15 +13,8 @@ type Pairs = Vec<(String, String)>;
 
 /// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
 pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
-    let several: Pairs = plan
-        .methods
-        .iter()
-        .filter(|method| !method.is_baseline())
-        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
-        .collect();
     let searched = plan.search.iter().flat_map(|_| plan.methods.iter().filter(|method| !method.is_baseline()));
-    let searched = searched.map(|method| (with_search(method.name()), method.name().to_owned()));
-    let several: Pairs = several.into_iter().chain(searched).collect();
+    let searched: Pairs = searched.map(|method| (with_search(method.name()), method.name().to_owned())).collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
     match args.what {
         SubjectArg::Recorded => known.push("recorded"),
@@ -42,8 +35,8 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         _ => Vec::new(),
     };
     known.extend(asked.iter().map(String::as_str));
-    let once = known.len();
-    known.extend(several.iter().map(|(name, _)| name.as_str()));
+    let alone = known.len();
+    known.extend(searched.iter().map(|(name, _)| name.as_str()));
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
             let others = known.into_iter().filter(|name| *name != asked);
@@ -64,15 +57,15 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     }
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     against.extend(baselines.filter(|name| name != reference));
-    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
+    let ours: Vec<&str> = known[..alone].iter().copied().filter(ours).collect();
     let pairs = |against: &[String]| -> Pairs {
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    // Every comparison includes what several compactions lose beside one.
-    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
-    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
-    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
+    // Every comparison includes what a search adds.
+    let is_ours = |(_, alone): &&(String, String)| ours.contains(&alone.as_str());
+    let searched: Pairs = searched.iter().filter(is_ours).cloned().collect();
+    Ok(([pairs(&against[..1]), searched.clone()].concat(), [pairs(&against), searched].concat()))
 }
 
 /// The two methods that `asked` names. A setting may hold commas itself: the one between two methods that are measured

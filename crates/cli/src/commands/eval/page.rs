@@ -1,8 +1,7 @@
 //! The output of `epitome eval` on a terminal.
 
 use epitome_eval::{
-    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet,
-    measured_metrics,
+    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, measured_metrics,
 };
 
 use super::output::EvalOutput;
@@ -32,12 +31,6 @@ pub(super) fn page(printed: &EvalOutput) -> String {
         for (number, metrics) in families.iter().enumerate() {
             text.push_str(&table(rows, metrics, number == 0));
         }
-    }
-    if let Some(several) = generations_sheet(&printed.summaries) {
-        text.push_str(&format!(
-            "\n{STRONG}once and again{STRONG:#} {FAINT}after several compactions to the same budget, and over one{FAINT:#}\n{}",
-            sheet(&several)
-        ));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use epitome_eval::{BudgetSpec, CaseOptions, Filter, Generations, Labels, Plan, Steps, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, Plan, Subject, methods};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::commands::measure::{each_once, failure};
@@ -16,8 +16,6 @@ const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Shar
 /// The plan that the arguments ask for; every mistake in them is an error before anything is measured.
 pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     let default = if args.what == SubjectArg::Probes { PROBE_BUDGETS } else { BUDGETS };
-    let last = args.through.last().copied();
-    let default = last.map_or(default.to_vec(), |last| vec![last]);
     let named: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
     let budgets = each_once(named, ToString::to_string);
     if args.what == SubjectArg::Recorded && !args.budgets.is_empty() {
@@ -34,7 +32,6 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         paths: args.paths.clone(),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
-        generations: several(args)?,
         search,
         questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
@@ -74,30 +71,6 @@ fn asked(args: &EvalArgs) -> Result<(Option<usize>, usize), Failure> {
         return Err(failure.with_help("leave it out, or measure --what probes"));
     }
     Ok((args.search.map(usize::from), args.questions))
-}
-
-/// The numbers of compactions by which budgets are reached, besides one.
-fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
-    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
-    if args.piped && !is_asked {
-        let failure = Failure::usage_text("--piped: there is only one compaction");
-        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
-    }
-    if is_asked && args.what == SubjectArg::Recorded {
-        let failure =
-            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
-        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
-    }
-    if args.through.len() == 1 {
-        let failure = Failure::usage_text("--through: one budget is one compaction");
-        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
-    }
-    let piped = args.piped;
-    if !args.through.is_empty() {
-        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
-    }
-    let counts = each_once(&args.generations, |count| *count);
-    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
 }
 
 /// The labels asked for, or those of the first manifest in the folders or any above them.

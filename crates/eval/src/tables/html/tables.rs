@@ -8,7 +8,6 @@ use super::words::{
 use super::{button, escape_html};
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
-use crate::tables::generations::generations_sheet;
 use crate::tables::groups::Group;
 use crate::tables::sheet::{Sheet, Verdict, figure, measured_metrics};
 
@@ -16,9 +15,7 @@ use crate::tables::sheet::{Sheet, Verdict, figure, measured_metrics};
 pub(super) fn figures(group: &Group) -> String {
     let metrics = measured_metrics(&group.summaries);
     let budgets = group.summaries.chunk_by(|left, right| left.budget == right.budget);
-    let mut out: String = budgets.map(|rows| at_budget(rows, &metrics)).collect();
-    out.extend(generations_sheet(&group.summaries).as_ref().map(table));
-    out
+    budgets.map(|rows| at_budget(rows, &metrics)).collect()
 }
 
 fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
