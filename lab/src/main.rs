@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
 use epitome_lab::outside::OutsideMethod;
-use epitome_lab::{blind, markdown, plan, probes, refetch};
+use epitome_lab::{blind, markdown, meaning, plan, probes, refetch};
 
 #[derive(Debug, Parser)]
 #[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
@@ -33,6 +33,8 @@ enum What {
     Blind(blind::command::BlindCommand),
     /// Replay sessions with an agent that calls tools again for what a compaction took
     Refetch(refetch::command::RefetchArgs),
+    /// Show what becomes of what was said: whether it is there, in its order, under its speaker
+    Meaning(meaning::command::MeaningArgs),
     /// Measure methods beside other compactors, and print the tables in Markdown
     Compare(CompareArgs),
 }
@@ -100,6 +102,7 @@ fn run(what: &What) -> Result<()> {
         What::Evidence(args) => wrote(probes::evidence(&args.file, &args.output)?),
         What::Blind(command) => blind::command::run(command),
         What::Refetch(args) => refetch::command::run(args),
+        What::Meaning(args) => meaning::command::run(args),
         What::Compare(args) => compare(args),
     }
 }

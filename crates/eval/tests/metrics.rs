@@ -194,3 +194,11 @@ fn baselines_are_usable() {
         }
     }
 }
+
+#[test]
+fn how_full_the_budget_is() {
+    let case = case(&["M We work on the parser.", "U Go on with it.", "A ok"], &[]);
+    let score = |budget: u32| case.score(session(&["U Go on with it."]).view(), budget);
+    assert_eq!(score(10).fill, KeptCount { kept: score(10).tokens, of: 10 });
+    assert_eq!(score(case.prefix_tokens).fill, KeptCount::default(), "nothing had to leave");
+}

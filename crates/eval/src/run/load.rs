@@ -10,7 +10,6 @@ use crate::cases::case::{Case, CaseId};
 use crate::cases::files::File;
 use crate::cases::probes::ProbedCase;
 use crate::cases::recorded::{self, RecordedCase};
-use crate::figures::meaning::{OWN_SUMMARY, last_own_view};
 use crate::figures::row::Row;
 use crate::run::job::Job;
 use crate::run::measure::Measure;
@@ -105,19 +104,11 @@ impl Job<'_> {
             }
             return Ok((cases, rows));
         }
-        let own = last_own_view(session);
         for cut in &self.plan.cuts {
             let id = CaseId { cut_permille: (cut.cut * 1000.0).round() as u32, ..id.clone() };
             if let Some(case) = Case::new(id, format, session, cut)? {
                 take(case, None);
             }
-        }
-        // What an agent's own summary comes to is measured once for each session that counts.
-        if let Some(own) = own.filter(|_| cases > 0 && measure) {
-            let part = Some(OWN_SUMMARY.to_owned());
-            let mut case = Case::from_prefix(CaseId { cut_permille: 1000, part, ..id.clone() }, format, own, &[])?;
-            case.task = self.plan.labels.label(&id.file).map(str::to_owned);
-            rows.extend(Measure { job: self, case: &case }.own_summary());
         }
         Ok((cases, rows))
     }

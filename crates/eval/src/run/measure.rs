@@ -5,11 +5,9 @@ use std::sync::atomic::Ordering;
 use epitome::session::{Entry, Session};
 use rayon::prelude::*;
 
-use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId};
 use crate::cases::cut::tokens_of;
 use crate::cases::probes::{Probe, ProbeHits, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
-use crate::figures::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
 use crate::figures::random::hash;
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
@@ -104,7 +102,6 @@ impl Measure<'_> {
                 rows.extend(self.search_rows(probes, &hits, &name, tokens));
             }
         }
-        rows.extend(self.own_summary());
         rows
     }
 
@@ -115,11 +112,7 @@ impl Measure<'_> {
         let is_sound = !scores.over_budget && scores.violation.is_none();
         match messages_of(entries, self.case.prefix.tools.as_deref()).ok().filter(|_| is_sound) {
             Some(messages) => Scores { probes: answered(&context_text(&messages)), ..scores },
-            None => Scores {
-                probes: answered("").with_nothing_kept(),
-                meaning: scores.meaning.with_nothing_kept(),
-                ..scores
-            },
+            None => Scores { probes: answered("").with_nothing_kept(), ..scores },
         }
     }
 
@@ -164,16 +157,6 @@ impl Measure<'_> {
             rows.push(self.row(&which, &|| method.compact(self.case, tokens), &score));
         }
         rows
-    }
-
-    /// Measures a view with a summary that the agent recorded, compacted by every method; none where there is no
-    /// summary.
-    pub(crate) fn own_summary(&self) -> Vec<Row> {
-        if !self.case.truth.meaning.has_own_summary() {
-            return Vec::new();
-        }
-        let budget = BudgetSpec::Share(OWN_SUMMARY_SHARE);
-        self.at(OWN_SUMMARY, self.case.budget_tokens(budget))
     }
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {

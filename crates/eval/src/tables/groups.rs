@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::figures::meaning::OWN_SUMMARY;
 use crate::figures::paired::{Difference, differences_of};
 use crate::figures::row::Row;
 use crate::figures::summary::{Summary, summaries_of};
@@ -45,15 +44,13 @@ impl Group {
     fn of_rows(name: &str, rows: &[&Row], pairs: &[(String, String)], seed: u64) -> Self {
         // A probed session is one case, whatever is asked about it; the parts of other cases are cases.
         let is_question = |row: &Row| row.case.part.is_some() && row.scores.probes.all.of > 0;
-        // A view with the agent's own summary is another view of a session that is there already.
-        let is_case = |row: &Row| !is_question(row) && row.budget != OWN_SUMMARY;
         let of_cases = |wanted: &dyn Fn(&Row) -> bool| {
             rows.iter().filter(|row| wanted(row)).map(|row| &row.case).collect::<BTreeSet<_>>().len() as u32
         };
         Self {
             name: name.to_owned(),
             questions: of_cases(&|row| is_question(row)),
-            cases: of_cases(&is_case),
+            cases: of_cases(&|row| !is_question(row)),
             summaries: summaries_of(rows, seed),
             differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
         }

@@ -15,13 +15,6 @@ pub(super) struct Term {
     pub(super) definition: &'static str,
 }
 
-pub(super) const OUT_OF_PLACE: Term = Term {
-    id: "out-of-place",
-    short: crate::tables::sheet::ORDER,
-    name: "Out of place",
-    definition: "Lines that were said only after the newest typed message and stand in front of it in the result: an agent \
-                 would do again what is done. There should be none.",
-};
 pub(super) const KEPT: Term = Term {
     id: "kept",
     short: "kept",
@@ -112,21 +105,8 @@ pub(super) const DIFFERENCE: Term = Term {
 };
 
 /// The definitions beside those of the metrics.
-pub(super) const OTHERS: [Term; 13] = [
-    AVERAGES,
-    DIFFERENCE,
-    OUT_OF_PLACE,
-    KEPT,
-    USABLE,
-    OVER,
-    INVALID,
-    SYSTEM,
-    FAILED,
-    UNCHANGED,
-    CACHE_LOSS,
-    COST,
-    TIME,
-];
+pub(super) const OTHERS: [Term; 12] =
+    [AVERAGES, DIFFERENCE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, COST, TIME];
 
 /// Returns the words for a metric.
 pub(super) fn term(metric: Metric) -> Term {
@@ -158,29 +138,6 @@ pub(super) fn term(metric: Metric) -> Term {
             "Probe recall",
             "Questions that the continuation needed answered: the share whose facts the result shows, near each other. A \
              result that is over its budget or invalid shows nothing. Methods marked +question were told the question.",
-        ),
-        Metric::Typed => (
-            "Typed messages",
-            "Messages of 10 to 400 characters that a person typed: the share that is still there, by any 30 of their \
-             characters in a row.",
-        ),
-        Metric::Finals => (
-            "Final answers",
-            "Sentences of 40 to 300 characters of the model's last message before each typed one: the share still verbatim.",
-        ),
-        Metric::Speakers => (
-            "Speakers",
-            "Lines of the session that the result holds: the share that stands under who said them, in their own message or \
-             under a label.",
-        ),
-        Metric::Sources => (
-            "Sources",
-            "Lines that tools printed and the result holds: the share that stands under a file or command that printed them.",
-        ),
-        Metric::OwnSummary => (
-            "Kept summary",
-            "Lines of the summary that the agent itself recorded: the share still verbatim, where the view with it was \
-             compacted again.",
         ),
         Metric::Fill => {
             ("Fill", "Tokens of the result over those of its budget, where there was more than the budget.")
