@@ -41,10 +41,6 @@ pub struct Summary {
     pub averages: [Average; Metric::ALL.len()],
     /// The mean share of the prefix's tokens in the result, over cases with a result.
     pub kept_share: f64,
-    /// The mean of a result's tokens, over cases with a result.
-    pub tokens: f64,
-    /// The mean of the tokens in front of the first changed message, which a provider may still hold in its cache.
-    pub unchanged_tokens: f64,
     /// How many cases have a usable result: within the budget, valid, the system prompt intact.
     pub usable: u32,
     /// How many cases are over the budget.
@@ -105,8 +101,6 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
         sessions: sessions.len() as u32,
         averages: Metric::ALL.map(|metric| average(rows, metric, seed)),
         kept_share: mean(&|row| share(row.scores.tokens, row), &has_result),
-        tokens: mean(&|row| f64::from(row.scores.tokens), &has_result),
-        unchanged_tokens: mean(&|row| f64::from(row.scores.unchanged_tokens), &has_result),
         usable: count(&|row| row.is_usable()),
         over_budget: count(&|row| row.scores.over_budget),
         invalid: count(&|row| row.scores.violation.is_some()),

@@ -70,15 +70,6 @@ pub(super) const CACHE_LOSS: Term = Term {
     name: "Cache loss",
     definition: "Tokens already sent, from the first message on that reads differently; the mean over cases with a result.",
 };
-pub(super) const COST: Term = Term {
-    id: "cost",
-    short: "cost",
-    name: "Cost of the next request",
-    definition: "The mean tokens of the first request behind the compaction: pale what stands in front of the first changed \
-                 message, which a provider may serve from its cache at a fraction of the price; full what has to be sent \
-                 anew. Each later request has at least as many tokens, mostly cached. Tool definitions are not counted. What whole sessions cost in money, turn by turn, is \
-                 what epitome replay tells.",
-};
 pub(super) const TIME: Term = Term {
     id: "ms",
     short: "ms",
@@ -105,8 +96,8 @@ pub(super) const DIFFERENCE: Term = Term {
 };
 
 /// The definitions beside those of the metrics.
-pub(super) const OTHERS: [Term; 12] =
-    [AVERAGES, DIFFERENCE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, COST, TIME];
+pub(super) const OTHERS: [Term; 11] =
+    [AVERAGES, DIFFERENCE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME];
 
 /// Returns the words for a metric.
 pub(super) fn term(metric: Metric) -> Term {
