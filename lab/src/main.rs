@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
 use epitome_lab::outside::OutsideMethod;
-use epitome_lab::{blind, markdown, meaning, plan, probes, refetch};
+use epitome_lab::{blind, markdown, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
 #[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
@@ -35,6 +35,8 @@ enum What {
     Refetch(refetch::command::RefetchArgs),
     /// Show what becomes of what was said: whether it is there, in its order, under its speaker
     Meaning(meaning::command::MeaningArgs),
+    /// Show what passages of a search answer, alone and beside every method's context
+    Search(search::SearchArgs),
     /// Measure methods beside other compactors, and print the tables in Markdown
     Compare(CompareArgs),
 }
@@ -103,6 +105,7 @@ fn run(what: &What) -> Result<()> {
         What::Blind(command) => blind::command::run(command),
         What::Refetch(args) => refetch::command::run(args),
         What::Meaning(args) => meaning::command::run(args),
+        What::Search(args) => search::run(args),
         What::Compare(args) => compare(args),
     }
 }

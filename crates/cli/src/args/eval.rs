@@ -29,10 +29,6 @@ pub(crate) struct EvalArgs {
     /// With --what probes: ask so many questions of each session also with the question as the focus of the compaction
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) questions: usize,
-    /// With --what probes: show what N passages of a search for each question answer, alone and beside every method's
-    /// context
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(crate) search: Option<u16>,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
     /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]

@@ -263,7 +263,6 @@ const BELOW: &[Below] = &[
         "work_timeout",
     ),
     ("serve", "--upstream-timeout", FAULTS, "a_provider_that_is_down_slow_or_breaks_off", "upstream_timeout"),
-    ("eval", "--search", PROBES, "a_search_answers_what_the_context_does_not", "--search 1"),
     ("mcp", "--listen", "crates/mcp/tests/served.rs", "over_http_too_and_for_this_machine_only", "http"),
     ("serve", "--max-parts", HOSTILE, "more_parts_than_a_request_may_have", "parts"),
     ("serve", "--max-connections", HOSTILE, "health_is_answered_where_all_connections_are_taken", "connections: 1"),

@@ -123,22 +123,3 @@ fn what_is_wrong_with_probes_is_told() {
     let told = place.run("eval empty --what probes -q");
     assert!(told.stderr.contains("holds no folder with a probes.json"), "{}", told.all());
 }
-
-#[test]
-fn a_search_answers_what_the_context_does_not() {
-    let mut probes = probes();
-    probes[0]["question"] = "Which unit did not link, and whose symbol is missing?".into();
-    probes[1]["question"] = "What did the user say about publishing?".into();
-    let place = place(&probes);
-    let line = "eval probes --what probes --methods sliding-window --budgets 0.08 --search 1 --jsonl cases.jsonl -q";
-    assert_eq!(place.run(line).code, 0);
-    let of = |method: &str| found(&place, method, "agent-ledger-11-a0b1", "0.08");
-    let alone = of("search");
-    assert!(alone.0 >= 2, "{alone:?}");
-    for method in ["sliding-window", "baseline:newest"] {
-        let (context, both) = (of(method), of(&format!("{method} +search")));
-        assert!(both.0 >= context.0.max(alone.0), "{method}: {alone:?} {context:?} {both:?}");
-    }
-    let refused = place.run("eval probes --search 1");
-    assert!(refused.code == 2 && refused.stderr.contains("measure --what probes"), "{}", refused.stderr);
-}

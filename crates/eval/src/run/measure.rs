@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::cases::case::{Case, CaseId};
 use crate::cases::cut::tokens_of;
-use crate::cases::probes::{Probe, ProbeHits, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
+use crate::cases::probes::{Probe, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::figures::random::hash;
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
@@ -20,14 +20,6 @@ const RECORDED: &str = "recorded";
 const OWN_SIZE: &str = "own size";
 /// The name of the hand-off summary of a probed session, alone, among the methods.
 pub const HANDOFF: &str = "hand-off";
-
-/// The name of a search's results for each question of a probed session, alone, among the methods.
-pub const SEARCH: &str = "search";
-
-/// The name of a method's context with a search's results beside it, among the methods.
-pub fn with_search(method: &str) -> String {
-    format!("{method} +search")
-}
 
 /// The name of a method with a question of a probed session as its focus, among the methods.
 pub fn with_question(method: &str) -> String {
@@ -69,7 +61,7 @@ impl Measure<'_> {
     }
 
     /// Measures a probed session at every budget: the hand-off summary alone, where there is one, every method, every
-    /// method that takes a focus with a question as its focus, and a search, where these are asked for.
+    /// method that takes a focus with a question as its focus, where that is asked for.
     pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
         let (plan, folder) = (self.job.plan, &probed.folder);
         let probes = &folder.set.probes;
@@ -97,10 +89,6 @@ impl Measure<'_> {
                 rows.push(self.of_method(method, &name, tokens, &score));
             }
             rows.extend(self.focused_rows(probes, &name, tokens));
-            if let Some(passages) = plan.search {
-                let hits = ProbeHits::search(&self.case.prefix, probes, passages);
-                rows.extend(self.search_rows(probes, &hits, &name, tokens));
-            }
         }
         rows
     }
@@ -134,27 +122,6 @@ impl Measure<'_> {
                 self.row(&RowIdentity { part: Some(&probe.id), budget, tokens, method: &asked }, &compact, &score)
             };
             rows.par_extend(drawn.par_iter().map(of_probe));
-        }
-        rows
-    }
-
-    /// Measures a search's results for each question of a probed session, alone and beside the context of every method.
-    fn search_rows(&self, probes: &[Probe], hits: &ProbeHits, budget: &str, tokens: u32) -> Vec<Row> {
-        let alone = RowIdentity { part: None, budget, tokens, method: SEARCH };
-        let nothing = || MethodOutcome { entries: Some(Vec::new()), problem: None, micros: 0 };
-        let score = |_: &[Entry]| Scores {
-            probes: hits.score_probes(probes, ""),
-            tokens: hits.tokens(),
-            system_intact: true, // it stands alone: there is none that it could have lost
-            ..Scores::default()
-        };
-        let mut rows = vec![self.row(&alone, &nothing, &score)];
-        for method in &self.job.plan.methods {
-            let named = with_search(method.name());
-            let which = RowIdentity { part: None, budget, tokens, method: &named };
-            let answered = |text: &str| hits.score_probes(probes, text);
-            let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
-            rows.push(self.row(&which, &|| method.compact(self.case, tokens), &score));
         }
         rows
     }

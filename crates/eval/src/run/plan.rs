@@ -33,8 +33,6 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// For probes: passages that a search may show for each question, alone and beside every method's context.
-    pub search: Option<usize>,
     /// For probes: how many of each session are also asked with the question as the focus of the compaction.
     pub questions: usize,
     /// The cuts, and which parts of a session count.

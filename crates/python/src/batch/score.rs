@@ -93,7 +93,6 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         paths: Vec::new(),
         methods,
         budgets,
-        search: None,
         questions: 0,
         cuts: vec![CaseOptions { cut, with_reasoning }],
         // What is too short to say anything is for the query to leave out.

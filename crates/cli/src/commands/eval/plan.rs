@@ -27,13 +27,15 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         let missing = format!("cannot read {}: there is no such file or folder", missing.display());
         return Err(Failure::usage_text(missing).with_help("check the path"));
     }
-    let (search, questions) = asked(args)?;
+    if args.questions > 0 && args.what != SubjectArg::Probes {
+        let failure = Failure::usage_text("--questions: only probes have questions");
+        return Err(failure.with_help("leave it out, or measure --what probes"));
+    }
     Ok(Plan {
         paths: args.paths.clone(),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
-        search,
-        questions,
+        questions: args.questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -60,17 +62,6 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
             SubjectArg::Recorded => Subject::Recorded,
         },
     })
-}
-
-/// The number of passages that a search may show, and of questions that are asked as the focus.
-fn asked(args: &EvalArgs) -> Result<(Option<usize>, usize), Failure> {
-    let asked = [("--search", args.search.is_some()), ("--questions", args.questions > 0)];
-    let wrong = asked.into_iter().find(|(_, is_asked)| *is_asked && args.what != SubjectArg::Probes);
-    if let Some((option, _)) = wrong {
-        let failure = Failure::usage_text(format!("{option}: only probes have questions"));
-        return Err(failure.with_help("leave it out, or measure --what probes"));
-    }
-    Ok((args.search.map(usize::from), args.questions))
 }
 
 /// The labels asked for, or those of the first manifest in the folders or any above them.
