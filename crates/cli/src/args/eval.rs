@@ -48,7 +48,6 @@ pub(crate) struct EvalArgs {
     pub(crate) filter: FilterArgs,
     /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
     /// each folder
-    /// [default: MANIFEST.md in or beside the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     /// Draw this many sessions

@@ -169,17 +169,11 @@ fn what_is_named_twice_counts_once() {
 }
 
 #[test]
-fn labels_are_found_above_and_their_lack_is_told() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.path("data/dev/part")).unwrap();
-    place.file("data/dev/part/session.jsonl", example("session.jsonl"));
-    place.file("data/dev/MANIFEST.md", "# About something else\n");
-    let line = "eval data/dev/part --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
-    let told = place.run(line);
-    assert_eq!(told.stderr, "there are no kinds of task: --labels names a table of them\n");
-    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/session.jsonl | code |\n");
-    let found = place.run(line);
-    assert_eq!((found.json()["groups"][0]["name"].clone(), found.stderr.as_str()), ("code".into(), ""));
-    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/other.jsonl | code |\n");
-    assert_eq!(place.run(line).stderr, "none of the files stands in the table of labels\n");
+fn the_lack_of_labels_is_told() {
+    let place = place();
+    let line = "eval session.jsonl --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
+    assert_eq!(place.run(line).stderr, "there are no kinds of task: --labels names a table of them\n");
+    place.file("kinds.md", "| file | type |\n|---|---|\n| other.jsonl | code |\n");
+    let ran = place.run(&format!("{line} --labels kinds.md"));
+    assert_eq!(ran.stderr, "none of the files stands in the table of labels\n");
 }

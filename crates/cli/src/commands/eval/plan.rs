@@ -1,7 +1,5 @@
 //! The plan of a run, out of the arguments.
 
-use std::path::Path;
-
 use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, Plan, Subject, methods};
 
 use crate::args::{EvalArgs, SubjectArg};
@@ -64,24 +62,11 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     })
 }
 
-/// The labels asked for, or those of the first manifest in the folders or any above them.
+/// The labels in the table that is named; none without one.
 fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-        })
-    };
-    if let Some(path) = &args.labels {
-        return Ok(parse(&read(path)?));
-    }
-    // A manifest without labels is about something else.
-    for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
-        for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
-            let labels = parse(&read(&manifest)?);
-            if !labels.is_empty() {
-                return Ok(labels);
-            }
-        }
-    }
-    Ok(Labels::default())
+    let Some(path) = &args.labels else { return Ok(Labels::default()) };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
+    })?;
+    Ok(parse(&text))
 }
