@@ -70,8 +70,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-node", &["epitome-binding"]),
     ("epitome-wasm", &["epitome-binding"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
-    ("epitome-benches", &["epitome"]),
     // Nothing that is shipped may need the laboratory.
+    ("epitome-benches", &["epitome", "epitome-testkit"]),
     ("epitome-lab", &["epitome", "epitome-eval"]),
     ("epitome-tests", &["epitome-formats", "epitome-lab", "epitome-session"]),
 ];

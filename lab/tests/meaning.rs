@@ -1,13 +1,15 @@
 //! What was said, in its order, under who said it: against cases worked by hand.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+#[path = "../../crates/eval/tests/common/mod.rs"]
 mod common;
 
-use common::{case, session};
-use epitome_eval::{KeptCount, MeaningScores};
+use common::session;
+use epitome_eval::KeptCount;
+use epitome_lab::meaning::{Meaning, MeaningScores};
 
 fn meaning(prefix: &[&str], result: &[&str]) -> MeaningScores {
-    case(prefix, &["A ok"]).score(session(result).view(), 100_000).meaning
+    Meaning::new(session(prefix).view()).unwrap().measure(session(result).view())
 }
 
 fn kept(kept: u32, of: u32) -> KeptCount {
@@ -164,7 +166,7 @@ fn speakers_and_sources() {
 }
 
 #[test]
-fn recorded_summaries_and_fill() {
+fn recorded_summaries() {
     let prefix =
         ["M We work on the parser.\\nPending: the signature stays as it is.\\nShort.", "U Go on with it.", "A ok"];
     let check = |why: &str, result: &[&str], expect: KeptCount| {
@@ -172,8 +174,4 @@ fn recorded_summaries_and_fill() {
     };
     check("whole", &prefix, kept(2, 2));
     check("one line", &["M Pending: the signature stays as it is."], kept(1, 2));
-    let case = case(&prefix, &[]);
-    let fill = |budget: u32| case.score(session(&["U Go on with it."]).view(), budget).fill;
-    assert_eq!(fill(20), kept(case.score(session(&["U Go on with it."]).view(), 20).tokens, 20));
-    assert_eq!(fill(case.prefix_tokens), KeptCount::default(), "nothing had to leave");
 }

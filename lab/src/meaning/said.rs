@@ -1,11 +1,9 @@
 //! Whether typed messages, final answers and recorded summaries are still there.
 
 use epitome::session::{Content, Entry, Origin, Role};
+use epitome_eval::{EvalError, KeptCount, Patterns};
 
 use super::line::{LEAST_LINE, plain};
-use crate::EvalError;
-use crate::cases::patterns::Patterns;
-use crate::figures::kept::KeptCount;
 
 /// The lengths of typed messages that count, in characters: shorter ones occur anywhere, longer ones may be cut.
 const TYPED: std::ops::RangeInclusive<usize> = 10..=400;
@@ -56,7 +54,7 @@ impl StatedContent {
                 _ => {}
             }
         }
-        let (finals, lines) = (crate::cases::edits::unique(finals), crate::cases::edits::unique(lines));
+        let (finals, lines) = (super::line::unique(finals), super::line::unique(lines));
         Ok(Self {
             pieces: Patterns::new(&pieces, false)?,
             typed,

@@ -1,4 +1,4 @@
-//! The shape in which tables hold sessions.
+//! Sessions in tables: one in each row, as text or as lists of structures.
 
 use serde_json::{Map, Value};
 

@@ -1,11 +1,9 @@
 //! Whether text from after the newest typed message is behind it in the result.
 
 use epitome::session::{Entry, Message, Role};
+use epitome_eval::{EvalError, Patterns, append};
 
 use super::line::{LEAST_LINE, plain};
-use crate::EvalError;
-use crate::cases::patterns::Patterns;
-use crate::cases::text::{append, conversation, shown_messages};
 
 /// The characters that identify a cut message.
 const HEAD: usize = 100;
@@ -26,8 +24,11 @@ impl Order {
         };
         let (front, behind) = before.split_at(at + 1);
         let long = |line: &String| line.chars().count() >= LEAST_LINE;
-        let lines: Vec<String> = conversation(shown_messages(behind)).lines().map(plain).filter(long).collect();
-        let lines = crate::cases::edits::unique(lines);
+        let mut said = String::new();
+        let messages = behind.iter().map(|entry| &*entry.message);
+        messages.filter(|message| !message.is_system_prompt()).for_each(|message| append(message, &mut said));
+        let lines: Vec<String> = said.lines().map(plain).filter(long).collect();
+        let lines = super::line::unique(lines);
         let mut earlier = String::new();
         front.iter().for_each(|entry| append(&entry.message, &mut earlier));
         let known = Patterns::new(&lines, false)?.present(&plain(&earlier));

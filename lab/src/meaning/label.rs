@@ -1,9 +1,7 @@
 //! What a line that is none of the session's own says about the lines below it: a speaker, a tool, a file, a command.
 
+use epitome_eval::{EvalError, Patterns};
 use std::collections::HashSet;
-
-use crate::EvalError;
-use crate::cases::patterns::Patterns;
 
 /// Words that name a speaker, in lower case, whole words.
 const USER: &[&str] = &["user", "person", "human", "typed", "用户"];

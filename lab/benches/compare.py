@@ -17,7 +17,7 @@ the crate `tiktoken-rs` does, which building the tests brings along.
 """
 import argparse, glob, hashlib, json, os, resource, shutil, statistics, subprocess, sys, tempfile
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 VOCABULARY = "o200k_base"
 # tiktoken calls a cached file by the SHA-1 of the address that it came from.
 CACHED_AS = hashlib.sha1(

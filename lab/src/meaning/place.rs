@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use epitome::session::{Content, Entry, Message, Origin, Role};
+use epitome_eval::{KeptCount, append_arguments};
 
 use super::label::{Label, Speakers};
 use super::line::{LEAST_LINE, plain};
 use super::origin::{LineOrigin, Origins};
-use crate::cases::text::append_arguments;
-use crate::figures::kept::KeptCount;
 
 /// The separators of a label and its text within a line.
 const PARTS: [&str; 6] = ["] ", ": ", "：", "→ ", "=> ", "— "];

@@ -14,3 +14,9 @@ pub(super) fn plain(text: &str) -> String {
     }
     out
 }
+
+/// The lines in their order, each once, without empty ones.
+pub(super) fn unique(lines: Vec<String>) -> Vec<String> {
+    let mut seen = std::collections::HashSet::new();
+    lines.into_iter().filter(|line| !line.is_empty() && seen.insert(line.clone())).collect()
+}

@@ -2,7 +2,7 @@
 //! and gone on with:
 //!
 //! ```sh
-//! cargo run -p epitome-testkit --example campaign -- campaign.jsonl 0..1000000
+//! cargo run -p epitome-benches --bin campaign -- campaign.jsonl 0..1000000
 //! ```
 //!
 //! The record has one line for each batch of seeds that is done: which, how many sessions and compactions, and the first

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use epitome::session::{CallId, Content, Entry, Message, Origin, Role};
+use epitome_eval::EvalError;
 
 use super::label::{Speakers, Vocabulary};
 use super::line::plain;
 use super::names::calls_of;
-
-use crate::EvalError;
 
 /// The origin of a line.
 #[derive(Debug, Clone, Default)]
@@ -101,7 +100,7 @@ impl OriginReader {
                 Content::ToolCall(known) => {
                     self.tools.push(known.name.to_string());
                     let mut text = String::new();
-                    crate::cases::text::append_arguments(&known.arguments, &mut text);
+                    epitome_eval::append_arguments(&known.arguments, &mut text);
                     self.add(&text, Speakers::NONE, true, Some(call));
                     call += 1;
                 }

@@ -1,12 +1,10 @@
 //! What a call can be known by: the files and commands in its arguments.
 
 use epitome::session::{Arguments, Content, Message};
+use epitome_eval::{is_plumbing, leaves, short_name, written_files};
 use serde_json::Value;
 
 use super::line::plain;
-use crate::cases::edits::{short_name, written_files};
-use crate::cases::needed::is_plumbing;
-use crate::cases::text::leaves;
 
 /// Characters of an argument that is a name and no content.
 const MOST_NAME: usize = 300;
