@@ -202,7 +202,7 @@ class Fitters:
 
     def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
         words: dict[str, Any] = {**beside}
-        return (self.of(words.pop("window", _unknown)), words)
+        return (self.of(words.pop("window", _unknown)), {**words, "format": self._format})
 
     def _noted(self, words: dict[str, Any], fitted: Fitted) -> Fitted:
         if self._on_fit is not None:

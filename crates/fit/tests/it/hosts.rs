@@ -214,7 +214,7 @@ fn another_host_decides_anew() {
     let other = epitome_fit::Fitter::from_state(
         &first.state().unwrap(),
         &crate::lists::runtime(),
-        Profile::OpenaiChat,
+        Some(Profile::OpenaiChat),
         options,
     );
     let fitted = other.unwrap().fit(&FitRequest::new(&messages)).unwrap();

@@ -67,9 +67,6 @@ export class Fitters {
       const names = idle.map(([name]) => `\`${name}\``).join(", ");
       throw new ConfigError(`\`fitter\` is there already: ${names} would have no effect; give them to \`new Fitter\``);
     }
-    if (fitter !== undefined && fitter.size.conversations > 0 && fitter.format !== format) {
-      throw new ConfigError(`\`fitter\` holds conversations in the form of ${fitter.format}; this adapter needs ${format}`);
-    }
     this.#words = { ...words, format };
     this.#settled = fitter ?? (isSettled(words) ? new Fitter(this.#words) : undefined);
   }
