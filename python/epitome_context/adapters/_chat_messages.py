@@ -34,4 +34,4 @@ def messages_of(
         }
         return {**message, **beside}
 
-    return own_messages(fitted, messages, edited, dict)
+    return own_messages(fitted, wires_of(messages), messages, edited, dict)

@@ -70,7 +70,7 @@ class EpitomeCompactor(Compactor):
             fitted, is_floor = self._fit(wires, budget)
             if fitted is None:
                 break
-            compacted = own_messages(fitted, own, edited, inserted)
+            compacted = own_messages(fitted, wires, own, edited, inserted)
             after = token_counter.count(messages=compacted)
             if best is None or after < best[0]:
                 best = (after, compacted, fitted)

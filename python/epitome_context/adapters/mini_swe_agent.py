@@ -13,7 +13,7 @@ from minisweagent.models.utils.actions_toolcall import BASH_TOOL
 
 from .._errors import FormatError
 from .._fitter import Fitter
-from ._host import check_words, near_word, own_messages
+from ._host import Fitters, check_words, near_word, own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,15 +62,16 @@ class FittedModel:
 
     def __init__(self, model: Any, fitter: Fitter, *, on_fit: Callable[[Fitted], object] | None = None) -> None:
         self._model = model
-        self._fitter = fitter
-        self._on_fit = on_fit
+        self._fitters = Fitters("openai-chat", on_fit, fitter=fitter)
 
     def query(self, messages: list[dict[str, Any]], **words: Any) -> Any:
-        """The model's answer to what fits of the messages."""
-        fitted = self._fitter.fit([_sent(index, message) for index, message in enumerate(messages)], tools=[BASH_TOOL])
-        if self._on_fit is not None:
-            self._on_fit(fitted)
-        return self._model.query(own_messages(fitted, messages, _edited, lambda message: message), **words)
+        """The model's answer to what fits of the messages. What its provider refuses as too long is made smaller, once."""
+        wires = [_sent(index, message) for index, message in enumerate(messages)]
+
+        def query(fitted: Fitted) -> Any:
+            return self._model.query(own_messages(fitted, wires, messages, _edited, lambda message: message), **words)
+
+        return self._fitters.send(query, wires, tools=[BASH_TOOL])
 
     def __getattr__(self, name: str) -> Any:
         if name == "_model":  # a copy that is not filled yet
