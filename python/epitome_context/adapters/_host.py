@@ -360,7 +360,7 @@ def own_messages(
 
 
 # Characters of a part that stays in a result that was cut; what is longer is cut with its text.
-_SMALL = 400
+_SMALL = 1_000
 
 
 def _with_parts(pieces: list[Piece], wires: Sequence[dict[str, Any]]) -> list[Piece]:

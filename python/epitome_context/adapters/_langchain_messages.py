@@ -220,7 +220,7 @@ def _arguments_of(text: str) -> dict[str, Any]:
 
 def _text_of(arguments: Any) -> str:
     """Arguments as a request has them; those that could not be read are a text already."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def _call_after(block: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:

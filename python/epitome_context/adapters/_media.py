@@ -4,6 +4,7 @@ know. The latter are passed on as they are; the engine sees what they cost."""
 from __future__ import annotations
 
 import base64
+import math
 import re
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,8 @@ def _note(key: str, text: str, medium: _Medium) -> None:
 
 def _plain(value: Any) -> Any:
     """A value of a host's as plain data: models and dataclasses as dictionaries, bytes as they are."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     if value is None or isinstance(value, (str, bytes, bool, int, float)):
         return value
     if isinstance(value, dict):

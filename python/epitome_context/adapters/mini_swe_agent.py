@@ -13,6 +13,7 @@ from minisweagent.models.utils.actions_toolcall import BASH_TOOL
 
 from .._errors import FormatError
 from .._fitter import Fitter
+from ._chat_messages import content_after, wires_of
 from ._host import Fitters, check_words, near_word, own_messages
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def _sent(index: int, message: dict[str, Any]) -> dict[str, Any]:
         raise FormatError(
             f"messages[{index}]: of OpenAI's Responses; give the agent a model that speaks chat completions"
         )
-    return {key: value for key, value in message.items() if key != "extra"}
+    return {key: value for key, value in {**message, **wires_of([message])[0]}.items() if key != "extra"}
 
 
 def _edited(own: dict[str, Any], message: dict[str, Any], _texts: Texts) -> dict[str, Any]:
-    return {**message, "extra": own["extra"]} if "extra" in own else message
+    after = {**message, "content": content_after(own.get("content"), message.get("content"))}
+    return {**after, "extra": own["extra"]} if "extra" in own else after

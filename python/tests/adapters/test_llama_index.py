@@ -176,9 +176,10 @@ def test_a_call_that_calls_another_is_fitted_once() -> None:
     list(llm.stream_chat(talk))
     asyncio.run(awaited())
     assert len(fits) == len(llm.sent) == 4 and all(sent == llm.sent[0] for sent in llm.sent)
-    assert type(copy.deepcopy(llm._fit(talk, {}))) is list, "a copy does not hold the model"
+    handed = _FittedMessages(llm.sent[0], llm)
+    assert type(copy.deepcopy(handed)) is list, "a copy does not hold the model"
     other = wrap_llm(Scripted(parts=0), budget=BUDGET // 4)
-    other.chat(llm._fit(talk, {}))
+    other.chat(handed)
     assert epitome.count_tokens(wires_of(other.sent[0])) <= BUDGET // 4, "what fits one model may not fit another"
 
 
