@@ -223,7 +223,7 @@ def plain(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Content as one text where it is one text, or nothing."""
     if not parts:
         return ""
-    if len(parts) == 1 and parts[0]["type"] == "text":
+    if len(parts) == 1 and parts[0]["type"] == "text" and "text" in parts[0]:
         return str(parts[0]["text"])
     return parts
 
@@ -263,12 +263,8 @@ def _part_of(saying: Text | Other) -> dict[str, Any]:
 def _row_after(row: Row, wire: dict[str, Any], shape: Shape) -> Row:
     """A row after an edit."""
     sayings = [(place, part, shape.saying_of(part)) for place, part in row.parts]
-    if isinstance(sayings[0][2] if sayings else None, Result):
-        after = [
-            shape.part_after(part, replace(saying, content=wire["content"])) if isinstance(saying, Result) else part
-            for _, part, saying in sayings
-        ]
-        return replace(row, parts=tuple((place, part) for (place, _), part in zip(row.parts, after, strict=True)))
+    if any(isinstance(saying, Result) for _, _, saying in sayings):
+        return replace(row, parts=tuple((place, _result_after(part, said, wire, shape)) for place, part, said in sayings))
     said = [part for _, part, saying in sayings if isinstance(saying, (Text, Other))]
     before = [_part_of(saying) for _, _, saying in sayings if isinstance(saying, (Text, Other))]
     new = iter(items_after(said, before, parts_in(wire.get("content")), shape.text_part))
@@ -292,6 +288,11 @@ def _row_after(row: Row, wire: dict[str, Any], shape: Shape) -> Row:
             parts.append((place, part))
     parts += [(-1, item) for item in new]
     return replace(row, parts=tuple(_texts_first(parts, len(said) == 0)))
+
+
+def _result_after(part: Any, said: Saying, wire: dict[str, Any], shape: Shape) -> Any:
+    """A result that says what `wire` says; a mark beside it as it is."""
+    return shape.part_after(part, replace(said, content=wire["content"])) if isinstance(said, Result) else part
 
 
 def _texts_first(parts: list[tuple[int, Any]], said_nothing: bool) -> list[tuple[int, Any]]:

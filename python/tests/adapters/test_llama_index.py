@@ -26,7 +26,7 @@ from work import ANSWER, TASK, check_kept, check_sent, read
 import epitome_context as epitome
 from epitome_context.adapters._llama_index_messages import LlamaIndexShape
 from epitome_context.adapters._parts import _message_of, _row_after, rows_of
-from epitome_context.adapters.llama_index import EpitomeMemory, recall_tools, wrap_llm
+from epitome_context.adapters.llama_index import EpitomeMemory, _FittedMessages, recall_tools, wrap_llm
 
 BUDGET = 8_000  # a step of two results is a quarter of what the other tests have
 SHAPE = LlamaIndexShape()
