@@ -12,7 +12,7 @@ from .._engines import ENGINE_WORDS
 from .._errors import ConfigError, EpitomeError
 from .._fitter import Fitter
 from .._pieces import Edit, Insert, Keep
-from ._media import source_of
+from ._media import source_of, with_places
 from ._recall import Recall
 
 TYPE_CHECKING = False
@@ -166,17 +166,17 @@ class Fitters:
     def fit(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send in place of messages, as `Fitter.fit` gives it."""
         fitter, words = self._question(beside)
-        return self._noted(words, fitter.fit(messages, **words))
+        return self._noted(words, fitter.fit(self._placed(messages), **words))
 
     async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
         fitter, words = self._question(beside)
-        return self._noted(words, await fitter.fit_async(messages, **words))
+        return self._noted(words, await fitter.fit_async(self._placed(messages), **words))
 
     def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send after a provider refused what was sent as too long; `error` may name tokens."""
         fitter, words = self._question(beside)
-        return self._noted(words, fitter.fit_after(messages, **(overflow_of(error) or {}), **words))
+        return self._noted(words, fitter.fit_after(self._placed(messages), **(overflow_of(error) or {}), **words))
 
     async def fit_after_async(
         self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]
@@ -185,7 +185,7 @@ class Fitters:
         from .._async import in_thread
 
         fitter, words = self._question(beside)
-        return self._noted(words, await in_thread(fitter.fit_after, messages, **(overflow_of(error) or {}), **words))
+        return self._noted(words, await in_thread(fitter.fit_after, self._placed(messages), **(overflow_of(error) or {}), **words))
 
     def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideWords]) -> Answer:
         """What `send` gives for what fits. Where the provider refuses that as too long, something smaller is sent, once."""
@@ -254,6 +254,9 @@ class Fitters:
                 yield piece
 
         return pieces()
+
+    def _placed(self, messages: list[Any]) -> list[Any]:
+        return with_places(messages) if self._format == "openai-chat" else messages
 
     def _refuses(self, error: Exception) -> bool:
         return isinstance(error, self._overflows) or overflow_of(error) is not None

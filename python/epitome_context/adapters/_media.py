@@ -144,3 +144,19 @@ def _sources(inner: Any) -> Iterator[str]:
         for key in ("url", "file_data", "file_url", "file_id", "data"):
             if isinstance(inner.get(key), str):
                 yield inner[key]
+
+
+def with_places(messages: list[Any]) -> list[Any]:
+    """Messages of OpenAI's chat completions in which the media of results have a place behind them: a document at an address has
+    none, and costs what a picture does."""
+    return [
+        {**message, "content": [_with_place(part) for part in message["content"]]}
+        if message["role"] == "tool" and isinstance(message.get("content"), list)
+        else message
+        for message in messages
+    ]
+
+
+def _with_place(part: dict[str, Any]) -> dict[str, Any]:
+    is_at_address = part.get("type") == "file" and "file_url" in part["file"]
+    return {"type": "image_url", "image_url": {"url": part["file"]["file_url"]}} if is_at_address else part
