@@ -4,7 +4,7 @@ use std::fmt;
 
 use anyhow::{Context as _, Result, bail};
 use epitome::engine::{Chain, Engine, Mode, block_on};
-use epitome::formats::{Format, Profile, ReadOptions, read, render};
+use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::Entry;
 use epitome::{Config, MemoryArchive, Registry, Request, Session, Status};
 use epitome_eval::{BudgetSpec, Case, OtherMethod};
@@ -114,7 +114,7 @@ impl OtherMethod for Again {
 
 /// Returns a view written as OpenAI chat and read back. The error says what is wrong with the text.
 fn session_from_chat(view: &[Entry], tools: Option<&str>) -> Result<Session, String> {
-    let rendered = render(view, Profile::OpenaiChat, tools, None);
+    let rendered = render(view, Wire::OpenaiChat, tools, None);
     let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
     let loaded = read(rendered.json.into_bytes(), options).map_err(|error| format!("cannot be read back: {error}"))?;
     loaded.sessions.into_iter().next().map(|named| named.session).ok_or_else(|| "is read back as nothing".to_owned())
