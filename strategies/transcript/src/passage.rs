@@ -65,6 +65,8 @@ impl Line {
 pub struct Passage {
     /// Its kind.
     pub kind: Kind,
+    /// The speaker's name, where it is known.
+    pub(crate) speaker: Option<Arc<str>>,
     /// The unit of the view that contains it, or that contains the summary which covers it.
     pub unit: u32,
     /// Its message, by number among all that are read.

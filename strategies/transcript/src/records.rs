@@ -149,6 +149,10 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
         row_gap = gap_here;
         // A number is shown where lines were left out, so that the place can be found again.
         let is_first = rows.is_empty();
+        if let Some(speaker) = passage.speaker.as_ref().filter(|_| is_first) {
+            row.push_str(speaker);
+            row.push_str(": ");
+        }
         if let Some(number) = line.number().filter(|_| gap_here || is_first) {
             row.push_str(number);
             row.push_str(": ");
@@ -192,6 +196,7 @@ mod tests {
             }
             let passage = Passage {
                 kind: Kind::Output,
+                speaker: None,
                 unit: 0,
                 message: 0,
                 at: None,

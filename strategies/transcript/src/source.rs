@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_strategy::session::heading::{is_missing_result, without_memories};
-use epitome_strategy::session::{CallId, Content, Heading};
+use epitome_strategy::session::{CallId, Content, Heading, Media, MediaSource};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
@@ -40,6 +40,8 @@ pub struct Source {
     flags: Flags,
     /// Whether the present unit is the newest step.
     is_newest: bool,
+    /// The name of the present message's speaker.
+    speaker: Option<Arc<str>>,
     /// Calls that an earlier compaction left out in front of the next passage.
     left_out: LeftOutCalls,
     /// Whether an earlier compaction left out what the model said in front of the next passage.
@@ -53,12 +55,18 @@ struct SourcePosition {
     at: Option<BlockRef>,
 }
 
-/// What stands in the lines for a picture or a file that a person gave.
-fn media_name(mime: &str) -> Arc<str> {
-    match mime.split('/').next() {
-        Some(kind @ ("image" | "audio" | "video")) => Arc::from(format!("[{kind}]")),
-        _ => Arc::from("[file]"),
-    }
+/// What stands in the lines for a picture or a file: its kind, and the name, address or id by which it can be had again.
+fn media_name(media: &Media) -> Arc<str> {
+    let kind = match media.mime.split('/').next() {
+        Some(kind @ ("image" | "audio" | "video")) => kind,
+        _ => "file",
+    };
+    let place = match &media.source {
+        MediaSource::Url(place) => Some(place),
+        MediaSource::Base64(_) | MediaSource::Missing => None,
+    };
+    let named: String = media.name.iter().chain(place).map(|name| format!(" {}", one_line(name))).collect();
+    Arc::from(format!("[{kind}{named}]"))
 }
 
 impl Source {
@@ -117,6 +125,7 @@ impl Source {
         if message.is_system_prompt() {
             return;
         }
+        self.speaker = message.name.as_ref().map(one_line);
         for (index, block) in message.blocks.iter().enumerate() {
             let place =
                 SourcePosition { at: position.map(|message| BlockRef { message, block: index as u32 }), ..place };
@@ -130,14 +139,23 @@ impl Source {
                     let action = self.waiting.get(&result.call_id).copied();
                     let told = speech::typed_ranges(message, index);
                     self.read_output(&result.text, &told, result.is_error, action, place);
+                    let can_be_had =
+                        |media: &&Media| media.name.is_some() || matches!(media.source, MediaSource::Url(_));
+                    for media in result.attachments.iter().filter(can_be_had) {
+                        self.add_name(Kind::Output, &media_name(media), action, place);
+                    }
                 }
                 Content::Media(media) if message.is_typed() => {
-                    let name = media_name(&media.mime);
-                    self.add(Kind::Typed, &name, 0..name.len(), None, SourcePosition { at: None, ..place });
+                    self.add_name(Kind::Typed, &media_name(media), None, place)
                 }
-                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
+                Content::Media(media) => self.add_name(Kind::Injected, &media_name(media), None, place),
+                Content::Opaque(opaque) if !opaque.kind.is_empty() => {
+                    self.add_name(Kind::Injected, &Arc::from(format!("[{}]", one_line(&opaque.kind))), None, place);
+                }
+                Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
             }
         }
+        self.speaker = None;
         self.messages += 1;
     }
 
@@ -217,6 +235,7 @@ impl Source {
         });
         self.passages.push(Passage {
             kind: Kind::Call,
+            speaker: None,
             unit: place.unit,
             message: self.messages,
             at: place.at,
@@ -272,6 +291,11 @@ impl Source {
         self.add(rest, text, at..text.len(), action, place);
     }
 
+    /// Adds a line that stands for something without text.
+    fn add_name(&mut self, kind: Kind, name: &Arc<str>, action: Option<u32>, place: SourcePosition) {
+        self.add(kind, name, 0..name.len(), action, SourcePosition { at: None, ..place });
+    }
+
     fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: SourcePosition) {
         self.add_signed(kind, text, range, action, Sign::Plain, place);
     }
@@ -311,8 +335,10 @@ impl Source {
         let lines = first..self.lines.len() as u32;
         if !lines.is_empty() {
             let SourcePosition { unit, at } = place;
+            let is_speech = matches!(kind, Kind::Typed | Kind::Said | Kind::Answer);
             self.passages.push(Passage {
                 kind,
+                speaker: self.speaker.clone().filter(|_| is_speech),
                 unit,
                 message: self.messages,
                 at,
