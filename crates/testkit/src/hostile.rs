@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, Reason, Role, Session,
-    TextCall, Thinking, ToolCall, ToolResult,
+    Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Reason, Role,
+    Session, TextCall, Thinking, ToolCall, ToolResult,
 };
 use epitome_strategy::{
     Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, SummaryRequest, SummaryText, View,
@@ -134,13 +134,67 @@ fn opaque(dice: &mut Dice) -> Content {
     Content::Opaque(OpaqueBlock { kind: "novelty".into(), json: json.into(), dialect: Dialect::Anthropic })
 }
 
+/// Definitions of tools among the messages.
+fn tools(dice: &mut Dice) -> Content {
+    let tool = serde_json::json!({"type": "function", "name": text(dice, 1), "description": text(dice, 10)});
+    let json = serde_json::json!({"type": "additional_tools", "tools": [tool]}).to_string();
+    Content::Opaque(OpaqueBlock {
+        kind: "additional_tools".into(),
+        json: json.into(),
+        dialect: Dialect::OpenaiResponses,
+    })
+}
+
+/// Adds a model's message with calls of tools that the provider runs, each with its result beside it, as three providers have
+/// them: its recorded bytes hold for both, or for neither. Now and then the provider has not come to an end.
+fn served_step(dice: &mut Dice, session: &mut Session, turn: usize) {
+    let said = text(dice, 5);
+    let dialect = dice.pick(&[Dialect::Anthropic, Dialect::OpenaiResponses, Dialect::Gemini]);
+    for number in 0..=dice.below(3) {
+        let id = if dice.once_in(4) { String::new() } else { format!("served_{turn}_{number}") };
+        let words = length(dice);
+        let (asked, found) = (text(dice, 4), text(dice, words));
+        let (call, result) = match dialect {
+            Dialect::Anthropic => (
+                serde_json::json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": asked}}),
+                serde_json::json!({"type": "web_search_tool_result", "tool_use_id": id, "content": [{"type": "web_search_result", "title": found}]}),
+            ),
+            Dialect::Gemini => (
+                serde_json::json!({"executableCode": {"id": id, "language": "PYTHON", "code": asked}}),
+                serde_json::json!({"codeExecutionResult": {"id": id, "outcome": "OUTCOME_OK", "output": found}}),
+            ),
+            _ => {
+                let item = serde_json::json!({"type": "mcp_call", "id": id, "name": "look", "arguments": "{}", "output": found});
+                (item.clone(), item)
+            }
+        };
+        let recorded = |content: Content, json: &serde_json::Value| {
+            let raw = RawBlock { dialect, json: json.to_string().into() };
+            Block { raw: Some(raw), ..Block::new(content) }
+        };
+        let arguments = Arguments::Json(serde_json::json!({ "query": asked }).to_string().into());
+        let id: Arc<str> = Arc::from(id);
+        let asks = Content::ToolCall(ToolCall { id: Arc::clone(&id), name: "web_search".into(), arguments });
+        let mut blocks = if number == 0 { vec![Block::text(said.clone())] } else { Vec::new() };
+        blocks.push(recorded(asks, &call));
+        session.push(Message::new("", Role::Assistant, Origin::Model, blocks));
+        if dice.once_in(12) {
+            return;
+        }
+        let (text, attachments) = (found.into(), Vec::new());
+        let answer = Content::ToolResult(ToolResult { call_id: id, name: None, text, attachments, is_error: false });
+        session.push(Message::new("", Role::Tool, Origin::Tool, vec![recorded(answer, &result)]));
+    }
+}
+
 fn media() -> Media {
     Media { mime: "image/png".into(), name: None, source: MediaSource::Missing }
 }
 
 /// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and
-/// late results, results without ids and with ids of their own, empty and giant messages, thinking signed and not, media, unknown blocks, only a system prompt,
-/// nothing.
+/// late results, results without ids and with ids of their own, tools that the provider runs, instructions and definitions
+/// of tools among the messages, empty and giant messages, thinking signed and not, media, unknown blocks, only a system
+/// prompt, nothing.
 ///
 /// It has roughly `turns` turns; the same seed gives the same session.
 pub fn session(seed: u64, turns: usize) -> Session {
@@ -186,8 +240,13 @@ pub fn session(seed: u64, turns: usize) -> Session {
                 session.push(result(&mut dice, id));
             }
             4 if dice.once_in(3) => {
-                session.push(Message::text("", Role::System, Origin::Instructions, text(&mut dice, 10)));
+                let origin = dice.pick(&[Origin::Instructions, Origin::Developer]);
+                session.push(Message::text("", Role::System, origin, text(&mut dice, 10)));
             }
+            4 if dice.once_in(2) => {
+                session.push(Message::new("", Role::System, Origin::Configuration, vec![Block::new(tools(&mut dice))]));
+            }
+            6 if dice.once_in(2) => served_step(&mut dice, &mut session, turn),
             5 => {
                 let words = length(&mut dice);
                 let said = text(&mut dice, words);
@@ -195,6 +254,9 @@ pub fn session(seed: u64, turns: usize) -> Session {
                 if dice.once_in(2) {
                     let end = said.len() as u32;
                     message.text_calls.push(TextCall { name: "bash".into(), block: 0, start: 0, end });
+                }
+                if dice.once_in(10) {
+                    message.name = Some("planner".into());
                 }
                 session.push(message);
             }

@@ -17,6 +17,8 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
     let mut calls: HashMap<u32, usize> = HashMap::new();
     let mut left_out = LeftOutCalls::default();
     let mut is_unsaid = false;
+    // Who said what is not shown, where the session names its speakers.
+    let mut unsaid_by = None;
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
         left_out += passage.calls_before;
@@ -33,7 +35,9 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
             {
                 head.push_str(" …");
             }
-            is_unsaid |= matches!(passage.kind, Kind::Said | Kind::Answer);
+            if matches!(passage.kind, Kind::Said | Kind::Answer) {
+                (is_unsaid, unsaid_by) = (true, passage.speaker.as_deref());
+            }
             continue;
         }
         let opens = !(matches!(passage.kind, Kind::Argument | Kind::Output) && call.is_some());
@@ -44,7 +48,7 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
         let is_of_user = matches!(passage.kind, Kind::Typed | Kind::Told);
         let is_behind_user = matches!(records.last(), Some(Record::Speech { speaker: Speaker::User, .. }));
         if std::mem::take(&mut is_unsaid) && is_of_user && is_behind_user {
-            records.push(Record::Unsaid);
+            records.push(unsaid_by.take().map_or(Record::Unsaid, unsaid_record));
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         match (passage.kind, call) {
@@ -71,6 +75,14 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
         records.push(Record::LeftOut(left_out));
     }
     records
+}
+
+/// What a named speaker said, of which nothing is shown.
+fn unsaid_record(speaker: &str) -> Record {
+    let mut rows = Rows::default();
+    rows.push(&format!("{speaker}:"), false);
+    rows.leave_out();
+    Record::Speech { speaker: Speaker::Assistant, rows }
 }
 
 fn call_record(source: &Source, action: u32) -> Record {

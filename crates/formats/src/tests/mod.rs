@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod classes;
 pub(crate) mod corpus;
 mod damage;
 mod hostile;

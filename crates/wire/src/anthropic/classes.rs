@@ -8,7 +8,7 @@ use crate::PartClass;
 /// (`web_search_tool_result`, `mcp_tool_use`), and their names are made in the same way.
 pub fn class_of_block(kind: &str) -> PartClass {
     match kind {
-        "text" | "image" | "document" => PartClass::Speech,
+        "text" | "image" | "document" | "search_result" => PartClass::Speech,
         "thinking" | "redacted_thinking" => PartClass::Reasoning,
         "tool_use" => PartClass::Call,
         "tool_result" => PartClass::Result,
@@ -32,6 +32,6 @@ mod tests {
         check(&["tool_use", "server_tool_use", "mcp_tool_use"], PartClass::Call);
         check(&["tool_result", "web_search_tool_result", "bash_code_execution_tool_result"], PartClass::Result);
         check(&["tool_addition", "tool_removal"], PartClass::Configuration);
-        check(&["", "search_result", "container_upload", "tool", "novelty"], PartClass::Opaque);
+        check(&["", "container_upload", "tool", "novelty"], PartClass::Opaque);
     }
 }

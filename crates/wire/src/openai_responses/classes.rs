@@ -11,11 +11,11 @@ use crate::PartClass;
 /// result of a call.
 pub fn class_of_item(item: &Map<String, Value>) -> PartClass {
     match item.get("type").and_then(Value::as_str).unwrap_or_default() {
-        "message" | "" => PartClass::Speech,
-        "agent_message" => PartClass::Speech,
+        "message" | "agent_message" => PartClass::Speech,
+        "" if item.contains_key("role") => PartClass::Speech,
         "reasoning" => PartClass::Reasoning,
-        "compaction" | "context_compaction" => PartClass::Compaction,
         "item_reference" | "compaction_trigger" => PartClass::Configuration,
+        kind if kind.contains("compaction") => PartClass::Compaction,
         kind if kind.ends_with("_approval_request") || kind.ends_with("_approval_response") => PartClass::Configuration,
         kind if kind.ends_with("_call") => PartClass::Call,
         kind if kind.ends_with("_output") => PartClass::Result,

@@ -202,7 +202,7 @@ fn is_of_conversation(item: &Value) -> bool {
         "compaction" | "compaction_summary" | "context_compaction" => {
             item["encrypted_content"].as_str().is_some_and(|sealed| sealed.starts_with(MARK))
         }
-        kind => super::known::is_known_item(kind),
+        _ => item.as_object().is_some_and(super::known::is_known_item),
     }
 }
 

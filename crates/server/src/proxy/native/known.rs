@@ -2,65 +2,14 @@
 //! conversation is: what tools there are, where its history lies. Then the provider is asked.
 
 use epitome::formats::Format;
-use serde_json::Value;
+use epitome_wire::PartClass;
+use epitome_wire::anthropic::class_of_block;
+use epitome_wire::openai_responses::class_of_item;
+use serde_json::{Map, Value};
 
-/// Items of OpenAI's Responses that are messages, reasoning, calls or their results.
-const ITEMS: [&str; 29] = [
-    "message",
-    "agent_message",
-    "reasoning",
-    "function_call",
-    "function_call_output",
-    "custom_tool_call",
-    "custom_tool_call_output",
-    "local_shell_call",
-    "local_shell_call_output",
-    "shell_call",
-    "shell_call_output",
-    "apply_patch_call",
-    "apply_patch_call_output",
-    "computer_call",
-    "computer_call_output",
-    "web_search_call",
-    "file_search_call",
-    "code_interpreter_call",
-    "image_generation_call",
-    "tool_search_call",
-    "tool_search_output",
-    "mcp_call",
-    "mcp_list_tools",
-    "mcp_approval_request",
-    "mcp_approval_response",
-    "mcp_tool_call",
-    "mcp_tool_call_output",
-    "ghost_snapshot",
-    "compaction_trigger",
-];
-
-/// Blocks of Anthropic's messages that are texts, reasoning, calls or their results.
-const BLOCKS: [&str; 17] = [
-    "text",
-    "thinking",
-    "redacted_thinking",
-    "image",
-    "document",
-    "search_result",
-    "tool_use",
-    "tool_result",
-    "server_tool_use",
-    "web_search_tool_result",
-    "web_fetch_tool_result",
-    "code_execution_tool_result",
-    "bash_code_execution_tool_result",
-    "text_editor_code_execution_tool_result",
-    "tool_search_tool_result",
-    "mcp_tool_use",
-    "mcp_tool_result",
-];
-
-/// Whether an item of OpenAI's of that kind is a part of a conversation and nothing else.
-pub(super) fn is_known_item(kind: &str) -> bool {
-    ITEMS.contains(&kind)
+/// Whether an item of OpenAI's is a part of a conversation and nothing else.
+pub(super) fn is_known_item(item: &Map<String, Value>) -> bool {
+    unknown_item(item).is_none()
 }
 
 /// Why messages without items of ours cannot be compacted here, as a code: one of them is a compaction by the provider,
@@ -70,28 +19,39 @@ pub(super) fn unknown_part<S: AsRef<str>>(format: Format, messages: &[S]) -> Opt
         let Ok(message) = serde_json::from_str::<Value>(json.as_ref()) else { return Some("not-understood") };
         match format {
             Format::Anthropic => match &message["content"] {
-                Value::Array(blocks) => blocks.iter().find_map(|block| unknown_kind(&block["type"], &BLOCKS)),
+                Value::Array(blocks) => blocks.iter().find_map(unknown_block),
                 Value::String(_) => None,
                 _ => Some("not-understood"),
             },
-            _ if message.get("type").is_none() && message["role"].is_string() => None,
-            _ => unknown_kind(&message["type"], &ITEMS),
+            _ => message.as_object().map_or(Some("unknown-part"), unknown_item),
         }
     })
 }
 
-fn unknown_kind(kind: &Value, known: &[&str]) -> Option<&'static str> {
-    match kind.as_str() {
-        Some(kind) if known.contains(&kind) => None,
-        Some(kind) if kind.contains("compaction") => Some("compaction-of-the-provider"),
+fn unknown_block(block: &Value) -> Option<&'static str> {
+    unknown_class(class_of_block(block["type"].as_str().unwrap_or_default()))
+}
+
+fn unknown_item(item: &Map<String, Value>) -> Option<&'static str> {
+    match item.get("type").and_then(Value::as_str) {
         Some("item_reference") => Some("history-at-the-provider"),
-        _ => Some("unknown-part"),
+        // What a server offered, and a person allowed it, stays said in the conversation.
+        Some(kind) if kind.starts_with("mcp_") || kind == "compaction_trigger" => None,
+        _ => unknown_class(class_of_item(item)),
+    }
+}
+
+fn unknown_class(class: PartClass) -> Option<&'static str> {
+    match class {
+        PartClass::Speech | PartClass::Reasoning | PartClass::Call | PartClass::Result => None,
+        PartClass::Compaction => Some("compaction-of-the-provider"),
+        PartClass::Configuration | PartClass::Opaque => Some("unknown-part"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -106,6 +66,9 @@ mod tests {
         openai(json!({"type": "compaction", "encrypted_content": "x"}), Some("compaction-of-the-provider"));
         openai(json!({"type": "item_reference", "id": "x"}), Some("history-at-the-provider"));
         openai(json!({"type": "configuration_update"}), Some("unknown-part"));
+        openai(json!({"type": "additional_tools", "tools": []}), Some("unknown-part"));
+        openai(json!({"type": "mcp_list_tools", "tools": []}), None);
+        openai(json!({"type": "one_of_tomorrow_call", "call_id": "c"}), None);
         openai(json!("x"), Some("unknown-part"));
         let anthropic = |message, expect| check(Format::Anthropic, message, expect);
         anthropic(json!({"role": "user", "content": "x"}), None);
