@@ -175,9 +175,6 @@ pub(crate) struct TuneArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) least: LeastArgs,
-    /// The file for measurements, as JSON lines; measurements that it has already are not repeated
-    #[arg(long, value_name = "FILE")]
-    pub(crate) state: Option<PathBuf>,
     /// The file for the configuration [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -85,7 +85,7 @@ Example:
 #[cfg(feature = "eval")]
 pub(super) const TUNE: &str = "\
 Example:
-  epitome tune sessions --trials 300 --state trials.jsonl -o tuned.toml";
+  epitome tune sessions --trials 300 -o tuned.toml";
 
 #[cfg(feature = "service")]
 pub(super) const SERVE: &str = "\

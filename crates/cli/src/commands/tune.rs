@@ -1,15 +1,10 @@
 //! `epitome tune`: chains and settings that do better than the defaults, or the word that none does.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use epitome::Registry;
 use epitome_eval::Filter;
-use epitome_eval::tune::{
-    Advice, Bench as _, Evidence, Measurement, MeasurementReuse, SessionBench, TuneOptions, split, tune,
-};
+use epitome_eval::tune::{Advice, Bench as _, Evidence, SessionBench, TuneOptions, split, tune};
 
 use crate::args::TuneArgs;
 use crate::commands::measure::{each_once, failure, fewer};
@@ -23,7 +18,6 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     let target = Target::new(args.output.as_deref(), None)?;
     let registry = epitome::registry();
     let options = options(args, &registry)?;
-    let known = read_measurements(args.state.as_deref(), quiet)?;
     let filter = Filter {
         min_tokens: args.least.min_tokens,
         min_calls: args.least.min_calls,
@@ -45,27 +39,16 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
         ];
         return Err(failure.with_help(fewer(&filters)));
     }
-    let mut state = state(args.state.as_deref())?;
-    let held = known.len();
     let mut measured = 0;
-    let mut listener = |new: &[Measurement]| {
-        measured += new.len();
-        if let Some(file) = state.as_mut() {
-            for line in new.iter().filter_map(|measured| serde_json::to_string(measured).ok()) {
-                // A line that could not be written is measured again the next time.
-                let _ = file.write_all(format!("{line}\n").as_bytes());
-            }
-        }
+    let mut listener = |new: usize| {
+        measured += new;
         if !quiet {
             terminal::show_line(&format!("{measured} measured"));
         }
     };
-    let (advice, recalled) = tune(&bench, (&train, &verify), &options, known, &mut listener).map_err(failure)?;
+    let advice = tune(&bench, (&train, &verify), &options, &mut listener).map_err(failure)?;
     if !quiet {
         terminal::clear_line();
-        if held > 0 {
-            terminal::tell(&describe_reuse(held, recalled));
-        }
         terminal::tell(&page(&advice, train.len(), verify.len()));
     }
     target.write(advice.toml().as_bytes())?;
@@ -107,52 +90,6 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
         trials: args.trials,
         seed: args.seed,
     })
-}
-
-/// The use of the measurements that the state holds.
-fn describe_reuse(held: usize, recalled: MeasurementReuse) -> String {
-    let changed = match recalled.changed {
-        0 => String::new(),
-        changed => format!(", {changed} made again: the strategies' settings or the version changed"),
-    };
-    format!("{} of {} in the state reused{changed}\n", recalled.reused, plural(held, "measurement"))
-}
-
-/// The measurements of an earlier run. A last line that an interrupt cut off is measured again; a file that holds
-/// nothing else is not a state file, and nothing is appended to it.
-fn read_measurements(path: Option<&Path>, quiet: bool) -> Result<Vec<Measurement>, Failure> {
-    let Some(path) = path.filter(|path| path.is_file()) else { return Ok(Vec::new()) };
-    let text = epitome_shelf::read_plain_text(path).map_err(|error| unusable(error, path, "read"))?;
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let measured: Vec<Measurement> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    if measured.is_empty() && !lines.is_empty() {
-        let failure = Failure::usage_text(format!("--state: {} holds no measurements", path.display()));
-        return Err(failure.with_help("delete it, or name another file"));
-    }
-    let unreadable = lines.len() - measured.len();
-    if unreadable > 0 && !quiet {
-        terminal::tell(&format!("{} of {} cannot be read\n", plural(unreadable, "line"), path.display()));
-    }
-    Ok(measured)
-}
-
-/// The file that measurements go to.
-fn state(path: Option<&Path>) -> Result<Option<std::fs::File>, Failure> {
-    let open = |path: &Path| -> std::io::Result<std::fs::File> {
-        epitome_shelf::check_plain(path)?;
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-        // Behind a line that was cut off a new one starts.
-        if file.metadata()?.len() > 0 {
-            file.write_all(b"\n")?;
-        }
-        Ok(file)
-    };
-    path.map(|path| open(path).map_err(|error| unusable(error, path, "write"))).transpose()
-}
-
-fn unusable(error: std::io::Error, path: &Path, what: &str) -> Failure {
-    let path: PathBuf = path.to_owned();
-    Failure::usage(anyhow::Error::new(error).context(format!("cannot {what} {}", path.display())))
 }
 
 fn page(advice: &Advice, train: usize, verify: usize) -> String {

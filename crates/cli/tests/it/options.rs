@@ -137,7 +137,7 @@ const EVAL: &str = "crates/cli/tests/it/eval.rs";
 const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const PROBES: &str = "crates/cli/tests/it/probes.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
-const TUNES: &str = "tuning_writes_a_configuration_and_goes_on_from_its_state";
+const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
 const INSTALL: &str = "crates/cli/tests/it/install.rs";
 const CUSTOM: &str = "tests/custom.rs";
@@ -221,7 +221,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("tune", "--min-tokens", REPLAY, TUNES),
     ("tune", "--min-calls", REPLAY, TUNES),
     ("tune", "--min-needed", REPLAY, TUNES),
-    ("tune", "--state", REPLAY, TUNES),
     ("tune", "--settings", REPLAY, "what_is_wrong_is_told"),
     ("tune", "--weights", REPLAY, "what_is_wrong_is_told"),
     ("serve", "--listen", SERVE, "what_it_does_not_start_with"),

@@ -21,10 +21,6 @@ pub trait Bench: Sync {
     /// Returns the default chain of a kind of task, where the search starts; empty where it is not known.
     fn default_chain(&self, kind: &str) -> Vec<String>;
 
-    /// Returns the inputs of a candidate's figures beside its name and the case: the version of the figures, and its
-    /// settings with their defaults.
-    fn basis(&self, candidate: &Candidate) -> Result<String, EvalError>;
-
     /// Returns the figures of a candidate on each of the cases with these `numbers`: one for each budget.
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError>;
 

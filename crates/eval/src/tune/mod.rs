@@ -15,7 +15,6 @@ mod weights;
 pub use advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 pub use bench::{Bench, TuneCase};
 pub use candidate::Candidate;
-pub use measured::{Measurement, MeasurementReuse};
 pub use search::{TuneOptions, tune};
 pub use sessions::{SessionBench, split};
 pub use weights::{Figures, Weights};

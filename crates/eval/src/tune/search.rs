@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 use super::bench::Bench;
 use super::candidate::{Candidate, drawn, neighbours};
-use super::measured::{Listener, Measurement, MeasurementReuse, Memory};
+use super::measured::{Listener, Memory};
 use super::weights::Weights;
 use crate::EvalError;
 use crate::figures::paired::bootstrap;
@@ -26,7 +26,7 @@ pub struct TuneOptions {
     pub strategies: Vec<String>,
     /// Settings that are tried, as `STRATEGY.KEY`.
     pub settings: Vec<String>,
-    /// The budgets as they were asked for: measurements with other budgets are not reused.
+    /// The budgets as they were asked for.
     pub budgets: String,
     /// The objective.
     pub weights: Weights,
@@ -38,19 +38,16 @@ pub struct TuneOptions {
 }
 
 /// Searches on the cases `train` and verifies on the cases `verify`, both numbers of the bench's cases, and returns the
-/// advice with what became of `known`, the measurements of an earlier run; `listener` receives new measurements. The
-/// same seed, cases and options give the same advice, whatever is known.
+/// advice; `listener` receives the number of measurements as they are made. The same seed, cases and options give the
+/// same advice.
 pub fn tune(
     bench: &dyn Bench,
     (train, verify): (&[usize], &[usize]),
     options: &TuneOptions,
-    known: Vec<Measurement>,
     listener: Listener<'_>,
-) -> Result<(Advice, MeasurementReuse), EvalError> {
-    let memory = Memory::new(bench, options.budgets.clone(), options.weights, known, listener);
-    let mut search = Search { memory, options };
-    let advice = search.run(train, verify)?;
-    Ok((advice, search.memory.recalled()))
+) -> Result<Advice, EvalError> {
+    let memory = Memory::new(bench, options.weights, listener);
+    Search { memory, options }.run(train, verify)
 }
 
 /// A chain and its mean objective.

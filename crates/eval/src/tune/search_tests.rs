@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use epitome::strategy::Value;
 use epitome::{Config, Registry};
@@ -17,8 +17,8 @@ struct Planted {
     noise: f64,
     best_setting: Option<f64>,
     default: Vec<String>,
-    basis: &'static str,
-    measured: AtomicUsize,
+    /// The candidate and the cases of each call.
+    asked: Mutex<Vec<(String, Vec<usize>)>>,
 }
 
 impl Planted {
@@ -30,8 +30,7 @@ impl Planted {
             noise,
             best_setting: None,
             default: Vec::new(),
-            basis: "now",
-            measured: AtomicUsize::new(0),
+            asked: Mutex::default(),
         }
     }
 
@@ -62,12 +61,8 @@ impl Bench for Planted {
         self.default.clone()
     }
 
-    fn basis(&self, _: &Candidate) -> Result<String, EvalError> {
-        Ok(self.basis.to_owned())
-    }
-
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
-        self.measured.fetch_add(numbers.len(), Ordering::Relaxed);
+        self.asked.lock().unwrap().push((candidate.key(), numbers.to_vec()));
         let figures = |case: &usize| {
             let bound = Some(self.value(candidate, *case));
             vec![Figures { bound, usable: true, ..Figures::default() }]
@@ -96,11 +91,9 @@ fn options(trials: usize) -> TuneOptions {
     }
 }
 
-fn tuned(bench: &Planted, options: &TuneOptions, known: Vec<Measurement>) -> (Advice, Vec<Measurement>) {
+fn tuned(bench: &Planted, options: &TuneOptions) -> Advice {
     let (train, verify) = split(&bench.cases(), options.seed);
-    let mut new = Vec::new();
-    let (advice, _) = tune(bench, (&train, &verify), options, known, &mut |rows| new.extend_from_slice(rows)).unwrap();
-    (advice, new)
+    tune(bench, (&train, &verify), options, &mut |_| ()).unwrap()
 }
 
 fn parsed(advice: &Advice, registry: &Registry) -> Config {
@@ -110,7 +103,7 @@ fn parsed(advice: &Advice, registry: &Registry) -> Config {
 #[test]
 fn a_planted_chain_is_found() {
     let bench = Planted::new(0.4, 0.05);
-    let (advice, _) = tuned(&bench, &options(80), Vec::new());
+    let advice = tuned(&bench, &options(80));
     let found: Vec<_> = advice.recommended().map(|chain| (chain.kind.as_str(), chain.chain.clone())).collect();
     assert_eq!(found, [("code", bench.best.clone())]);
     let text = advice.toml();
@@ -123,7 +116,7 @@ fn a_planted_chain_is_found() {
 fn what_is_no_better_is_not_recommended() {
     // All candidates are the same but for noise: the best on one half is the best by chance.
     let bench = Planted::new(0.0, 0.2);
-    let (advice, _) = tuned(&bench, &options(80), Vec::new());
+    let advice = tuned(&bench, &options(80));
     let evidence = advice.chains[0].evidence.unwrap();
     assert!(evidence.train > evidence.train_default, "the search did find something on its own half");
     assert!(!advice.is_any(), "{}", advice.toml());
@@ -135,25 +128,14 @@ fn what_is_no_better_is_not_recommended() {
 }
 
 #[test]
-fn an_interrupted_search_gives_the_same_answer_and_measures_nothing_twice() {
+fn nothing_is_measured_twice_and_the_same_seed_finds_the_same() {
     let bench = Planted::new(0.4, 0.05);
-    let (whole, measured) = tuned(&bench, &options(60), Vec::new());
-    let all = bench.measured.swap(0, Ordering::Relaxed);
-    assert_eq!(all, measured.len());
-    let half = measured[..measured.len() / 2].to_vec();
-    let (again, new) = tuned(&bench, &options(60), half);
-    assert_eq!(again, whole);
-    assert_eq!(new, measured[measured.len() / 2..]);
-    // Measurements of candidates whose settings changed are repeated, and the result says so.
-    let (train, verify) = split(&bench.cases(), 1);
-    let other = Planted { basis: "changed", ..Planted::new(0.4, 0.05) };
-    let recalled =
-        |bench: &Planted| tune(bench, (&train, &verify), &options(60), measured.clone(), &mut |_| ()).unwrap().1;
-    assert_eq!(recalled(&bench), MeasurementReuse { reused: all, changed: 0 });
-    assert_eq!(recalled(&other), MeasurementReuse { reused: 0, changed: all });
-    // Measurements at other budgets are none.
-    let others = measured.into_iter().map(|row| Measurement { budgets: "0.1".to_owned(), ..row }).collect();
-    assert_eq!(tuned(&bench, &options(60), others).1.len(), all);
+    let advice = tuned(&bench, &options(60));
+    let asked = std::mem::take(&mut *bench.asked.lock().unwrap());
+    let each = || asked.iter().flat_map(|(candidate, cases)| cases.iter().map(move |case| (candidate, case)));
+    assert_eq!(each().collect::<BTreeSet<_>>().len(), each().count());
+    assert_eq!(tuned(&bench, &options(60)), advice);
+    assert_eq!(*bench.asked.lock().unwrap(), asked);
 }
 
 #[test]
@@ -161,7 +143,7 @@ fn the_search_starts_from_the_default_where_that_is_better() {
     // Too few trials to draw a chain like it.
     let default = names("tool-results key-events sliding-window");
     let bench = Planted { default, ..Planted::new(0.4, 0.0) };
-    let (advice, _) = tuned(&bench, &options(12), Vec::new());
+    let advice = tuned(&bench, &options(12));
     let chain: Vec<_> = advice.recommended().map(|chain| chain.chain.clone()).collect();
     assert_eq!(chain, std::slice::from_ref(&bench.best), "the default without what only costs");
 }
@@ -169,7 +151,7 @@ fn the_search_starts_from_the_default_where_that_is_better() {
 #[test]
 fn a_default_that_is_best_stays() {
     let bench = Planted { default: names("tool-results key-events"), ..Planted::new(0.4, 0.0) };
-    let (advice, _) = tuned(&bench, &options(60), Vec::new());
+    let advice = tuned(&bench, &options(60));
     assert!(advice.chains[0].is_default && !advice.is_any());
     let text = advice.toml();
     assert!(text.contains("# code: of what was tried on 12 sessions nothing is better than the default"), "{text}");
@@ -181,17 +163,13 @@ fn trials_bound_the_search() {
     let used = |trials: usize| {
         let bench = Planted::new(0.4, 0.05);
         let (train, verify) = split(&bench.cases(), 1);
-        let (mut calls, mut keys) = (0, Vec::new());
-        let mut listener = |rows: &[Measurement]| {
-            let is_search =
-                rows[0].candidate != "default" && train.iter().any(|at| rows[0].case == format!("case {at}"));
-            calls += usize::from(is_search);
-            keys.push(rows[0].candidate.clone());
-        };
-        tune(&bench, (&train, &verify), &options(trials), Vec::new(), &mut listener).unwrap();
-        keys.sort();
-        keys.dedup();
-        (calls, keys.len())
+        let mut made = 0;
+        tune(&bench, (&train, &verify), &options(trials), &mut |new| made += new).unwrap();
+        let asked = bench.asked.into_inner().unwrap();
+        assert_eq!(made, asked.iter().map(|(_, cases)| cases.len()).sum::<usize>());
+        let of_search = asked.iter().filter(|(candidate, cases)| candidate != "default" && train.contains(&cases[0]));
+        let candidates: BTreeSet<&String> = asked.iter().map(|(candidate, _)| candidate).collect();
+        (of_search.count(), candidates.len())
     };
     for trials in [0, 1, 4, 5, 6, 18, 40] {
         assert!(used(trials).0 <= trials, "{trials}: {:?}", used(trials));
@@ -203,7 +181,7 @@ fn trials_bound_the_search() {
 fn settings_are_searched_with_the_chains_that_were_found() {
     let bench = Planted { best_setting: Some(0.4), ..Planted::new(0.4, 0.02) };
     let with = TuneOptions { settings: vec!["tool-results.keep".to_owned()], ..options(120) };
-    let (advice, _) = tuned(&bench, &with, Vec::new());
+    let advice = tuned(&bench, &with);
     let settings = advice.recommended_settings().unwrap();
     let expect: BTreeMap<String, Value> = [("tool-results.keep".to_owned(), 0.4.into())].into();
     assert_eq!(settings.settings, expect);
@@ -230,10 +208,10 @@ fn few_sessions_are_no_evidence() {
     assert!(!found.is_better());
     assert!(Evidence { sessions: 5, ..found }.is_better());
     let bench = Planted { kinds: vec!["code"; 9], ..Planted::new(0.4, 0.0) };
-    let (advice, _) = tuned(&bench, &options(40), Vec::new());
+    let advice = tuned(&bench, &options(40));
     assert!(advice.toml().contains("# code: 5 sessions to search on and 4 to verify on are too few."));
     let bench = Planted { kinds: vec!["code"; 10], ..Planted::new(0.4, 0.0) };
-    assert!(tuned(&bench, &options(40), Vec::new()).0.is_any());
+    assert!(tuned(&bench, &options(40)).is_any());
 }
 
 fn none() -> Evidence {

@@ -14,12 +14,8 @@ use crate::cases::case::{Case, CaseId, CaseOptions};
 use crate::cases::files::files;
 use crate::cases::select::Filter;
 use crate::figures::random::hash;
-use crate::run::method::{Method, build, effective_values};
+use crate::run::method::{Method, build};
 use crate::{BudgetSpec, EvalError};
-
-/// The version of the figures. It is raised with every change of a figure's definition, so that measurements of an earlier
-/// search are made again.
-const FIGURES: u32 = 3;
 
 /// Cases of recorded sessions.
 #[derive(Debug)]
@@ -99,12 +95,6 @@ impl Bench for SessionBench {
         let chain = Config::default().effective(&self.registry).into_iter().find(|entry| entry.key == key);
         let names = chain.and_then(|entry| entry.value.as_array().cloned()).unwrap_or_default();
         names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
-    }
-
-    fn basis(&self, candidate: &Candidate) -> Result<String, EvalError> {
-        // Every effective setting, defaults included: these change between builds.
-        let effective = effective_values(&self.config(candidate)?, &self.registry);
-        Ok(format!("{FIGURES}/{} {}", env!("CARGO_PKG_VERSION"), digest(effective.as_bytes())))
     }
 
     fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {

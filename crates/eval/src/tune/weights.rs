@@ -3,10 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 /// The figures of one case under one candidate at one budget: shares from 0 to 1; `None` where there is nothing to keep.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Figures {
     /// Bound future-reference recall.
     pub bound: Option<f64>,
@@ -21,7 +19,7 @@ pub struct Figures {
 }
 
 /// The weight of each figure.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
     /// Of bound future-reference recall.
     pub bound: f64,

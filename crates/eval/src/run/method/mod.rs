@@ -16,7 +16,7 @@ use crate::run::baselines::Baseline;
 use engine::EngineMethod;
 use spec::{bare, fixed_chain, named_chain, of_config, with_settings};
 
-pub(crate) use spec::{build, effective_values, read_config};
+pub(crate) use spec::{build, read_config};
 
 /// A way to compact.
 #[derive(Debug)]
@@ -97,11 +97,6 @@ impl Method {
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
     pub fn compact(&self, case: &Case, budget: u32) -> MethodOutcome {
         self.compact_for(case, budget, None)
-    }
-
-    /// Whether it is a free baseline, whose result is the same however often it is asked.
-    pub fn is_baseline(&self) -> bool {
-        matches!(self.how, MethodKind::Baseline(_))
     }
 
     /// Whether it takes a focus.

@@ -56,12 +56,6 @@ pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Confi
     Ok(config)
 }
 
-/// Returns every key of a configuration with its effective value, defaults included: these change between builds.
-pub(crate) fn effective_values(config: &Config, registry: &Registry) -> String {
-    let effective = config.effective(registry);
-    effective.iter().map(|entry| format!("{} = {:?}\n", entry.key, entry.value)).collect()
-}
-
 pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
     config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
