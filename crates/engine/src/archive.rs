@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_strategy::archive::handles;
+use epitome_strategy::archive::insert;
 use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
 /// Keeps what leaves the context in memory, by content: equal content always has the same handle.
@@ -36,17 +36,7 @@ impl MemoryArchive {
 
 impl Archive for MemoryArchive {
     fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError> {
-        for handle in handles(&item) {
-            match self.items.get(&handle) {
-                Some(known) if *known == item => return Ok(handle),
-                Some(_) => {}
-                None => {
-                    self.items.insert(Arc::clone(&handle), item);
-                    return Ok(handle);
-                }
-            }
-        }
-        Err(ArchiveError("two contents share all digits of their digest".to_owned()))
+        Ok(insert(&mut self.items, item)?.0)
     }
 
     fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError> {

@@ -7,9 +7,9 @@ use crate::editor::{Editor, Replacement};
 use crate::floor::{FLOOR, LEAST_SUMMARY, MARK, SLACK};
 use crate::guard::{Guard, Refusal};
 use crate::protect::are_one_row;
-use crate::shorten::beginnings;
 use crate::wording;
 use crate::working::Layout;
+use epitome_strategy::cut::beginnings;
 
 /// The text in place of what is in front of the cut.
 #[derive(Clone, Copy, PartialEq, Eq)]

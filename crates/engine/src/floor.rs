@@ -8,9 +8,10 @@ use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::freed::FreedThinking;
 use crate::guard::Refusal;
 use crate::protect::are_one_row;
-use crate::shorten::{beginnings, ends};
+use crate::shorten::ends;
 use crate::wording;
 use crate::working::{Layout, WorkingView};
+use epitome_strategy::cut::beginnings;
 
 pub(crate) const FLOOR: &str = "floor";
 

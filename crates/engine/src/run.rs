@@ -18,11 +18,11 @@ use crate::memories::MEMORIES;
 use crate::observe::Progress;
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
-use crate::shorten::beginnings;
 use crate::stages::{REPAIR, THINKING};
 use crate::summaries::{wanted_summaries, write_summaries};
 use crate::wording;
 use crate::working::{Layout, WorkingView};
+use epitome_strategy::cut::beginnings;
 
 /// The most passes of one strategy in one compaction: several make tiers possible, and a bound guarantees an end.
 const MOST_PASSES: usize = 8;

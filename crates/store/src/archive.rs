@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{Block, Content, EntryKey, Message, MessageId, Session};
-use epitome_strategy::archive::handles;
+use epitome_strategy::archive::insert;
 use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
 use crate::record::{StoredContent, StoredItem, StoredMessages};
@@ -75,18 +75,11 @@ impl SessionArchive {
 
 impl Archive for SessionArchive {
     fn put(&mut self, item: ArchivedContent) -> Result<Arc<str>, ArchiveError> {
-        for handle in handles(&item) {
-            match self.items.get(&handle) {
-                Some(known) if *known == item => return Ok(handle),
-                Some(_) => {}
-                None => {
-                    self.items.insert(Arc::clone(&handle), item);
-                    self.order.push(Arc::clone(&handle));
-                    return Ok(handle);
-                }
-            }
+        let (handle, is_new) = insert(&mut self.items, item)?;
+        if is_new {
+            self.order.push(Arc::clone(&handle));
         }
-        Err(ArchiveError("two contents share all digits of their digest".to_owned()))
+        Ok(handle)
     }
 
     fn get(&self, handle: &str) -> Result<Option<ArchivedContent>, ArchiveError> {

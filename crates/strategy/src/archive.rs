@@ -1,10 +1,11 @@
 //! Handles of archived items: every archive gives the same handle to the same content.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{Content, Media, MediaSource, Message};
 
-use crate::services::ArchivedContent;
+use crate::services::{ArchiveError, ArchivedContent};
 
 /// The shortest handle, in hexadecimal digits: 48 bits, lengthened where two contents share them. Gateways that call a
 /// compression service take no shorter one.
@@ -21,6 +22,24 @@ const MESSAGES: &[u8] = b"messages\0";
 pub fn handles(item: &ArchivedContent) -> impl Iterator<Item = Arc<str>> + use<> {
     let digest = digest(item);
     (SHORTEST..=digest.len()).map(move |length| Arc::from(&digest[..length]))
+}
+
+/// Adds an item to those of an archive. Returns its handle, and whether it is new. Linear in the item.
+pub fn insert(
+    items: &mut HashMap<Arc<str>, ArchivedContent>,
+    item: ArchivedContent,
+) -> Result<(Arc<str>, bool), ArchiveError> {
+    for handle in handles(&item) {
+        match items.get(&handle) {
+            Some(known) if *known == item => return Ok((handle, false)),
+            Some(_) => {}
+            None => {
+                items.insert(Arc::clone(&handle), item);
+                return Ok((handle, true));
+            }
+        }
+    }
+    Err(ArchiveError("two contents share all digits of their digest".to_owned()))
 }
 
 /// Whether `handle` names an item: one that an archive gives it, or the shorter one of earlier versions. Linear in the item.

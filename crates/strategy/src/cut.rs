@@ -12,7 +12,7 @@ use crate::text;
 use crate::view::View;
 
 pub use arguments::argument_saving;
-pub use sections::{Section, sections};
+pub use sections::beginnings;
 pub use sentences::whole_sentences;
 pub use telling::{Focus, TellingLines, is_error_line, is_stop_word, telling_lines};
 

@@ -10,6 +10,7 @@ pub mod archive;
 mod block;
 mod cancellation;
 mod clock;
+pub mod code;
 pub mod commands;
 pub mod cut;
 mod facts;
@@ -47,7 +48,8 @@ pub use block::{BlockRef, EntryTokens};
 pub use cancellation::Cancellation;
 pub use clock::Clock;
 pub use facts::{
-    Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput, files_of,
+    Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput,
+    exact_strings, files_of,
 };
 pub use goal::Goal;
 pub use host::HostChanges;
@@ -58,8 +60,8 @@ pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};
 pub use refusals::Refusals;
 pub use registry::{Configurable, Registration, Registry, RegistryError};
 pub use services::{
-    Archive, ArchiveError, ArchivedContent, BoxFuture, EmbedError, Embedder, Embeddings, SummarizeError, Summarizer,
-    Summary, SummaryTask, TokenCounter, Tokens,
+    Archive, ArchiveError, ArchivedContent, BoxFuture, EmbedError, Embedder, Embeddings, NoTokens, SummarizeError,
+    Summarizer, Summary, SummaryTask, TokenCounter, Tokens,
 };
 pub use settings::{Bounds, Field, FieldKind, SettingError, SettingType, SettingsTable};
 #[doc(hidden)]

@@ -27,6 +27,24 @@ pub trait TokenCounter: Send + Sync + Debug {
     fn is_exact(&self) -> bool;
 }
 
+/// Counts nothing: for views whose tokens do not matter.
+#[derive(Debug)]
+pub struct NoTokens;
+
+impl TokenCounter for NoTokens {
+    fn name(&self) -> &str {
+        "none"
+    }
+
+    fn count(&self, _: &str) -> Tokens {
+        0
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+}
+
 /// A future on the heap, as the asynchronous services return it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

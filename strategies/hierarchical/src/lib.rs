@@ -1,9 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod parts;
-mod sentences;
 
-use epitome_strategy::cut::{Focus, argument_saving, telling_lines};
+use epitome_strategy::cut::{Focus, argument_saving, telling_lines, whole_sentences};
 use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
 
 use crate::parts::{Group, Kind, Part};
@@ -140,7 +139,9 @@ fn edit(view: &View<'_>, part: &Part, focus: &Focus) -> Option<Edit> {
         _ if part.left <= view.mark_tokens() => Vec::new(),
         Kind::Result | Kind::KeyResult => telling_lines(view, text, focus, part.left).keep,
         Kind::Reasoning | Kind::Text | Kind::Injected | Kind::Conclusion | Kind::Arguments => {
-            sentences::from_ends(view, text, part.kind == Kind::Conclusion, part.left)
+            // A conclusion says most at its end.
+            let tail_share = if part.kind == Kind::Conclusion { 0.6 } else { 0.4 };
+            whole_sentences(view, text, part.tokens, part.left, tail_share)
         }
     };
     let is_whole = keep.len() == 1 && keep[0] == (0..text.len() as u32);

@@ -65,7 +65,7 @@ fn tier_after_tier() {
            trim m4.1 to 50 characters (call-details)
            excerpt m5.0 keep "changed 1⏎changed 2⏎changed 3⏎…nged 12⏎changed 13⏎changed 14⏎" + "changed 287⏎changed 288⏎change…ed 298⏎changed 299⏎changed 300" (key-result)
            excerpt m7.0 keep "ok 1⏎ok 2⏎ok 3⏎ok 4⏎ok 5⏎ok 6⏎…ok 17⏎ok 18⏎ok 19⏎ok 20⏎ok 21⏎" + "ok 280⏎ok 281⏎ok 282⏎ok 283⏎ok…96⏎ok 297⏎ok 298⏎ok 299⏎ok 300" (key-result)
-           excerpt m8.0 keep "First the cause. Then the fix.…irst the cause. Then the fix. " + "Then the fix. First the cause.…First the cause. Then the fix." (conclusion-middle)"#,
+           excerpt m8.0 keep "First the cause. Then the fix.…First the cause. Then the fix." + "Then the fix. First the cause.…First the cause. Then the fix." (conclusion-middle)"#,
     );
 }
 
@@ -132,7 +132,7 @@ fn chinese_sessions() {
            excerpt m2.0 keep "第1行内容⏎第2行内容⏎第3行内容⏎第4行内容⏎第5行内容⏎…22行内容⏎第123行内容⏎第124行内容⏎第125行内容⏎" + "第177行内容⏎第178行内容⏎第179行内容⏎第180行内…297行内容⏎第298行内容⏎第299行内容⏎第300行内容" (key-result)"#);
     case(300).expect(r#"excerpt m1.0 keep nothing (text-on-the-way)
            excerpt m2.0 keep "第1行内容⏎第2行内容⏎第3行内容⏎第4行内容⏎第5行内容⏎第6行内容⏎第7行内容⏎第8行内容⏎第9行内容⏎第10行内容⏎" + "第291行内容⏎第292行内容⏎第293行内容⏎第294行内…297行内容⏎第298行内容⏎第299行内容⏎第300行内容" (key-result)
-           excerpt m3.0 keep "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…是死循环。 原因是死循环。 原因是死循环。 原因是死循环。 " + "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…因是死循环。 原因是死循环。 原因是死循环。 原因是死循环。" (conclusion-middle)"#);
+           excerpt m3.0 keep "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…因是死循环。 原因是死循环。 原因是死循环。 原因是死循环。" + "原因是死循环。 原因是死循环。 原因是死循环。 原因是死循环…因是死循环。 原因是死循环。 原因是死循环。 原因是死循环。" (conclusion-middle)"#);
 }
 
 #[test]

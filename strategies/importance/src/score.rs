@@ -2,16 +2,14 @@
 
 use std::fmt::Write as _;
 
-use epitome_strategy::text::ceil_boundary;
+use epitome_strategy::commands::has_failed;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Cue, CueCounts, Cues, Message, Origin, Role, UnitKind, View};
+use epitome_strategy::{Cue, CueCounts, Message, Origin, Role, UnitKind, View};
 
 use crate::Settings;
 
 /// Words that make a message more important, each a little.
 const KEYWORDS: [Cue; 4] = [Cue::Remember, Cue::Instruction, Cue::Preference, Cue::Decision];
-/// The bytes at the end of a command's output that are read for its outcome.
-const OUTPUT_END: usize = 600;
 
 /// The score of a unit.
 #[derive(Debug, Clone, Default)]
@@ -53,17 +51,15 @@ impl<'s, 'v, 'a> Scorer<'s, 'v, 'a> {
     pub(crate) fn new(settings: &'s Settings, view: &'v View<'a>) -> Self {
         let mut outcomes = vec![Outcome::default(); view.len()];
         let facts = view.facts();
-        let ends = view.lexicon().search(Cues::new([Cue::Error, Cue::Completion]));
         for output in facts.outputs() {
             let call = output.call.map(|call| &facts.calls()[call as usize]);
             // The outcome of a call counts for the message that made it.
             let outcome = &mut outcomes[call.map_or(output.at, |call| call.at).message as usize];
             outcome.failed |= output.is_error;
             if call.is_some_and(|call| call.kind == ToolKind::Shell) {
-                let start = ceil_boundary(output.text, output.text.len().saturating_sub(OUTPUT_END));
-                let cues = ends.counts(&output.text[start..]);
-                outcome.failed |= cues.has(Cue::Error);
-                outcome.completed |= cues.has(Cue::Completion);
+                let failed = has_failed(output);
+                outcome.failed |= failed == Some(true);
+                outcome.completed |= failed == Some(false);
             }
         }
         Self { settings, view, outcomes }

@@ -1,7 +1,6 @@
 //! Finds the key event of each unit.
 
-use epitome_strategy::commands::{Action, action, check_key, is_check, script_of};
-use epitome_strategy::text::{ceil_boundary, floor_boundary};
+use epitome_strategy::commands::{Action, action, check_key, has_failed, is_check, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{
     Call, Content, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View,
@@ -54,9 +53,6 @@ pub(crate) struct Event {
     pub(crate) what: String,
 }
 
-/// The bytes at the beginning and at the end of a command's output that are read for its outcome.
-const OUTPUT_ENDS: (usize, usize) = (200, 400);
-
 /// Returns the event of each unit. Linear in the view.
 pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>> {
     let mut events: Vec<Option<Event>> = view.units().iter().map(|unit| unit_event(view, unit, settings)).collect();
@@ -78,7 +74,7 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
     }
     for output in facts.outputs() {
         let call = output.call.map(|call| &facts.calls()[call as usize]);
-        if let Some((kind, what)) = came_out(view, output, call) {
+        if let Some((kind, what)) = came_out(output, call) {
             add(output.unit, kind, what);
         }
     }
@@ -86,12 +82,12 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
 }
 
 /// Returns the event in a tool's output.
-fn came_out(view: &View<'_>, output: &ToolOutput<'_>, call: Option<&Call<'_>>) -> Option<(Kind, String)> {
+fn came_out(output: &ToolOutput<'_>, call: Option<&Call<'_>>) -> Option<(Kind, String)> {
     let shell = call.filter(|call| call.kind == ToolKind::Shell);
     if let Some(what) = shell.and_then(|call| script_of(call)).and_then(|script| milestone(&script)) {
         return Some((Kind::Outcome, format!("{} ran `{what}`", output.tool)));
     }
-    let failed = output.is_error || shell.is_some() && ends_have(view, output.text, Cue::Error);
+    let failed = output.is_error || shell.is_some() && has_failed(output) == Some(true);
     failed.then(|| (Kind::Failure, format!("{} failed", output.tool)))
 }
 
@@ -173,15 +169,4 @@ fn texts(message: &Message) -> impl Iterator<Item = &str> {
         | Content::Opaque(_)
         | Content::Gone => None,
     })
-}
-
-/// Whether a cue is at the beginning or the end of a text.
-fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
-    let (head, tail) = OUTPUT_ENDS;
-    let search = view.lexicon().search(Cues::new([cue]));
-    let has = |text: &str| search.has(text);
-    if text.len() <= head + tail {
-        return has(text);
-    }
-    has(&text[..floor_boundary(text, head)]) || has(&text[ceil_boundary(text, text.len() - tail)..])
 }

@@ -4,7 +4,7 @@
 use epitome_strategy::parts::{Run, runs};
 use epitome_strategy::text::counted;
 use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
-use epitome_transcript::lines::{Bounds, Choice, Source, Worth};
+use epitome_transcript::lines::{Bounds, Choice, Kind, Source, Worth};
 
 use crate::block::Block;
 use crate::files::Files;
@@ -144,7 +144,7 @@ impl Extraction<'_, '_> {
         Ok(WrittenBlocks { edits, spare })
     }
 
-    /// Chooses the lines of all blocks: demands first, as far as their share allows, then some decisions and questions of the
+    /// Chooses the lines of all blocks: demands first, then what else the user typed, as far as its share allows, some decisions and questions of the
     /// model, then whatever is worth most. The newest list of tasks is in its block anyway.
     fn choice(&self, runs: &[Run], shares: &[Tokens], blocks: &[Block]) -> Choice<'_> {
         let source = self.source;
@@ -177,7 +177,12 @@ impl Extraction<'_, '_> {
         let mut choice =
             Choice::new(source, self.worth, is_open, stays).with_bounds(Bounds::new(of_passage.clone(), bounds));
         let section = |line: u32| self.sections[line as usize];
-        choice.take_among(share(self.settings.typed_share), |line| section(line) == Section::Requests);
+        let of_user = share(self.settings.typed_share);
+        choice.take_among(of_user, |line| section(line) == Section::Requests);
+        let is_typed = |line: u32| {
+            matches!(source.passages[source.lines[line as usize].passage as usize].kind, Kind::Typed | Kind::Told)
+        };
+        choice.take_among(of_user, is_typed);
         let decides = |line: u32| matches!(section(line), Section::Decisions | Section::Questions);
         choice.take_among(choice.used + share(DECISION_SHARE), decides);
         choice.take_among(room, |line| section(line) != Section::Requests);

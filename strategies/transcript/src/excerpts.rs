@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use epitome_strategy::{BlockRef, Tokens, View};
+use epitome_strategy::cut::beginnings;
+use epitome_strategy::{BlockRef, Content, Tokens, View};
 
 use crate::layout::{Layout, UnitFate};
 use crate::passage::{Kind, Line, Passage};
-use crate::sections;
 use crate::source::Source;
 
 /// A gap is worth its mark where it holds so many times the mark's tokens: a mark is read, and it hides a line.
@@ -70,9 +70,30 @@ pub(crate) fn cut_texts(view: &View<'_>, source: &Source, layout: &Layout, kept:
         cut.tokens = cut.tokens.saturating_sub(own.saturating_sub(after));
     }
     for unit in (0..view.units().len()).filter(|unit| layout.place(*unit) == UnitFate::Summary) {
-        sections::shorten(view, unit, layout.summary_room, &mut cut.excerpts, &mut cut.tokens);
+        shorten_summary(view, unit, layout.summary_room, &mut cut);
     }
     cut
+}
+
+/// Cuts the summary of a unit to about `room` tokens: the first lines of each section stay. Linear.
+fn shorten_summary(view: &View<'_>, unit: usize, room: Tokens, cut: &mut CutTexts) {
+    let message = view.units()[unit].entries.start;
+    for (block, content) in view.message(message).blocks.iter().enumerate() {
+        let at = BlockRef { message: message as u32, block: block as u32 };
+        let own = view.block_tokens(at);
+        cut.tokens += own;
+        let Content::Text { text } = &content.content else { continue };
+        if own <= room {
+            continue;
+        }
+        let keep = beginnings(text, room.saturating_sub(view.mark_tokens()), own, view.further_mark_tokens());
+        let stays: Tokens = keep.iter().map(|range| view.count(&text[range.start as usize..range.end as usize])).sum();
+        let marks = view.mark_tokens() + view.further_mark_tokens() * keep.len() as Tokens;
+        if stays + marks < own {
+            cut.tokens = cut.tokens - own + stays + marks;
+            cut.excerpts.push((at, keep));
+        }
+    }
 }
 
 /// Whether a passage of the newest step may be cut in place: tool output and text of the model, except in a message

@@ -15,7 +15,6 @@ mod passage;
 mod pieces;
 mod records;
 mod replies;
-mod sections;
 mod settings;
 mod source;
 mod terms;

@@ -5,13 +5,12 @@
 //! little.
 
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::transcript::Ending;
 use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::arguments::Sign;
 use crate::counts::{Counts, ModelTerms};
-use crate::passage::{Action, Kind, Line, Passage};
+use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
 use crate::terms::{KeyMap, Terms, hash};
 
@@ -34,10 +33,8 @@ const READS: f32 = 5.0;
 const OUTDATED: f32 = 0.8;
 /// The extra worth of the newest state of a repository, a build, a test.
 const STATE: f32 = 1.4;
-/// The rest of the worth of text that a change took out, and of comments in text that was read: they win by their
-/// words, and say little without the code below.
+/// The rest of the worth of text that a change took out.
 const OLD: f32 = 0.5;
-const COMMENT: f32 = 0.5;
 /// The rest of the worth of a line that tools print again and again, and the number of messages that makes it such a
 /// line.
 const BOILERPLATE: f32 = 0.3;
@@ -171,16 +168,11 @@ impl Worth {
                     }
                     self.set(passage, factor, 0.0);
                     self.weigh_output(source, passage, reads, age, |line| outcomes.has(line));
-                    action.into_iter().for_each(|action| self.lower_echoes(source, passage, action));
                 }
                 _ => {}
             }
         }
         for (line, known) in source.lines.iter().enumerate() {
-            let kind = source.passages[known.passage as usize].kind;
-            if kind == Kind::Argument && is_file_of_patch(known.text()) {
-                self.flat[line] += CALL_FLAT + CHANGE_FLAT;
-            }
             if known.sign == Sign::Old {
                 self.factor[line] *= OLD;
             }
@@ -205,9 +197,7 @@ impl Worth {
         for line in passage.lines.clone() {
             let index = line as usize;
             let text = source.lines[index].text();
-            if reads && is_comment(text) {
-                self.factor[index] *= COMMENT;
-            } else if !reads && is_outcome(text) {
+            if !reads && is_outcome(text) {
                 self.factor[index] *= OUTCOME;
                 self.flat[index] += OUTCOME_FLAT * age;
             }
@@ -215,22 +205,6 @@ impl Worth {
         let all = passage.lines.clone();
         for line in all.clone().take(2).chain(all.rev().take(2)) {
             self.flat[line as usize] += EDGE_FLAT * age;
-        }
-    }
-
-    /// Lowers the worth of lines that say no more than the mark at the call: that a file was changed, or nothing printed.
-    fn lower_echoes(&mut self, source: &Source, passage: &Passage, action: &Action) {
-        if action.ending == Some(Ending::Failed) {
-            return;
-        }
-        let changes = matches!(action.kind, ToolKind::Edit | ToolKind::Write);
-        let path = source.request(action).split(" | ").find(|part| part.contains(['.', '/', '\\'])).filter(|_| changes);
-        for line in passage.lines.clone() {
-            let text = source.lines[line as usize].text();
-            if path.is_some_and(|path| text.contains(path)) || tells_of_silence(text) {
-                self.factor[line as usize] *= ECHO;
-                self.flat[line as usize] *= ECHO;
-            }
         }
     }
 
@@ -297,24 +271,6 @@ impl Worth {
 fn age(passage: &Passage, messages: u32) -> f32 {
     let place = passage.message as f32 / messages.saturating_sub(1).max(1) as f32;
     1.0 - AGE * (1.0 - place)
-}
-
-/// Whether a line stands for the output of a command that printed nothing.
-fn tells_of_silence(line: &str) -> bool {
-    let line = line.trim();
-    line.starts_with('(') && ["no output)", "empty result)", "without output)"].iter().any(|end| line.ends_with(end))
-}
-
-/// Whether a line of a patch names the file that the lines below it change.
-fn is_file_of_patch(line: &str) -> bool {
-    ["*** Add File:", "*** Update File:", "*** Delete File:"].iter().any(|start| line.starts_with(start))
-}
-
-/// Whether a line of a file is a comment, in the languages that agents write most.
-fn is_comment(line: &str) -> bool {
-    const MARKS: [&str; 9] = ["//", "# ", "*", "/*", "--", "\"\"\"", "'''", ";;", "%"];
-    let line = line.trim_start();
-    MARKS.iter().any(|mark| line.starts_with(mark))
 }
 
 /// Returns a hash of a line without its numbers and paths.

@@ -1,11 +1,12 @@
 //! Events of a live session, and its metrics.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
 use epitome_session::Trigger;
+use epitome_strategy::lock;
 use serde::Serialize;
 
 use super::LiveError;
@@ -183,24 +184,7 @@ pub type Listener = Arc<dyn Fn(&Event) + Send + Sync>;
 
 /// Counters since the start, for a metrics endpoint. One object may serve many sessions.
 #[derive(Debug, Default)]
-pub struct Metrics {
-    messages: AtomicU64,
-    compactions: AtomicU64,
-    failures: AtomicU64,
-    undos: AtomicU64,
-    overflows: AtomicU64,
-    arrival_cuts: AtomicU64,
-    tokens_saved: AtomicU64,
-    summary_input_tokens: AtomicU64,
-    summary_output_tokens: AtomicU64,
-    summary_fallbacks: AtomicU64,
-    summary_retries: AtomicU64,
-    summary_unverified: AtomicU64,
-    summary_added_demands: AtomicU64,
-    summary_added_files: AtomicU64,
-    summary_left_out: AtomicU64,
-    flushed_memories: AtomicU64,
-}
+pub struct Metrics(Mutex<Counters>);
 
 /// The figures of [`Metrics`] at one moment; all of them only grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -227,72 +211,50 @@ pub struct Counters {
 impl Metrics {
     /// The figures now.
     pub fn counters(&self) -> Counters {
-        let of = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
-        Counters {
-            messages: of(&self.messages),
-            compactions: of(&self.compactions),
-            failures: of(&self.failures),
-            undos: of(&self.undos),
-            overflows: of(&self.overflows),
-            arrival_cuts: of(&self.arrival_cuts),
-            tokens_saved: of(&self.tokens_saved),
-            summary_input_tokens: of(&self.summary_input_tokens),
-            summary_output_tokens: of(&self.summary_output_tokens),
-            summary_fallbacks: of(&self.summary_fallbacks),
-            summary_retries: of(&self.summary_retries),
-            summary_unverified: of(&self.summary_unverified),
-            summary_added_demands: of(&self.summary_added_demands),
-            summary_added_files: of(&self.summary_added_files),
-            summary_left_out: of(&self.summary_left_out),
-            flushed_memories: of(&self.flushed_memories),
-        }
+        *lock(&self.0)
     }
 
     pub(super) fn message(&self) {
-        self.messages.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0).messages += 1;
     }
 
     pub(super) fn overflow(&self) {
-        self.overflows.fetch_add(1, Ordering::Relaxed);
+        lock(&self.0).overflows += 1;
     }
 
     /// Counts the cost of summaries, of failed attempts too, and the findings in their texts.
     pub(super) fn summary(&self, report: &Report) {
         let paid = &report.summarizer;
-        self.summary_input_tokens.fetch_add(paid.input_tokens, Ordering::Relaxed);
-        self.summary_output_tokens.fetch_add(paid.output_tokens, Ordering::Relaxed);
-        self.summary_fallbacks.fetch_add(u64::from(paid.fell_back), Ordering::Relaxed);
-        let add = |figure: &AtomicU64, count: usize| figure.fetch_add(count as u64, Ordering::Relaxed);
+        let mut counters = lock(&self.0);
+        counters.summary_input_tokens += paid.input_tokens;
+        counters.summary_output_tokens += paid.output_tokens;
+        counters.summary_fallbacks += u64::from(paid.fell_back);
         for check in &paid.checks {
-            add(&self.summary_retries, usize::from(check.asked_again.is_some()));
-            add(&self.summary_unverified, check.unknown.len());
-            add(&self.summary_added_demands, check.added_demands.len());
-            add(&self.summary_added_files, check.added_files.len());
-            add(&self.summary_left_out, check.left_out.len());
+            counters.summary_retries += u64::from(check.asked_again.is_some());
+            counters.summary_unverified += check.unknown.len() as u64;
+            counters.summary_added_demands += check.added_demands.len() as u64;
+            counters.summary_added_files += check.added_files.len() as u64;
+            counters.summary_left_out += check.left_out.len() as u64;
         }
     }
 
     fn event(&self, event: &Event) {
-        let add = |figure: &AtomicU64, count: u32| figure.fetch_add(count.into(), Ordering::Relaxed);
+        let mut counters = lock(&self.0);
         match event {
             Event::CompactionDone { success, tokens_before, tokens_after, flushed_memories, .. } => {
-                add(&self.compactions, u32::from(*success));
-                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
-                add(&self.flushed_memories, *flushed_memories);
+                counters.compactions += u64::from(*success);
+                counters.tokens_saved += u64::from(tokens_before.saturating_sub(*tokens_after));
+                counters.flushed_memories += u64::from(*flushed_memories);
             }
-            Event::CompactionError { .. } => {
-                add(&self.failures, 1);
-            }
+            Event::CompactionError { .. } => counters.failures += 1,
             Event::ArrivalCut { tokens_before, tokens_after, .. } => {
-                add(&self.arrival_cuts, 1);
-                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
+                counters.arrival_cuts += 1;
+                counters.tokens_saved += u64::from(tokens_before.saturating_sub(*tokens_after));
             }
             Event::ResultsCleared { tokens_before, tokens_after, .. } => {
-                add(&self.tokens_saved, tokens_before.saturating_sub(*tokens_after));
+                counters.tokens_saved += u64::from(tokens_before.saturating_sub(*tokens_after));
             }
-            Event::Undone { .. } => {
-                add(&self.undos, 1);
-            }
+            Event::Undone { .. } => counters.undos += 1,
             Event::CompactionStart { .. }
             | Event::CompactionStep { .. }
             | Event::SummaryStart { .. }

@@ -203,7 +203,7 @@ fn takes_back(script: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::counter::NoTokens;
+    use epitome_strategy::NoTokens;
     use epitome_strategy::SummaryTask;
 
     fn files(fixture: &str) -> Vec<(String, String)> {

@@ -6,9 +6,9 @@ use epitome_strategy::session::{Position, units};
 use epitome_strategy::text::is_cjk;
 use epitome_strategy::{AtomKind, Entry, EntryKey, EntryTokens, Language, Message, Origin, Protection, Role, View};
 
-use super::counter::NoTokens;
 use super::exact::is_exact;
 use super::wording::proposes;
+use epitome_strategy::NoTokens;
 
 /// Digits of the shortest number that is looked up: smaller ones count and number things in prose.
 const LEAST_DIGITS: usize = 2;

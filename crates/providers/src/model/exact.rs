@@ -29,7 +29,7 @@ pub(super) struct ExactLine {
 
 /// The strings that requests and calls were about, the likeliest to be needed again first.
 ///
-/// The likelihood is that of `structured-extraction`: recent use, frequency, and kind (most numbers are counts and line
+/// What counts is recent use, frequency, and kind (most numbers are counts and line
 /// numbers). Linear in the view.
 pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
     let atoms = view.facts().atoms();
@@ -303,7 +303,7 @@ mod tests {
                 session: None,
                 request: &request,
                 language: epitome_strategy::Language::English,
-                counter: &crate::model::counter::NoTokens,
+                counter: &epitome_strategy::NoTokens,
             };
             crate::model::source::with_view(&task, |view| must_keep(view, 8))
         };

@@ -7,7 +7,6 @@ mod changed;
 mod check;
 mod claims;
 mod compacted;
-mod counter;
 mod evidence;
 mod exact;
 mod fallback;

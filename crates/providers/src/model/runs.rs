@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_strategy::View;
-use epitome_strategy::commands::{exit_code, is_failure, outcome, script_of};
+use epitome_strategy::commands::{exit_code, has_failed, script_of};
 use epitome_strategy::tools::ToolKind;
 
 use crate::rules::command_line::command_of;
@@ -22,14 +22,11 @@ pub(super) fn failed_runs(view: &View<'_>) -> Vec<String> {
         let call = output.call.and_then(|call| facts.calls().get(call as usize));
         let Some(call) = call.filter(|call| call.kind == ToolKind::Shell) else { continue };
         let (Some(command), Some(script)) = (command_of(call), script_of(call)) else { continue };
-        let exit = exit_code(output.text);
-        if ELSEWHERE.iter().any(|word| script.contains(word)) || exit.is_some_and(|code| ENDED.contains(&code)) {
+        let was_ended = exit_code(output.text).is_some_and(|code| ENDED.contains(&code));
+        if ELSEWHERE.iter().any(|word| script.contains(word)) || was_ended {
             continue;
         }
-        let failed = match exit {
-            Some(code) => code != 0,
-            None => outcome(output.text).is_some_and(is_failure),
-        };
+        let failed = has_failed(output) == Some(true);
         if !failed && !output.is_error {
             succeeded.insert(kind(&command), number);
         }
@@ -53,7 +50,7 @@ fn kind(command: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::counter::NoTokens;
+    use epitome_strategy::NoTokens;
     use epitome_strategy::{Language, SummaryTask};
 
     fn runs(fixture: &str) -> Vec<String> {

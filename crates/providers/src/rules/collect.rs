@@ -6,12 +6,13 @@ use epitome_strategy::cut::Focus;
 use epitome_strategy::session::{Position, units};
 use epitome_strategy::{
     Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, Role, SummaryTask, UnitKind, View,
+    exact_strings,
 };
 
 use super::collector::Collector;
 use super::earlier;
 use super::languages;
-use super::lines::{Line, Lines, SummarySection, clip, columns, exact_words};
+use super::lines::{Line, Lines, SummarySection, clip, columns};
 use super::speech::{conversational, exactness, is_finding, is_introduction, is_standing, sentences, typed_sentences};
 use super::{tasks, work};
 
@@ -216,7 +217,9 @@ impl Collector {
             }
             for block in &message.blocks {
                 let Content::Text { text } = &block.content else { continue };
-                for word in exact_words(text).filter(|word| (4..=60).contains(&word.len()) && is_name(word)) {
+                for word in
+                    exact_strings(text).into_iter().filter(|word| (4..=60).contains(&word.len()) && is_name(word))
+                {
                     let known = found.entry(word).or_insert((0, u32::MAX));
                     if known.1 != position as u32 {
                         *known = (known.0 + 1, position as u32);

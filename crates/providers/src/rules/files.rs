@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use epitome_strategy::code::definition;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Facts, FileAccess};
 
@@ -102,49 +103,13 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
     }
 }
 
-/// Words in front of a definition's name.
-const DEFINING: &[&str] = &[
-    "fn ",
-    "def ",
-    "class ",
-    "struct ",
-    "enum ",
-    "trait ",
-    "func ",
-    "function ",
-    "interface ",
-    "type ",
-    "impl ",
-    "CREATE TABLE ",
-];
-
 /// The names that the lines of a call's arguments define; in JSON line feeds are `\n`.
 fn defined_names(arguments: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in arguments.split("\\n").flat_map(str::lines).take(400) {
         let line = line.rsplit("\":\"").next().unwrap_or(line).trim_start_matches(['+', ' ', '\t', '"']);
-        let found = DEFINING.iter().find_map(|word| {
-            let (before, rest) = line.split_once(word)?;
-            // Only modifiers may precede: `a function that` is prose.
-            let is_definition = before.split_whitespace().all(|word| {
-                matches!(
-                    word,
-                    "pub"
-                        | "pub(crate)"
-                        | "async"
-                        | "export"
-                        | "default"
-                        | "static"
-                        | "public"
-                        | "private"
-                        | "abstract"
-                        | "unsafe"
-                )
-            });
-            let end = rest.find(|char: char| !char.is_alphanumeric() && char != '_').unwrap_or(rest.len());
-            (is_definition && end >= 2 && names.len() < 8).then(|| format!("{}{}", word, &rest[..end]))
-        });
-        if let Some(name) = found.filter(|name| !names.contains(name)) {
+        if let Some(name) = definition(line).map(str::to_owned).filter(|name| names.len() < 8 && !names.contains(name))
+        {
             names.push(name);
         }
     }

@@ -260,7 +260,7 @@ fn every_budget_is_met_and_words_stay_whole() {
     let source: String = session.view().iter().map(|entry| format!("{:?}", entry.message.blocks)).collect();
     for budget in 8..400 {
         let Ok(text) = summary(FIXING, budget, None, Language::English) else { continue };
-        for word in lines::exact_words(&text).filter(|word| word.contains(['/', '_', '['])) {
+        for word in epitome_strategy::exact_strings(&text).into_iter().filter(|word| word.contains(['/', '_', '['])) {
             assert!(source.contains(word), "`{word}` at {budget}");
         }
     }

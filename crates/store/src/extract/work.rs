@@ -10,7 +10,7 @@ use epitome_strategy::commands::{
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::text::clip;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Call, EntryTokens, Language, Lexicon, Protection, TokenCounter, Tokens, ToolOutput, View};
+use epitome_strategy::{Call, EntryTokens, Language, Lexicon, NoTokens, Protection, ToolOutput, View};
 
 use crate::memory::MemoryKind;
 
@@ -40,7 +40,7 @@ pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usiz
     let tokens: Vec<EntryTokens> =
         entries.iter().map(|entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] }).collect();
     let protections = vec![Protection::Free; units.len()];
-    let view = View::new(&entries, &units, &tokens, &protections, &Uncounted, Language::English).with_lexicon(lexicon);
+    let view = View::new(&entries, &units, &tokens, &protections, &NoTokens, Language::English).with_lexicon(lexicon);
     let facts = view.facts();
     // By key: of the runs since the last failure the shortest command, which says most.
     let mut commands: BTreeMap<CommandKey, Option<(usize, String)>> = BTreeMap::new();
@@ -129,22 +129,4 @@ fn commit(line: &str) -> Option<String> {
 pub(crate) fn commit_key(memory: &str) -> Option<&str> {
     let (_, subject) = memory.strip_prefix("Commit ")?.split_once(": ")?;
     Some(subject)
-}
-
-/// No token is counted here.
-#[derive(Debug)]
-struct Uncounted;
-
-impl TokenCounter for Uncounted {
-    fn name(&self) -> &str {
-        "none"
-    }
-
-    fn count(&self, _: &str) -> Tokens {
-        0
-    }
-
-    fn is_exact(&self) -> bool {
-        false
-    }
 }

@@ -2,6 +2,7 @@
 
 use super::endings::{is_failure, is_success};
 use crate::cut::is_error_line;
+use crate::facts::ToolOutput;
 
 /// Whether a line replaces text that left the context: an elision mark, or another agent's placeholder.
 fn is_mark(line: &str) -> bool {
@@ -31,6 +32,13 @@ pub fn first_error(text: &str) -> Option<&str> {
 pub fn outcome(text: &str) -> Option<&str> {
     let lines = text.lines().rev().map(str::trim).filter(|line| !line.is_empty() && !is_mark(line)).take(20);
     lines.clone().find(|line| !line.starts_with('(') && (is_failure(line) || is_success(line)))
+}
+
+/// Whether a command failed, by the exit code that its output names, the tool's own mark, or the last line that says how it
+/// ended; `None` where nothing tells. Linear in the output.
+pub fn has_failed(output: &ToolOutput<'_>) -> Option<bool> {
+    let marked = || output.is_error.then_some(true);
+    exit_code(output.text).map(|code| code != 0).or_else(marked).or_else(|| outcome(output.text).map(is_failure))
 }
 
 /// Returns the exit code that an output names: `Exit code: 1`, `exited with code 1`, `<returncode>1`.

@@ -18,6 +18,7 @@ pub use atoms::{Atom, AtomKind, AtomPlace, Atoms, Occurrence};
 pub use call::{Call, ToolOutput};
 pub use files::{FileAccess, FileEvent};
 pub use references::References;
+pub use scan::exact_strings;
 
 use crate::block::EntryTokens;
 use crate::lexicon::{CueCounts, Lexicon};

@@ -48,6 +48,13 @@ fn at_edge(byte: u8) -> bool {
     matches!(byte, b'.' | b':' | b'?' | b'-' | b'=' | b'&' | b'+' | b'%' | b'#' | b'$' | b'@')
 }
 
+/// Returns the exact strings of a text, in order: paths, identifiers, numbers, addresses, quoted words. Linear.
+pub fn exact_strings(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    scan(text, false, |it| found.push(&text[it.start..it.end]));
+    found
+}
+
 /// Calls `found` for each exact string in `text`, in order. `is_json` says that `\n`, `\"` and the like are escapes.
 /// Linear.
 pub(super) fn scan(text: &str, is_json: bool, mut found: impl FnMut(AtomMatch)) {
