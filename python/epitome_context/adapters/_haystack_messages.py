@@ -19,7 +19,7 @@ from ._media import part_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._host import Texts
+    from ._own import Texts
 
 # How Haystack's own compactors mark what they wrote, so that the task is not looked for in it.
 _MARK = {"context_compaction": {"strategy": "epitome"}}

@@ -10,13 +10,13 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ._host import own_messages
+from ._own import own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,15 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from ._host import own_messages
 from ._media import part_of
+from ._own import own_messages
 from ._parts import parts_in, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 
 @dataclass(frozen=True)

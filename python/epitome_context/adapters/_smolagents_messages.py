@@ -15,7 +15,7 @@ from ._parts import arguments_of, items_after, parts_in, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._host import Texts
+    from ._own import Texts
 
 _ROLES = {MessageRole.SYSTEM: "system", MessageRole.ASSISTANT: "assistant"}
 # The name under which the calls of a step stand for the engine, and the key of their text.

@@ -12,7 +12,8 @@ from kinds import PICTURE, members, typed_dicts, value_of
 from work import TASK, read
 
 import epitome_context as epitome
-from epitome_context.adapters._host import Fitters, own_messages
+from epitome_context.adapters._host import Fitters
+from epitome_context.adapters._own import own_messages
 from epitome_context.adapters._parts import Shape, messages_of, rows_of
 
 STEPS = 12
