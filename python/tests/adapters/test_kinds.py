@@ -106,7 +106,7 @@ def test_pydantic_ai() -> None:
             call = m.ToolCallPart("read", {"part": step}, f"c{step}")
             done.append(m.ModelResponse([m.TextPart("I look."), *([said] if said else []), call]))
             result: Any = [read(step) * 3, found] if found else read(step) * 3
-            done.append(m.ModelRequest([m.ToolReturnPart("read", result, f"c{step}")]))
+            done.append(m.ModelRequest([m.ToolReturnPart("read", result, f"c{step}", outcome="failed")]))
         return done
 
     for kind in tried([kind for kind in members(m.UserContent) if kind is not str], 8):
@@ -115,6 +115,7 @@ def test_pydantic_ai() -> None:
         found = item if m.is_multi_modal_content(item) else None
         sent = check(fit, work(first, found=found), lambda message: message.parts, item)
         content = sent[-1].parts[0].content
+        assert sent[-1].parts[0].outcome == "failed" and "error" not in str(content)
         assert found is None or "attachment elided" in str(content) or found in content, item
     for kind in tried(members(m.ModelRequestPart), 8):
         part = value_of(kind)
@@ -310,6 +311,8 @@ def test_smolagents() -> None:
         fit = of_wires(wires_of, edited, inserted)
         assert fit(work, 1_000_000) == work
         assert fit(work, BUDGET)[0].content == work[0].content, item
+        plain = [{"role": message.role.value, "content": message.content} for message in work]
+        assert fit(plain, 1_000_000) == plain and fit(plain, BUDGET)[-1]["role"] == "tool-response"
 
 
 def test_a_text_with_half_a_character_passes() -> None:
