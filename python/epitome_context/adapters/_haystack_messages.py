@@ -83,7 +83,8 @@ def _wire_of(message: ChatMessage, unanswered: list[tuple[ToolCall, str]]) -> di
             if id is None:
                 id = f"call-{len(unanswered)}"
                 unanswered.append((call, id))
-            function = {"name": call.tool_name, "arguments": json.dumps(call.arguments, ensure_ascii=False, default=str)}
+            arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+            function = {"name": call.tool_name, "arguments": arguments}
             calls.append({"id": id, "type": "function", "function": function})
         wire["tool_calls"] = calls
         wire["content"] = wire["content"] or None

@@ -172,7 +172,8 @@ class Fitters:
         from .._async import in_thread
 
         fitter, words = self._question(beside)
-        return self._noted(words, await in_thread(fitter.fit_after, self._placed(messages), **(overflow_of(error) or {}), **words))
+        limits = overflow_of(error) or {}
+        return self._noted(words, await in_thread(fitter.fit_after, self._placed(messages), **limits, **words))
 
     def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideWords]) -> Answer:
         """What `send` gives for what fits. Where the provider refuses that as too long, something smaller is sent, once."""
@@ -297,7 +298,8 @@ def overflow_of(error: BaseException | None) -> dict[str, Any] | None:
     seen: list[BaseException] = []
     while error is not None and error not in seen:
         answer = getattr(error, "response", None)
-        codes = [getattr(error, "status_code", None), getattr(error, "code", None), getattr(answer, "status_code", None)]
+        codes = [getattr(error, name, None) for name in ("status_code", "code")]
+        codes.append(getattr(answer, "status_code", None))
         status = next((code for code in codes if isinstance(code, int) and 100 <= code < 600), 400)
         for text in (str(error), _body_of(answer)):
             found = context_overflow(status, text)

@@ -297,6 +297,28 @@ def test_messages_that_are_dictionaries() -> None:
         assert part in sent[-1]["content"] or "attachment elided" in str(sent[-1]) or is_text(part), part
 
 
+def test_what_is_no_text_stays_in_a_result_that_was_cut() -> None:
+    """Pictures, documents at an address or by id, and kinds that nobody knows, where there is room for them."""
+    from epitome_context.adapters._chat_messages import messages_of, wires_of
+
+    parts = [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}},
+        {"type": "file", "file": {"filename": "a.pdf", "file_url": "https://quay.example/a.pdf"}},
+        {"type": "file", "file": {"filename": "b.pdf", "file_id": "file-1"}},
+        {"type": "a_kind_of_tomorrow", "of": [{"some": "text"}]},
+    ]
+    work: list[Any] = [{"role": "user", "content": TASK}]
+    for step in range(4):
+        call = {"id": f"c{step}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        work.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        text = {"type": "text", "text": read(step) * 10}
+        work.append({"role": "tool", "tool_call_id": f"c{step}", "content": [parts[0], text, *parts[1:]]})
+    sent = messages_of(Fitters("openai-chat", budget=24_000).fit(wires_of(work)), work)
+    first, cut, *others = sent[-1]["content"]
+    assert [first, *others] == parts and "elided" in cut["text"] and "tomorrow" not in cut["text"]
+    assert sent[-1]["role"] == "tool", "nothing stands behind it"
+
+
 def test_smolagents() -> None:
     pytest.importorskip("smolagents")
     from smolagents.models import ChatMessage, MessageRole
