@@ -106,6 +106,14 @@ def test_lists_of_several_providers_share_a_fitter() -> None:
     assert shared.format == "openai-chat"
 
 
+def test_a_call_names_the_form_of_its_list() -> None:
+    plain = [{"role": ("user", "assistant")[turn % 2], "content": f"{turn} " * 2_000} for turn in range(21)]
+    fitter = Fitter(budget=6_000)
+    assert fitter.fit(plain, format="anthropic", key="caf\ud8e9").status == "compacted" and fitter.format == "anthropic"
+    with pytest.raises(epitome.FormatError, match="not a provider's format"):
+        fitter.fit(plain, format="codex")  # type: ignore[arg-type]
+
+
 def fit_alone(came: list[Any]) -> list[Any]:
     return Fitter(budget=4_000).fit(came).messages
 

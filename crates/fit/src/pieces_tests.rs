@@ -29,6 +29,11 @@ fn what_is_kept_changed_and_new() {
     };
     let provenance = Provenance { messages: 4, shown: vec![0, 1, 3], edited: vec![2], ..Provenance::default() };
     check(&came, &[TASK, CALL, CUT, TASK], &provenance, &[keep(0..2), cut, keep(3..4)]);
+    // A part of a result may have an id that leaves with its text.
+    let parts =
+        r#"{"role":"tool","tool_call_id":"c1","content":[{"type":"hit","id":"h1"},{"type":"text","text":"long"}]}"#;
+    let cut = FitPiece::Edit { index: 2, message: CUT.to_owned(), texts: None };
+    check(&[TASK, CALL, parts, TASK], &[TASK, CALL, CUT, TASK], &provenance, &[keep(0..2), cut, keep(3..4)]);
     let addition = Addition {
         text: Arc::from("[Summary of 2 earlier messages]"),
         reason: Some(Arc::from("condensed")),

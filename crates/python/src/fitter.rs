@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use crate::callables::Raised;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
-use crate::json_text::text_of;
+use crate::json_text::{WholeText, text_of};
 use crate::objects::object_of;
 use crate::outcome::content_of;
 use crate::parts::Parts;
@@ -100,7 +100,9 @@ impl Fitter {
         })
     }
 
-    /// What to send in place of a list, whose format is named where it tells it; with `overflow`, after the provider refused what was sent.
+    /// What to send in place of a list, whose format is named where it tells it; with `overflow`, after the provider refused
+    /// what was sent.
+    #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
     #[pyo3(signature = (messages, *, format, system, tools, key, overflow))]
     fn fit(
         &self,
@@ -109,7 +111,7 @@ impl Fitter {
         format: Option<&str>,
         system: Option<Bound<'_, PyAny>>,
         tools: Option<Bound<'_, PyAny>>,
-        key: &str,
+        key: WholeText,
         overflow: Option<(Option<u32>, Option<u32>)>,
     ) -> PyResult<FitResult> {
         let profile = format.map(|format| self.profile(py, format)).transpose()?;
@@ -117,7 +119,7 @@ impl Fitter {
         let (system, tools) = (beside(system, "system")?, beside(tools, "tools")?);
         let done = py.detach(|| {
             let mut request = FitRequest::new(&texts);
-            (request.system, request.tools, request.key) = (system.beside(), tools.beside(), key);
+            (request.system, request.tools, request.key) = (system.beside(), tools.beside(), &key.0);
             request.profile = profile;
             match overflow {
                 None => self.fitter.fit(&request),

@@ -28,6 +28,7 @@ use pyo3::types::PyBytes;
 use engine::Engine;
 use failure::Raise;
 use fitter::{FitResult, Fitter};
+use json_text::WholeText;
 use outcome::Outcome;
 use session::{LiveDraft, Session};
 use store::Store;
@@ -54,8 +55,8 @@ fn count_text(py: Python<'_>, text: &str, counter: &str) -> PyResult<u32> {
 /// How a provider's error says that a request was too long, with the figures that it names; `None` where it says
 /// something else.
 #[pyfunction]
-fn context_overflow(status: u16, body: &str) -> Option<(Option<u32>, Option<u32>)> {
-    epitome::providers::chat::is_context_overflow(status, body).map(|it| (it.limit, it.actual))
+fn context_overflow(status: u16, body: WholeText) -> Option<(Option<u32>, Option<u32>)> {
+    epitome::providers::chat::is_context_overflow(status, &body.0).map(|it| (it.limit, it.actual))
 }
 
 /// The names of the formats, and whether each can be written.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ._host import own_messages
 from ._media import part_of
+from ._own import own_messages
 from ._parts import items_after, parts_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 # What of a message is sent, and so fitted.
 _SENT = ("role", "content", "name", "tool_calls", "tool_call_id", "reasoning_content")

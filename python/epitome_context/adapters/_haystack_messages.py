@@ -19,7 +19,7 @@ from ._media import part_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._host import Texts
+    from ._own import Texts
 
 # How Haystack's own compactors mark what they wrote, so that the task is not looked for in it.
 _MARK = {"context_compaction": {"strategy": "epitome"}}
@@ -83,7 +83,8 @@ def _wire_of(message: ChatMessage, unanswered: list[tuple[ToolCall, str]]) -> di
             if id is None:
                 id = f"call-{len(unanswered)}"
                 unanswered.append((call, id))
-            function = {"name": call.tool_name, "arguments": json.dumps(call.arguments, ensure_ascii=False, default=str)}
+            arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+            function = {"name": call.tool_name, "arguments": arguments}
             calls.append({"id": id, "type": "function", "function": function})
         wire["tool_calls"] = calls
         wire["content"] = wire["content"] or None

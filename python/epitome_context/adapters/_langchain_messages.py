@@ -18,7 +18,7 @@ from langchain_core.messages import (
 from ._media import part_of
 
 if TYPE_CHECKING:
-    from ._host import Texts
+    from ._own import Texts
 
 _ROLES: tuple[tuple[type[BaseMessage], str], ...] = (
     (HumanMessage, "user"),

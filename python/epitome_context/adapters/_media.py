@@ -51,7 +51,7 @@ def part_of(kind: str, value: Any) -> dict[str, Any]:
     mime = medium.mime or _mime_of_kind(kind, medium)
     is_text = mime.startswith("text/") and not (medium.url or medium.id)
     if is_text or not (medium.data or medium.url or medium.id):
-        shown = _shown(plain_value)
+        shown = {"text": _text_of(medium.data)} if medium.data else _shown(plain_value)
         return {**shown, "type": kind} if isinstance(shown, dict) else {"type": kind, "content": shown}
     url = medium.url or (medium.data and f"data:{mime};base64,{medium.data}")
     place = mime.split("/")[0]
@@ -59,6 +59,14 @@ def part_of(kind: str, value: Any) -> dict[str, Any]:
         return {"type": f"{place}_url", f"{place}_url": {"url": url}}
     where = ("file_data" if url.startswith("data:") else "file_url") if url else "file_id"
     return {"type": "file", "file": {"filename": medium.name or kind, where: url or medium.id}}
+
+
+def _text_of(data: str) -> str:
+    """The text that data in base64 is."""
+    try:
+        return base64.b64decode(data, validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return data
 
 
 def _mime_of_kind(kind: str, medium: _Medium) -> str:

@@ -10,13 +10,13 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ._host import own_messages
+from ._own import own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 
 @dataclass(frozen=True)
@@ -264,7 +264,8 @@ def _row_after(row: Row, wire: dict[str, Any], shape: Shape) -> Row:
     """A row after an edit."""
     sayings = [(place, part, shape.saying_of(part)) for place, part in row.parts]
     if any(isinstance(saying, Result) for _, _, saying in sayings):
-        return replace(row, parts=tuple((place, _result_after(part, said, wire, shape)) for place, part, said in sayings))
+        after_all = [(place, _result_after(part, said, wire, shape)) for place, part, said in sayings]
+        return replace(row, parts=tuple(after_all))
     said = [part for _, part, saying in sayings if isinstance(saying, (Text, Other))]
     before = [_part_of(saying) for _, _, saying in sayings if isinstance(saying, (Text, Other))]
     new = iter(items_after(said, before, parts_in(wire.get("content")), shape.text_part))

@@ -21,15 +21,15 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from ._host import own_messages
 from ._media import part_of
+from ._own import own_messages
 from ._parts import parts_in, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,8 @@ def _wire_of_part(part: Any) -> dict[str, Any]:
     if isinstance(part, UserPromptPart):
         return {"role": "user", "content": _user_content(part.content)}
     if isinstance(part, ToolReturnPart):
-        content = plain([{"type": "text", "text": part.model_response_str()}, *_file_parts(part)])
+        text = part.model_response_str(wrap_if_error=False)
+        content = plain([{"type": "text", "text": text}, *_file_parts(part)])
         return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
     if isinstance(part, RetryPromptPart) and part.tool_name is not None:
         return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
@@ -151,7 +152,8 @@ def _edited(row: Row, message: dict[str, Any], _texts: Texts) -> Row:
         files = [file for file, part in zip(own.files, _file_parts(own), strict=True) if part in after]
         # Not of the typed kind any more, for a text that was cut has not its shape.
         said = [*texts, *files] if files else "\n".join(texts)
-        cut = ToolReturnPart(own.tool_name, said, own.tool_call_id, metadata=own.metadata, timestamp=own.timestamp)
+        words = {name: getattr(own, name) for name in ("metadata", "timestamp", "outcome")}
+        cut = ToolReturnPart(own.tool_name, said, own.tool_call_id, **words)
         return replace(row, own=cut)
     return replace(row, own=replace(row.own, content=content))
 

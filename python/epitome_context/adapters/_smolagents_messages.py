@@ -15,9 +15,9 @@ from ._parts import arguments_of, items_after, parts_in, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._host import Texts
+    from ._own import Texts
 
-_ROLES = {MessageRole.SYSTEM: "system", MessageRole.ASSISTANT: "assistant"}
+_ROLES = frozenset(("system", "assistant"))
 # The name under which the calls of a step stand for the engine, and the key of their text.
 _NAME, _KEY = "tools", "calls"
 # The key under which the engine leaves a mark where it takes arguments out whole (`ELIDED` in its trimming of arguments).
@@ -31,18 +31,19 @@ def wires_of(messages: Sequence[ChatMessage]) -> list[dict[str, Any]]:
     waiting: str | None = None
     for message in messages:
         content = plain([_part_of(item) for item in _items_of(message)])
-        role = MessageRole(message.role)
-        if role == MessageRole.TOOL_CALL:
+        role = _field(message, "role")
+        role = role.value if isinstance(role, MessageRole) else str(role)
+        if role == MessageRole.TOOL_CALL.value:
             waiting = f"call-{count}"
             count += 1
             arguments = json.dumps({_KEY: content}, ensure_ascii=False)
             call = {"id": waiting, "type": "function", "function": {"name": _NAME, "arguments": arguments}}
             wires.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        elif role == MessageRole.TOOL_RESPONSE and waiting is not None:
+        elif role == MessageRole.TOOL_RESPONSE.value and waiting is not None:
             wires.append({"role": "tool", "tool_call_id": waiting, "content": content})
             waiting = None
         else:
-            wires.append({"role": _ROLES.get(role, "user"), "content": content})
+            wires.append({"role": role if role in _ROLES else "user", "content": content})
     return wires
 
 
@@ -54,7 +55,7 @@ def edited(own: ChatMessage, message: dict[str, Any], _texts: Texts = None) -> C
         after = given.get(_KEY, given.get(_ELIDED, ""))
     items = _items_of(own)
     new = items_after(items, [_part_of(item) for item in items], parts_in(after), _text_item)
-    return replace(own, content=new, raw=None)
+    return {**own, "content": new} if isinstance(own, dict) else replace(own, content=new, raw=None)
 
 
 def inserted(message: dict[str, Any]) -> ChatMessage:
@@ -64,8 +65,13 @@ def inserted(message: dict[str, Any]) -> ChatMessage:
     return ChatMessage(role=role, content=items)
 
 
+def _field(message: Any, name: str) -> Any:
+    """A field of a message, which may be a dictionary."""
+    return message.get(name) if isinstance(message, dict) else getattr(message, name)
+
+
 def _items_of(message: ChatMessage) -> list[dict[str, Any]]:
-    content = message.content
+    content = _field(message, "content")
     return [_text_item(content)] if isinstance(content, str) else list(content or [])
 
 

@@ -18,8 +18,8 @@ from .._engine import Engine
 from .._errors import Infeasible
 from .._fitter import OneFit
 from ._haystack_messages import edited, inserted, single, wires_of
-from ._host import own_messages
 from ._media import with_places
+from ._own import own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,9 +14,11 @@ from langchain_core.exceptions import ContextOverflowError
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
-from ._host import Fitters, own_messages
+from ._host import Fitters
+
 from ._langchain_messages import edited, inserted, wire_of
 from ._media import part_of
+from ._own import own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

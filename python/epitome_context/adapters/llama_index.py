@@ -182,9 +182,7 @@ class _ChatThatFits:
         beside = self._beside(words)
         return await self._fitters().stream_async(lambda fitted: stream(sent(fitted), **words), wires, **beside)
 
-    def _sent(
-        self, rows: list[Row], messages: Sequence[ChatMessage]
-    ) -> Callable[[Fitted], _FittedMessages]:
+    def _sent(self, rows: list[Row], messages: Sequence[ChatMessage]) -> Callable[[Fitted], _FittedMessages]:
         return lambda fitted: _FittedMessages(messages_of(fitted, rows, messages, _SHAPE), self)
 
     def _has_fitted(self, messages: Sequence[ChatMessage]) -> bool:

@@ -14,13 +14,14 @@ from minisweagent.models.utils.actions_toolcall import BASH_TOOL
 from .._errors import FormatError
 from .._fitter import Fitter
 from ._chat_messages import content_after, wires_of
-from ._host import Fitters, check_words, near_word, own_messages
+from ._host import Fitters, check_words, near_word
+from ._own import own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .._fitted import Fitted
-    from ._host import Texts
+    from ._own import Texts
 
 
 class EpitomeAgentConfig(AgentConfig):

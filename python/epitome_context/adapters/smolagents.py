@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from smolagents import Tool
 from smolagents.models import Model
 
-from ._host import Fitters, own_messages
+from ._host import Fitters
+
+from ._own import own_messages
 from ._smolagents_messages import edited, inserted, wires_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from kinds import PICTURE, members, typed_dicts, value_of
 from work import TASK, read
 
 import epitome_context as epitome
-from epitome_context.adapters._host import Fitters, own_messages
+from epitome_context.adapters._host import Fitters
+from epitome_context.adapters._own import own_messages
 from epitome_context.adapters._parts import Shape, messages_of, rows_of
 
 STEPS = 12
@@ -105,7 +106,7 @@ def test_pydantic_ai() -> None:
             call = m.ToolCallPart("read", {"part": step}, f"c{step}")
             done.append(m.ModelResponse([m.TextPart("I look."), *([said] if said else []), call]))
             result: Any = [read(step) * 3, found] if found else read(step) * 3
-            done.append(m.ModelRequest([m.ToolReturnPart("read", result, f"c{step}")]))
+            done.append(m.ModelRequest([m.ToolReturnPart("read", result, f"c{step}", outcome="failed")]))
         return done
 
     for kind in tried([kind for kind in members(m.UserContent) if kind is not str], 8):
@@ -114,6 +115,7 @@ def test_pydantic_ai() -> None:
         found = item if m.is_multi_modal_content(item) else None
         sent = check(fit, work(first, found=found), lambda message: message.parts, item)
         content = sent[-1].parts[0].content
+        assert sent[-1].parts[0].outcome == "failed" and "error" not in str(content)
         assert found is None or "attachment elided" in str(content) or found in content, item
     for kind in tried(members(m.ModelRequestPart), 8):
         part = value_of(kind)
@@ -295,6 +297,28 @@ def test_messages_that_are_dictionaries() -> None:
         assert part in sent[-1]["content"] or "attachment elided" in str(sent[-1]) or is_text(part), part
 
 
+def test_what_is_no_text_stays_in_a_result_that_was_cut() -> None:
+    """Pictures, documents at an address or by id, and kinds that nobody knows, where there is room for them."""
+    from epitome_context.adapters._chat_messages import messages_of, wires_of
+
+    parts = [
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE}"}},
+        {"type": "file", "file": {"filename": "a.pdf", "file_url": "https://quay.example/a.pdf"}},
+        {"type": "file", "file": {"filename": "b.pdf", "file_id": "file-1"}},
+        {"type": "a_kind_of_tomorrow", "of": [{"some": "text"}]},
+    ]
+    work: list[Any] = [{"role": "user", "content": TASK}]
+    for step in range(4):
+        call = {"id": f"c{step}", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        work.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        text = {"type": "text", "text": read(step) * 10}
+        work.append({"role": "tool", "tool_call_id": f"c{step}", "content": [parts[0], text, *parts[1:]]})
+    sent = messages_of(Fitters("openai-chat", budget=24_000).fit(wires_of(work)), work)
+    first, cut, *others = sent[-1]["content"]
+    assert [first, *others] == parts and "elided" in cut["text"] and "tomorrow" not in cut["text"]
+    assert sent[-1]["role"] == "tool", "nothing stands behind it"
+
+
 def test_smolagents() -> None:
     pytest.importorskip("smolagents")
     from smolagents.models import ChatMessage, MessageRole
@@ -309,6 +333,8 @@ def test_smolagents() -> None:
         fit = of_wires(wires_of, edited, inserted)
         assert fit(work, 1_000_000) == work
         assert fit(work, BUDGET)[0].content == work[0].content, item
+        plain = [{"role": message.role.value, "content": message.content} for message in work]
+        assert fit(plain, 1_000_000) == plain and fit(plain, BUDGET)[-1]["role"] == "tool-response"
 
 
 def test_a_text_with_half_a_character_passes() -> None:

@@ -66,6 +66,7 @@ def test_what_an_error_says() -> None:
     check(Refused(VLLM), {"limit": 8192, "actual": None})
     check(Refused(status_code=401), None)
     check(Refused("slow down", status_code=429), None)
+    check(Refused(f"caf\ud8e9: {LLAMA_CPP}"), nothing)
 
 
 def test_all_ways_to_send() -> None:

@@ -124,7 +124,7 @@ export function overflowOf(error: unknown): Overflow | null {
   const seen = new Set<unknown>();
   for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
     seen.add(at);
-    const { statusCode, status, responseBody } = at as { statusCode?: unknown; status?: unknown; responseBody?: unknown };
+    const { statusCode, status, responseBody } = at as Error & Partial<Record<"statusCode" | "status" | "responseBody", unknown>>;
     const code = [statusCode, status].find((it) => Number.isInteger(it)) as number | undefined;
     for (const text of [at.message, responseBody]) {
       const found = typeof text === "string" ? contextOverflow(code ?? 400, text) : null;

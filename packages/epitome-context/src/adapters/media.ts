@@ -44,7 +44,9 @@ export function partOf(kind: string, value: object): Part {
   const url = medium.url ?? (medium.data === undefined ? undefined : `data:${mime};base64,${medium.data}`);
   if (isText || (url === undefined && medium.id === undefined)) return { ...(shown(value) as object), type: kind };
   const place = mime.split("/")[0]!;
-  if (url !== undefined && /^(image|audio|video)$/.test(place)) return { type: `${place}_url`, [`${place}_url`]: { url } };
+  if (url !== undefined && /^(image|audio|video)$/.test(place)) {
+    return { type: `${place}_url`, [`${place}_url`]: { url } };
+  }
   const filename = medium.name ?? kind;
   if (url === undefined) return { type: "file", file: { filename, file_id: medium.id } };
   return { type: "file", file: { filename, [url.startsWith("data:") ? "file_data" : "file_url"]: url } };
@@ -96,7 +98,8 @@ function shown(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shown);
   if (typeof value === "bigint") return String(value);
   if (typeof value === "object" && value !== null) {
-    const json: unknown = (value as { toJSON?: unknown }).toJSON === undefined ? value : JSON.parse(JSON.stringify(value));
+    const isPlain = (value as { toJSON?: unknown }).toJSON === undefined;
+    const json: unknown = isPlain ? value : JSON.parse(JSON.stringify(value));
     if (typeof json !== "object" || json === null) return json;
     return Object.fromEntries(Object.entries(json).map(([key, inner]) => [key, shown(inner)]));
   }

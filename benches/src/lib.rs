@@ -7,7 +7,7 @@ use std::sync::Arc;
 use epitome::session::{Arguments, Block, Content, Message, Role, Session, ToolCall, ToolResult};
 
 /// The shipped example session.
-pub const EXAMPLE: &str = include_str!("../../../examples/session.jsonl");
+pub const EXAMPLE: &str = include_str!("../../examples/session.jsonl");
 
 /// Messages of a coding session that come to about `tokens` tokens: rounds of the example, each time with other paths,
 /// ids and numbers, so that no round repeats another. About 450 tokens a message.
