@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use epitome::engine::Floor;
-use epitome::formats::{Format, Wire, check_message};
+use epitome::formats::{Wire, check_message};
 use epitome::live::Overflow;
 use epitome::strategy::{ArchivedContent, Cancellation, HostChanges, Named};
+use epitome::wire::Outline;
 use epitome::{Engine, Runtime};
 
 use crate::archive::Archives;
 use crate::conversation::{
-    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, Outline, PreparedRequest, UnreadRequest, glance,
-    prepare, shrink,
+    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, PreparedRequest, UnreadRequest, glance, prepare,
+    shrink,
 };
 use crate::fitted::{FitPiece, FitRemoval, FitStatus, Fitted};
 use crate::pieces::{changed_rows, pieces};
@@ -166,11 +167,10 @@ impl Fitter {
     /// made for it.
     fn read(&self, request: &FitRequest<'_>) -> Result<(Incoming, usize), FitError> {
         let Composition { body, outline, before } = Composition::new(self.profile, request)?;
-        let format = Format::from(self.profile);
         let host = Some(self.options.host).filter(|host| *host != HostChanges::Any).map(|host| host.name().as_bytes());
         let keys = [request.key.as_bytes()].into_iter().chain(host);
-        let seed = self.decider.seed(&self.owner, format, keys);
-        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), format, seed, body, outline);
+        let seed = self.decider.seed(&self.owner, self.profile, keys);
+        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), self.profile, seed, body, outline);
         let new: Vec<usize> = unread.new_numbers().filter_map(|number| number.checked_sub(before)).collect();
         // Nothing is read before each message is known to be one: a list in one of them would move all others.
         for index in &new {
@@ -179,7 +179,7 @@ impl Fitter {
         }
         let mut incoming = match unread.learn(&self.decider) {
             Ok(incoming) => incoming,
-            Err(_) => return Err(FitError::List { format: format.as_str() }),
+            Err(_) => return Err(FitError::List { format: self.profile.as_str() }),
         };
         incoming.budget = self.options.budget.clone();
         incoming.hidden_tokens = request.hidden_tokens();
@@ -198,7 +198,7 @@ impl Fitter {
             let all = (!came.is_empty()).then_some(FitPiece::Keep(0..came.len()));
             (all.into_iter().collect(), None)
         } else {
-            let outline = Outline::read(&prepared.body, incoming.format).map_err(|_| FitError::Result)?;
+            let outline = Outline::read(&prepared.body, incoming.wire).map_err(|_| FitError::Result)?;
             let sent = messages_at(&prepared.body, &outline.items)?;
             let system = outline.system.filter(|_| !incoming.has_system_beside());
             let system = system.and_then(|at| String::from_utf8(prepared.body[at].to_vec()).ok());
@@ -208,7 +208,7 @@ impl Fitter {
             };
             (pieces, system)
         };
-        let figures = prepared.figures.ok_or(FitError::List { format: incoming.format.as_str() })?;
+        let figures = prepared.figures.ok_or(FitError::List { format: incoming.wire.as_str() })?;
         let status = match figures.tokens_after > figures.usable {
             true => FitStatus::Infeasible,
             false => status_of(prepared.outcome, is_as_it_came),
