@@ -63,7 +63,7 @@ impl Event {
     pub fn error(&self) -> Option<&Value> {
         match self.kind() {
             "response.failed" => Some(&self.json["response"]),
-            "error" => Some(&self.json),
+            "error" => Some(&self.json).filter(|json| !json.is_null()),
             _ => self.json.get("error").filter(|error| !error.is_null()).map(|_| &self.json),
         }
     }

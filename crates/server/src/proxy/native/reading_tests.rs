@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use epitome::wire::Wire;
 use serde_json::json;
@@ -29,7 +29,10 @@ impl Client {
     fn read(&self) -> ReadRequest {
         let body = Bytes::from(json!({ "model": "m", "input": self.items }).to_string());
         let opener = Opener { keys: &self.keys, tenant: "one", wire: WIRE, most: 1 << 20, parts: 100, room: &|_| true };
-        read(&body, opener, Route::Compactions, true).unwrap()
+        match read(&body, opener, Route::Compactions, true).unwrap() {
+            Reading::Request(found) => found,
+            Reading::Plain(_) => panic!("nothing was found"),
+        }
     }
 
     /// Asks for a compaction; returns how many messages its item covers.
