@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn media_count_by_their_kind_and_length() {
         let check = |mime: &str, source: MediaSource, expect: Tokens| {
-            let media = Media { mime: mime.into(), source };
+            let media = Media { mime: mime.into(), name: None, source };
             assert_eq!(count_media(&media), expect, "{mime}");
         };
         let data = |bytes: usize| MediaSource::Base64("A".repeat(bytes / 3 * 4).into());

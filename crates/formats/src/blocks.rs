@@ -20,6 +20,19 @@ pub(crate) fn opaque(json: &str, dialect: Dialect) -> Block {
     Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
 }
 
+/// Configuration that stands among the messages, kept byte for byte.
+pub(crate) fn configuration(json: &str, dialect: Dialect) -> Message {
+    Message::new("", Role::System, Origin::Configuration, vec![opaque(json, dialect)])
+}
+
+/// Media in a field that says nothing of them: a data URL, or base64.
+pub(crate) fn media_in_json(text: &str) -> Media {
+    if text.starts_with("data:") {
+        return media_of_url(text, "");
+    }
+    Media { mime: Arc::from(""), name: None, source: MediaSource::Base64(Arc::from(text)) }
+}
+
 /// A tool's answer from the blocks of its message: the texts, joined by line feeds, and the media.
 pub(crate) fn answer(blocks: Vec<Block>) -> (Arc<str>, Vec<Media>) {
     let mut attachments = Vec::new();
@@ -39,8 +52,8 @@ pub(crate) fn answer(blocks: Vec<Block>) -> (Arc<str>, Vec<Media>) {
 /// Media at an address. A data URL is the media itself, and says its type; other addresses have the type `mime`.
 pub(crate) fn media_of_url(url: &str, mime: &str) -> Media {
     match url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
-        Some((mime, data)) => Media { mime: Arc::from(mime), source: MediaSource::Base64(Arc::from(data)) },
-        None => Media { mime: Arc::from(mime), source: MediaSource::Url(Arc::from(url)) },
+        Some((mime, data)) => Media { mime: Arc::from(mime), name: None, source: MediaSource::Base64(Arc::from(data)) },
+        None => Media { mime: Arc::from(mime), name: None, source: MediaSource::Url(Arc::from(url)) },
     }
 }
 
@@ -90,13 +103,47 @@ pub(crate) fn user_message(blocks: Vec<Block>) -> Message {
     Message::new("", Role::User, origin, blocks)
 }
 
+/// Whether a result loads definitions of tools, which have to stay loaded.
+pub(crate) fn loads_tools(block: &Block) -> bool {
+    let raw = block.raw.as_ref().filter(|_| block.as_result().is_some());
+    // Quotes in a text are escaped: this is a whole string of the JSON.
+    raw.is_some_and(|raw| raw.json.contains("\"tool_reference\""))
+}
+
+/// A tool's result as a message. One that loads tools stays: it is configuration.
+fn result_message(block: Block) -> Message {
+    let pinned = loads_tools(&block);
+    Message { pinned, ..Message::new("", Role::Tool, Origin::Tool, vec![block]) }
+}
+
+/// The messages of one message of the model's in a form where it holds the results of tools that the provider runs: one for
+/// each result, and one for what the model says up to the next.
+pub(crate) fn model_messages(blocks: Vec<Block>) -> Vec<Message> {
+    let mut messages = Vec::new();
+    let mut said: Vec<Block> = Vec::new();
+    let say = |said: &mut Vec<Block>| Message::new("", Role::Assistant, Origin::Model, std::mem::take(said));
+    for block in blocks {
+        if block.as_result().is_none() {
+            said.push(block);
+            continue;
+        }
+        if !said.is_empty() {
+            messages.push(say(&mut said));
+        }
+        messages.push(result_message(block));
+    }
+    if !said.is_empty() || messages.is_empty() {
+        messages.push(say(&mut said));
+    }
+    messages
+}
+
 /// The messages of the user's side in a form that has one message for all neighbours: one for each tool result, and for the
 /// rest, if there is any, one for each text in place of messages that left, for such a text is nobody's words, and one for
 /// each run of others.
 pub(crate) fn user_messages(blocks: Vec<Block>) -> Vec<Message> {
     let (results, rest): (Vec<Block>, Vec<Block>) = blocks.into_iter().partition(|block| block.as_result().is_some());
-    let mut messages: Vec<Message> =
-        results.into_iter().map(|block| Message::new("", Role::Tool, Origin::Tool, vec![block])).collect();
+    let mut messages: Vec<Message> = results.into_iter().map(result_message).collect();
     let mut run: Vec<Block> = Vec::new();
     for block in rest {
         if matches!(&block.content, Content::Text { text } if compacted(text).is_some()) {

@@ -47,10 +47,7 @@ impl Follower {
 
     /// Reads on: `appended` is the file's content from [`position`](Self::position) to its end. A last line that is not
     /// whole is left for the next time. Damaged lines are passed over. Linear in the appended part.
-    ///
-    /// `false` where the appended part changes how an earlier part is read: this reader is useless from then on, and a
-    /// new one has to read the whole file.
-    pub fn read_on(&mut self, appended: &[u8]) -> bool {
+    pub fn read_on(&mut self, appended: &[u8]) {
         let mut parsed = Vec::new();
         let (mut start, mut end) = (0, 0);
         for bytes in appended.split_inclusive(|byte| *byte == b'\n') {
@@ -75,12 +72,12 @@ impl Follower {
             FollowReader::ClaudeCode(reader) => {
                 let records = parsed.iter().map(|(line, record)| (line.number, span(line), record));
                 records.for_each(|(number, span, record)| reader.record(number, span, record));
-                true
             }
-            FollowReader::Codex(reader) => reader.read_on(&parsed),
+            FollowReader::Codex(reader) => {
+                parsed.iter().for_each(|(line, record)| reader.record(line, record, &mut warnings));
+            }
             FollowReader::Pi(reader) => {
-                parsed.iter().for_each(|(line, entry)| reader.entry(line, entry, &mut warnings));
-                true
+                parsed.iter().for_each(|(line, entry)| reader.entry(line, entry, &mut warnings))
             }
         }
     }

@@ -69,7 +69,12 @@ pub(crate) fn said_sound(audio: &Object<'_>) -> Option<Media> {
 /// A file: its bytes, its address, or its id.
 fn file(fields: &Object<'_>) -> Option<Media> {
     let name = fields.text("filename").unwrap_or_default();
-    let mime = mime_of_name(&name);
+    let media = file_bytes(fields, &name)?;
+    Some(Media { name: (!name.is_empty()).then(|| Arc::from(&*name)), ..media })
+}
+
+fn file_bytes(fields: &Object<'_>, name: &str) -> Option<Media> {
+    let mime = mime_of_name(name);
     if let Some(data) = fields.text("file_data") {
         let mime = mime.unwrap_or(UNKNOWN);
         let media = if data.starts_with("data:") { media_of_url(&data, mime) } else { in_base64(mime, &data) };
@@ -82,12 +87,12 @@ fn file(fields: &Object<'_>) -> Option<Media> {
 }
 
 fn in_base64(mime: &str, data: &str) -> Media {
-    Media { mime: Arc::from(mime), source: MediaSource::Base64(Arc::from(data)) }
+    Media { mime: Arc::from(mime), name: None, source: MediaSource::Base64(Arc::from(data)) }
 }
 
 /// Media in the store of a provider, which knows them by an id.
 pub(crate) fn stored(mime: &str, id: &str) -> Media {
-    Media { mime: Arc::from(mime), source: MediaSource::Url(Arc::from(id)) }
+    Media { mime: Arc::from(mime), name: None, source: MediaSource::Url(Arc::from(id)) }
 }
 
 /// Whether the place of media is an id in a provider's store and no address.

@@ -157,6 +157,10 @@ pub struct ToolResult {
 pub struct Media {
     /// The media type, such as `image/png`; empty when unknown.
     pub mime: Arc<str>,
+    /// The file's name or title, where it came with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub name: Option<Arc<str>>,
     /// Where its bytes are.
     pub source: MediaSource,
 }

@@ -156,8 +156,9 @@ impl HashBuilder {
         self.text(text);
     }
 
-    fn media(&mut self, Media { mime, source }: &Media) {
+    fn media(&mut self, Media { mime, name, source }: &Media) {
         self.text(&**mime);
+        self.optional_text(name.as_deref());
         match source {
             MediaSource::Base64(data) => self.kind(0, data),
             MediaSource::Url(url) => self.kind(1, url),

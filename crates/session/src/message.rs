@@ -68,6 +68,8 @@ pub enum Origin {
     Instructions,
     /// A developer's instructions, where the provider tells them from the system prompt.
     Developer,
+    /// Configuration that stands among the messages and is nobody's speech: definitions of tools, references, approvals.
+    Configuration,
     /// Typed by a person: a genuine user turn.
     Typed,
     /// Injected on the user's side by the harness: reminders, environment, echoes of commands.
@@ -209,7 +211,7 @@ impl Message {
         self.role == Role::User && self.origin == Origin::Typed
     }
 
-    /// Whether it is a part of the system prompt. A summary with the system's role is not: it may leave like any other.
+    /// Whether it is a part of the system prompt, or configuration, which stays like it. A summary with the system's role is not: it may leave like any other.
     pub fn is_system_prompt(&self) -> bool {
         self.role == Role::System && !matches!(self.origin, Origin::Summary | Origin::Notice)
     }

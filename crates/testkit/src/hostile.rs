@@ -135,7 +135,7 @@ fn opaque(dice: &mut Dice) -> Content {
 }
 
 fn media() -> Media {
-    Media { mime: "image/png".into(), source: MediaSource::Missing }
+    Media { mime: "image/png".into(), name: None, source: MediaSource::Missing }
 }
 
 /// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and

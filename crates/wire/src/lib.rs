@@ -13,28 +13,28 @@
 //! ```
 
 mod answer;
-mod anthropic;
+pub mod anthropic;
 mod body;
+mod class;
 mod compaction;
 mod events;
 mod fields;
 mod gemini;
 mod merge;
-mod openai_chat;
-mod openai_responses;
+pub mod openai_chat;
+pub mod openai_responses;
 mod path;
 mod request;
 mod stream;
 mod thoughts;
+pub mod tool;
 mod usage;
 mod wire;
 mod within;
 
 pub use answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Output, Stop};
-pub use anthropic::{
-    CompactionForm, CompactionReading, answer_tokens, compact_within, is_compaction_unknown, read_compaction,
-};
 pub use body::{Outline, RequestBody, place_in};
+pub use class::PartClass;
 pub use compaction::{
     AnswerBody, Asked, COMPACTION_TOO_LARGE, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand,
 };

@@ -132,6 +132,7 @@ fn unit_event(view: &View<'_>, unit: &Unit, settings: &Settings) -> Option<Event
             Origin::Model => by_model(view, message, cues(), settings)?,
             Origin::Instructions
             | Origin::Developer
+            | Origin::Configuration
             | Origin::Injected
             | Origin::ToolOutput
             | Origin::Tool

@@ -91,7 +91,12 @@ impl<'v, 'a> SnippetCollector<'v, 'a> {
                 Origin::ToolOutput => self.lines(text, from(Kind::Output, answered())),
                 Origin::Injected => self.lines(text, from(Kind::Output, None)),
                 Origin::Summary => self.earlier(without_memories(text), message),
-                Origin::Instructions | Origin::Developer | Origin::Tool | Origin::Notice | Origin::Answer => {}
+                Origin::Instructions
+                | Origin::Developer
+                | Origin::Configuration
+                | Origin::Tool
+                | Origin::Notice
+                | Origin::Answer => {}
             },
             Content::ToolCall(_) => {
                 if let Some(call) = self.calls.get(&at).copied() {

@@ -27,9 +27,7 @@ impl Growth {
     /// format are not appended to, or the file is gone. Linear in the bytes.
     pub(super) fn new(path: &Path, format: Format, bytes: &[u8]) -> Option<Self> {
         let mut follower = Follower::new(format)?;
-        if !follower.read_on(bytes) {
-            return None;
-        }
+        follower.read_on(bytes);
         let end = follower.position();
         let tail = bytes.get(end.saturating_sub(TAIL)..end)?.to_vec();
         Some(Self { follower, format, tail, inode: inode_of(&File::open(path).ok()?) })
@@ -48,9 +46,7 @@ impl Growth {
         file.read_to_end(&mut bytes).ok()?;
         let appended = bytes.strip_prefix(&*self.tail)?;
         let before = self.follower.position();
-        if !self.follower.read_on(appended) {
-            return None;
-        }
+        self.follower.read_on(appended);
         let read = self.tail.len() + self.follower.position() - before;
         self.tail = bytes.get(read.saturating_sub(TAIL)..read)?.to_vec();
         let session = self.follower.session();

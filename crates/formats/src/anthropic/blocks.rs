@@ -6,16 +6,20 @@ use epitome_session::{
     Arguments, Block, Content, Dialect, Media, MediaSource, Message, Origin, Role, Thinking, ToolCall, ToolResult,
 };
 
-use crate::blocks::{opaque, user_messages, with_raw};
+use epitome_wire::anthropic::class_of_block;
+use epitome_wire::{PartClass, tool};
+use serde_json::{Map, Value};
+
+use crate::blocks::{media_in_json, model_messages, opaque, user_messages, with_raw};
 use crate::json::{self, Object};
 use crate::media::is_id;
 
-/// The session's messages of one Anthropic message: one for each tool result, and for the rest, if there is any, one for
-/// each text of an earlier compaction and for what stands between these. These messages have no ids yet.
+/// The session's messages of one Anthropic message: one for each tool result, wherever it stands, and for the rest, if there
+/// is any, one for each text of an earlier compaction and for what stands between these. These messages have no ids yet.
 pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
     let blocks = blocks(content);
     match role {
-        "assistant" => vec![Message::new("", Role::Assistant, Origin::Model, blocks)],
+        "assistant" => model_messages(blocks),
         "system" | "developer" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
         _ => user_messages(blocks),
     }
@@ -45,6 +49,8 @@ fn block(json: &str) -> Block {
         "redacted_thinking" => redacted_thinking(&object),
         "tool_use" => tool_use(&object),
         "tool_result" => Some(tool_result(&object)),
+        kind if class_of_block(kind) == PartClass::Call => own_call(&object, json),
+        kind if class_of_block(kind) == PartClass::Result => own_result(&object, json),
         "image" | "document" => {
             media(&object).map(|media| {
                 // The bytes of a block with an id stay with it: they say whose id it is.
@@ -128,6 +134,29 @@ fn tool_result(object: &Object<'_>) -> ParsedBlock {
     (Content::ToolResult(result), plain)
 }
 
+/// A call of a tool that the provider or its servers run.
+fn own_call(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
+    let fields: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let name = Arc::from(tool::name_of(&fields, &object.text("name")?));
+    let arguments = Arguments::Json(Arc::from(object.get("input").unwrap_or("{}")));
+    Some((Content::ToolCall(ToolCall { id: object.id("id"), name, arguments }), false))
+}
+
+/// The result of such a call.
+fn own_result(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
+    let fields: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let outcome = tool::Outcome::read(&fields);
+    let failed = fields.get("content").and_then(|content| content["type"].as_str()?.strip_suffix("_error"));
+    let result = ToolResult {
+        call_id: object.id("tool_use_id"),
+        name: None,
+        text: Arc::from(outcome.texts.join("\n")),
+        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        is_error: object.is_true("is_error") || failed.is_some(),
+    };
+    Some((Content::ToolResult(result), false))
+}
+
 fn media(object: &Object<'_>) -> Option<Media> {
     let source = object.object("source")?;
     // A document that says no type is a PDF by its address, or a file of the provider's store.
@@ -139,5 +168,6 @@ fn media(object: &Object<'_>) -> Option<Media> {
         "file" => MediaSource::Url(Arc::from(&*source.text("file_id")?)),
         _ => return None,
     };
-    Some(Media { mime, source: place })
+    let name = object.text("title").map(|title| Arc::from(&*title));
+    Some(Media { mime, name, source: place })
 }

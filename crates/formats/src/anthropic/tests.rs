@@ -17,7 +17,7 @@ fn anthropic() {
         "tool/Tool: result(t2 x\ny!+media)",
         "user/Typed: go on",
         "user/Injected: <system-reminder>r</system-reminder>",
-        "assistant/Model: opaque(server_tool_use)",
+        "assistant/Model: call(s1 web_search {})",
     ];
     check(Format::Anthropic, request, &log, &[]);
     let list = r#"[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":null}]}]"#;

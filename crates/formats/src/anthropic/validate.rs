@@ -4,10 +4,15 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use epitome_wire::anthropic::takes_system_among_messages;
+
 use crate::validate::findings::{Findings, OpenCalls};
 
-pub(crate) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
+/// Checks the messages of a request for the model `model`, where that is known.
+pub(crate) fn check(messages: &[Value], list_name: &str, model: Option<&str>, found: &mut Findings) {
     let mut state = State::default();
+    let takes_instructions = model.is_none_or(takes_system_among_messages);
+    let first = messages.iter().position(|message| message["role"] != "system");
     if messages.is_empty() {
         found.add(list_name, "messages", "there is no message".to_owned());
     }
@@ -16,12 +21,22 @@ pub(crate) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
         let role = message["role"].as_str().unwrap_or_default();
         match role {
             "user" | "assistant" => {}
+            "system" if !takes_instructions => {
+                let message = "this model takes the system prompt beside the messages alone".to_owned();
+                found.add(&path, "system-in-messages", message);
+            }
             "system" => {
-                found.add(&path, "system-in-messages", "the system prompt stands beside the messages".to_owned())
+                let behind = index.checked_sub(1).is_some_and(|before| may_precede_system(&messages[before]));
+                let next = messages.get(index + 1).map(|next| next["role"].as_str().unwrap_or_default());
+                if !behind || next.is_some_and(|role| role != "assistant") {
+                    let message =
+                        "a system message stands behind a user's, and in front of one of the model's".to_owned();
+                    found.add(&path, "system-in-messages", message);
+                }
             }
             other => found.add(&path, "role", format!("`{other}` is not a role")),
         }
-        if index == 0 && role != "user" {
+        if Some(index) == first && role != "user" {
             found.add(&path, "first-user", format!("the first message is the {role}'s, not a user's"));
         }
         if index > 0 && messages[index - 1]["role"] == message["role"] {
@@ -42,6 +57,9 @@ pub(crate) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
         if blocks.is_empty() {
             found.add(&path, "content", "the message is empty".to_owned());
         }
+        if role == "system" {
+            continue;
+        }
         state.results_over = false;
         for (at, block) in blocks.iter().enumerate() {
             state.block(&format!("{path}.content[{at}]"), role, block, found);
@@ -52,6 +70,13 @@ pub(crate) fn check(messages: &[Value], list_name: &str, found: &mut Findings) {
             state.open.close(&path, found);
         }
     }
+}
+
+/// Whether a system message may follow a message: a user's, or one of the model's that waits for a tool of the provider's
+/// (Anthropic's documentation of "Mid-conversation system messages").
+fn may_precede_system(message: &Value) -> bool {
+    let last = message["content"].as_array().and_then(|blocks| blocks.last());
+    message["role"] == "user" || last.is_some_and(|block| block["type"] == "server_tool_use")
 }
 
 /// The system prompt: a text or text blocks.

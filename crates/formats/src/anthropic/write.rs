@@ -10,19 +10,55 @@ use crate::render::{RequestItem, RequestParts, Source, Wire};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
-    // Anthropic takes instructions at the top only: later ones join the first, word for word and at no cost.
-    let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
-        plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
-    parts.system = system_prompt(&system);
-    for group in conversation.chunk_by(|left, right| role(left) == role(right)) {
-        parts.items.push(recorded(group, source).unwrap_or_else(|| RequestItem::built(message(group))));
+    let (prompt, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
+        plan.turns.into_iter().partition(|turn| turn.is_prompt);
+    parts.system = system_prompt(&prompt);
+    for (role, group) in groups(conversation) {
+        parts.items.push(recorded(&group, source).unwrap_or_else(|| RequestItem::built(message(role, &group))));
     }
     parts
 }
 
 /// The side of the conversation that a message belongs to.
 fn role(turn: &MessageToRender<'_>) -> &'static str {
-    if turn.message.role == Role::Assistant { "assistant" } else { "user" }
+    match turn.message.role {
+        Role::Assistant => "assistant",
+        Role::Tool if turn.is_beside_call => "assistant",
+        Role::System if turn.message.is_system_prompt() => "system",
+        Role::Tool | Role::User | Role::System => "user",
+    }
+}
+
+/// The messages of a request by their role. Neighbours of one role are one; an instruction has its place behind a user's
+/// turn and in front of one of the model's, or at the end (Anthropic's documentation of "Mid-conversation system messages").
+fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<(&'static str, Vec<MessageToRender<'_>>)> {
+    let mut groups: Vec<(&'static str, Vec<MessageToRender<'_>>)> = Vec::new();
+    let mut instructions: Vec<MessageToRender<'_>> = Vec::new();
+    let settle = |groups: &mut Vec<(&'static str, Vec<_>)>, instructions: &mut Vec<_>| {
+        if instructions.is_empty() {
+            return;
+        }
+        if !matches!(groups.last(), Some(("user", _))) {
+            groups.push(("user", vec![MessageToRender::opening()]));
+        }
+        groups.push(("system", std::mem::take(instructions)));
+    };
+    for turn in turns {
+        let role = role(&turn);
+        if role == "system" {
+            instructions.push(turn);
+            continue;
+        }
+        if role == "assistant" {
+            settle(&mut groups, &mut instructions);
+        }
+        match groups.last_mut() {
+            Some((last, group)) if *last == role => group.push(turn),
+            _ => groups.push((role, vec![turn])),
+        }
+    }
+    settle(&mut groups, &mut instructions);
+    groups
 }
 
 fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
@@ -45,11 +81,11 @@ fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Optio
     Some(RequestItem { json: json.to_owned(), record: Some(record) })
 }
 
-fn message(group: &[MessageToRender<'_>]) -> String {
-    let role = group.first().map_or("user", role);
+fn message(role: &str, group: &[MessageToRender<'_>]) -> String {
     // Results first: they must follow their calls directly.
-    let results = group.iter().filter(|turn| turn.message.role == Role::Tool);
-    let others = group.iter().filter(|turn| turn.message.role != Role::Tool);
+    let is_result = |turn: &&MessageToRender<'_>| turn.message.role == Role::Tool && !turn.is_beside_call;
+    let results = group.iter().filter(is_result);
+    let others = group.iter().filter(|turn| !is_result(turn));
     let mut blocks = Vec::new();
     let mut only: Option<&str> = None;
     for turn in results.chain(others) {

@@ -226,6 +226,14 @@ impl ClaudeCodeReader {
         }
         let number = self.number(line, span, Arc::clone(&uuid));
         for mut read in read {
+            if read.role == Role::Tool
+                && let Some(id) = &api_id
+            {
+                // The result of a tool that the provider runs: what the model says behind it is another message.
+                self.by_message_id.remove(&**id);
+                self.push(read, &uuid, number, timestamp, is_injected);
+                continue;
+            }
             if let Some(index) = api_id.as_deref().and_then(|id| self.by_message_id.get(id)) {
                 let first = &mut self.pending[*index];
                 first.blocks.append(&mut read.blocks);

@@ -1,6 +1,5 @@
 //! Codex rollout JSON lines: `response_item` records are the conversation, in Responses items.
 
-use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,7 +24,7 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Codex, warnings)?;
-    let mut reader = CodexReader { answered: answered_ids(&lines), ..CodexReader::default() };
+    let mut reader = CodexReader::default();
     for (line, record) in &lines {
         reader.record(line, record, warnings);
     }
@@ -36,19 +35,6 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         reader.records,
         "no line is a `response_item` or the session's head",
     )?])
-}
-
-/// The ids that an output answers: of the agent's own tools some are recorded without one.
-fn answered_ids(lines: &[(Line<'_>, Object<'_>)]) -> HashSet<String> {
-    let items =
-        lines.iter().filter(|(line, _)| line.json.contains("_call_output\"") || line.json.contains("_search_output\""));
-    items.filter_map(|(_, record)| responses::answers(&payload(record)?.1)).collect()
-}
-
-/// Whether a line may answer a call of the provider's own tool; such a call is read in another way where no line
-/// answers it.
-fn answers_own_tool(line: &str) -> bool {
-    line.contains("tool_search_output\"") || line.contains("local_shell_call_output\"")
 }
 
 /// A record's payload; records of early versions are the payload themselves.
@@ -64,26 +50,11 @@ pub(crate) struct CodexReader {
     session: Session,
     records: Vec<Range<usize>>,
     grouper: Grouper,
-    answered: HashSet<String>,
     /// The system prompt of the session's head, which compactions do not touch.
     head: Option<EntryKey>,
 }
 
 impl CodexReader {
-    /// Goes on with lines that were appended. `false` where they change how an earlier line is read: they answer a call
-    /// that counted as one without an answer, and the whole has to be read again.
-    pub(crate) fn read_on(&mut self, lines: &[(Line<'_>, Object<'_>)]) -> bool {
-        let before = !self.records.is_empty();
-        for id in answered_ids(lines) {
-            let is_new = self.answered.insert(id);
-            if is_new && before && lines.iter().any(|(line, _)| answers_own_tool(line.json)) {
-                return false;
-            }
-        }
-        lines.iter().for_each(|(line, record)| self.record(line, record, &mut Vec::new()));
-        true
-    }
-
     /// The session as far as it was read. Linear in the messages since the last compaction.
     pub(crate) fn session(&self) -> Session {
         let mut settled = self.clone();
@@ -91,14 +62,14 @@ impl CodexReader {
         settled.session
     }
 
-    fn record(&mut self, line: &Line<'_>, record: &Object<'_>, warnings: &mut Vec<Warning>) {
+    pub(crate) fn record(&mut self, line: &Line<'_>, record: &Object<'_>, warnings: &mut Vec<Warning>) {
         let kind = record.text("type").unwrap_or_default();
         let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
         let Some((json, payload)) = payload(record) else {
             // Early versions: the item is the line.
             if matches!(&*kind, "message" | "reasoning" | "function_call" | "function_call_output") {
                 let number = self.number(line);
-                self.grouper.add(responses::item(line.json.trim(), &self.answered), number, None, timestamp);
+                self.grouper.add(responses::item(line.json.trim()), number, None, timestamp);
             }
             return;
         };
@@ -106,7 +77,7 @@ impl CodexReader {
             "session_meta" => self.head(line, &payload),
             "response_item" => {
                 let number = self.number(line);
-                self.grouper.add(responses::item(json, &self.answered), number, None, timestamp);
+                self.grouper.add(responses::item(json), number, None, timestamp);
             }
             "compacted" => self.compacted(line, &payload, warnings),
             "event_msg" if payload.text("type").as_deref() == Some("token_count") => {
@@ -158,7 +129,7 @@ impl CodexReader {
         }
         let summary = payload.text("message").filter(|text| !text.is_empty());
         let wanted = match payload.list("replacement_history") {
-            Some(items) => replacement(&items, &self.answered),
+            Some(items) => replacement(&items),
             None => {
                 // Early versions: the users' messages stay, and the summary follows them.
                 let users = self.session.view().iter().filter(|entry| stays_in_early_versions(entry));
@@ -221,10 +192,10 @@ fn same_message(left: &Message, right: &Message) -> bool {
 }
 
 /// The messages of a replacement history.
-fn replacement(items: &[&str], answered: &HashSet<String>) -> Vec<Message> {
+fn replacement(items: &[&str]) -> Vec<Message> {
     let mut grouper = Grouper::default();
     for json in items {
-        grouper.add(responses::item(json, answered), 0, None, None);
+        grouper.add(responses::item(json), 0, None, None);
     }
     let mut messages = grouper.finish();
     messages.iter_mut().for_each(|message| message.records.clear());

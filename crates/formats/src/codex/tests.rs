@@ -33,7 +33,7 @@ fn codex_rollouts() {
         "system/Developer: rules",
         "user/Injected: <environment_context>x</environment_context>",
         "user/Typed: do it",
-        r#"assistant/Model: thinking(;E) | call(c1 shell {"c":1}) | call(c3 local_shell {"command":["ls"]}) | opaque(local_shell_call)"#,
+        r#"assistant/Model: thinking(;E) | call(c1 shell {"c":1}) | call(c3 local_shell {"command":["ls"]}) | call(never local_shell {})"#,
         "tool/Tool: result(c1 out)",
         "tool/Tool: result(c3 )",
     ];

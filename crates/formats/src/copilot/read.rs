@@ -93,7 +93,7 @@ fn user(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
         if attachment["type"] == "blob" || mime.starts_with("image/") {
             let source = non_empty_str(&attachment["data"])
                 .map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
-            blocks.push(Block::new(Content::Media(Media { mime: mime.into(), source })));
+            blocks.push(Block::new(Content::Media(Media { mime: mime.into(), name: None, source })));
         }
     }
     let typed = matches!(data["source"].as_str(), None | Some("" | "user"));

@@ -10,7 +10,10 @@ use epitome_session::{
     ToolResult,
 };
 
-use crate::blocks::{user_messages, with_raw};
+use epitome_wire::tool;
+use serde_json::{Map, Value};
+
+use crate::blocks::{media_in_json, model_messages, user_messages, with_raw};
 use crate::json::{self, Object};
 
 /// The fields of a response that hold its text, where it has one of them and nothing else.
@@ -21,7 +24,7 @@ const OUTPUTS: [&str; 4] = ["output", "result", "content", "error"];
 pub(crate) fn messages(role: &str, parts: &str) -> Vec<Message> {
     let blocks = blocks(parts);
     match role {
-        "model" => vec![Message::new("", Role::Assistant, Origin::Model, blocks)],
+        "model" => model_messages(blocks),
         "system" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
         _ => user_messages(blocks),
     }
@@ -49,6 +52,8 @@ fn block(json: &str) -> Block {
     let read = text(&object)
         .or_else(|| call(&object))
         .or_else(|| response(&object))
+        .or_else(|| own_call(&object))
+        .or_else(|| own_result(&object))
         .or_else(|| media(&object).map(|media| (Content::Media(media), object.fields().count() == 1)));
     match read {
         Some((content, true)) => Block::new(content),
@@ -114,6 +119,38 @@ fn response(object: &Object<'_>) -> Option<ParsedPart> {
     Some((Content::ToolResult(result), is_plain))
 }
 
+/// A call of a tool that Google runs: its own code, or another of its tools.
+fn own_call(object: &Object<'_>) -> Option<ParsedPart> {
+    let (name, json) = match field(object, "executableCode", "executable_code") {
+        Some(json) => ("code_execution".to_owned(), json),
+        None => {
+            let json = field(object, "toolCall", "tool_call")?;
+            (Object::parse(json)?.text("toolType").unwrap_or("tool".into()).into_owned(), json)
+        }
+    };
+    let id = Object::parse(json)?.id("id");
+    let arguments = Arguments::Json(Arc::from(json));
+    Some((Content::ToolCall(ToolCall { id, name: Arc::from(name), arguments }), false))
+}
+
+/// The result of such a call.
+fn own_result(object: &Object<'_>) -> Option<ParsedPart> {
+    let json = field(object, "codeExecutionResult", "code_execution_result")
+        .or_else(|| field(object, "toolResponse", "tool_response"))?;
+    let fields: Map<String, Value> = serde_json::from_str(json).ok()?;
+    let mut outcome = tool::Outcome::default();
+    fields.iter().for_each(|(name, value)| outcome.add(name, value));
+    let failed = fields.get("outcome").and_then(Value::as_str).is_some_and(|outcome| outcome != "OUTCOME_OK");
+    let result = ToolResult {
+        call_id: Object::parse(json)?.id("id"),
+        name: None,
+        text: Arc::from(outcome.texts.join("\n")),
+        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        is_error: failed,
+    };
+    Some((Content::ToolResult(result), false))
+}
+
 fn media(object: &Object<'_>) -> Option<Media> {
     let (part, data, is_inline) = match field(object, "inlineData", "inline_data") {
         Some(part) => (part, "data", true),
@@ -123,5 +160,6 @@ fn media(object: &Object<'_>) -> Option<Media> {
     let mime = part.text("mimeType").or_else(|| part.text("mime_type")).unwrap_or_default();
     let value = part.text(data).or_else(|| part.text("file_uri"))?;
     let source = if is_inline { MediaSource::Base64(Arc::from(&*value)) } else { MediaSource::Url(Arc::from(&*value)) };
-    Some(Media { mime: Arc::from(&*mime), source })
+    let name = part.text("displayName").or_else(|| part.text("display_name")).map(|name| Arc::from(&*name));
+    Some(Media { mime: Arc::from(&*mime), name, source })
 }

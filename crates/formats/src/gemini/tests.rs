@@ -22,7 +22,9 @@ fn requests() {
         "tool/Tool: result( one)",
         r#"tool/Tool: result( {"files":["x"]})"#,
         "user/Typed: go on",
-        "assistant/Model: opaque(executableCode) | opaque(codeExecutionResult) | ",
+        r#"assistant/Model: call( code_execution {"language":"PYTHON","code":"1"})"#,
+        "tool/Tool: result( outcome: OUTCOME_OK\n1)",
+        "assistant/Model: ",
         "user/Typed: thanks",
     ];
     check(Format::Gemini, REQUEST, &log, &[]);
@@ -63,7 +65,7 @@ fn written_back() {
     let results = r#"{"role":"user","parts":[{"functionResponse":{"name":"run","response":{"output":"one"}}},{"functionResponse":{"name":"list","response":{"files":["x"]}}}]}"#;
     assert_eq!(without_user, [lines[0], lines[1], &format!("{results},"), lines[3], thanks].join("\n"));
 
-    // An edited call keeps the signature of the thoughts behind it, an edited response the name of its tool.
+    // The signature of an edited call says that it is not as the model made it; an edited response keeps the name of its tool.
     let arguments = r#"{"a":"[…]"}"#.into();
     let excerpt = Excerpt { kept: KeptRanges::default(), marks: vec!["[…]".into()], attachments: None };
     let trimmed = changed(
@@ -71,7 +73,8 @@ fn written_back() {
         vec![Change::Trim { entry: key(2), block: 2, arguments }, Change::Excerpt { entry: key(4), block: 0, excerpt }],
     );
     let call = r#"{"functionCall":{"name":"run","args":{"a": 1}},"thoughtSignature":"T2"}"#;
-    let after = r#"{"functionCall":{"name":"run","args":{"a":"[…]"}},"thoughtSignature":"T2"}"#;
+    let after =
+        r#"{"functionCall":{"name":"run","args":{"a":"[…]"}},"thoughtSignature":"skip_thought_signature_validator"}"#;
     let contents = [
         lines[0].to_owned(),
         lines[1].replace(call, after),

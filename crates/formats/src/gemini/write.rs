@@ -7,17 +7,14 @@ use epitome_session::{Block, CallId, Content, Dialect, Media, MediaSource, RawBl
 use super::blocks::{blocks, signature};
 use crate::json::{self, Object, ObjectWriter, quote};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
+use crate::render::changed::OF_ANOTHER_MODEL;
 use crate::render::plan::{MessageToRender, Plan};
 use crate::render::{RequestItem, RequestParts, Source};
-
-/// The signature of a call that Gemini did not make: its newer models refuse a call without one, and take this for calls of
-/// another model (ai.google.dev/gemini-api/docs/thought-signatures, "FAQs").
-const OF_ANOTHER_MODEL: &str = "skip_thought_signature_validator";
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
-        plan.turns.into_iter().partition(|turn| turn.message.is_system_prompt());
+        plan.turns.into_iter().partition(|turn| turn.is_prompt);
     parts.system = system_prompt(&system);
     for group in conversation.chunk_by(is_one_content) {
         match recorded(group, source) {
@@ -41,6 +38,7 @@ impl Side {
     fn from_turn(turn: &MessageToRender<'_>) -> Self {
         match turn.message.role {
             Role::Assistant => Self::Model,
+            Role::Tool if turn.is_beside_call => Self::Model,
             Role::Tool => Self::Functions,
             Role::User | Role::System => Self::User,
         }
@@ -94,7 +92,7 @@ fn parts(turn: &MessageToRender<'_>) -> Vec<String> {
         calls += usize::from(block.as_call().is_some());
         match (own_raw(block), &block.content) {
             (Some(raw), _) => Some(raw.json.to_string()),
-            (None, Content::ToolCall(call)) => Some(call_part(call, recorded_signature(turn, number))),
+            (None, Content::ToolCall(call)) => Some(call_part(call, new_signature(turn, number))),
             (None, Content::ToolResult(result)) => {
                 let id = turn.message.recorded_call_id.as_ref().unwrap_or(&result.call_id);
                 Some(response_part(result, id, turn.tool.as_deref()))
@@ -109,20 +107,21 @@ fn own_raw(block: &Block) -> Option<&RawBlock> {
     block.raw.as_ref().filter(|raw| raw.dialect == Dialect::Gemini)
 }
 
-/// The signature that an edited call is to keep: that of the call as it was read, or the one for other models' calls
-/// with the first call of a message that was not Gemini's.
-fn recorded_signature(turn: &MessageToRender<'_>, number: usize) -> Option<String> {
+/// The signature of a call that is not written as it was recorded: the mark of a call that its model did not make so, where it
+/// was signed, and with the first call of a message that was not Gemini's.
+fn new_signature(turn: &MessageToRender<'_>, number: usize) -> Option<&'static str> {
     let original = turn.entry.and_then(|entry| {
         let mut calls = entry.original.blocks.iter().filter(|block| block.as_call().is_some());
         calls.nth(number).and_then(own_raw)
     });
-    match original.and_then(|raw| Object::parse(&raw.json)) {
-        Some(part) => signature(&part).map(std::borrow::Cow::into_owned),
-        None => (number == 0 && !turn.is_as_read).then(|| OF_ANOTHER_MODEL.to_owned()),
-    }
+    let is_signed = match original.and_then(|raw| Object::parse(&raw.json)) {
+        Some(part) => signature(&part).is_some(),
+        None => number == 0 && !turn.is_as_read,
+    };
+    is_signed.then_some(OF_ANOTHER_MODEL)
 }
 
-fn call_part(call: &ToolCall, signature: Option<String>) -> String {
+fn call_part(call: &ToolCall, signature: Option<&str>) -> String {
     let function = ObjectWriter::new()
         .optional_id("id", &call.id)
         .text("name", &call.name)
@@ -130,7 +129,7 @@ fn call_part(call: &ToolCall, signature: Option<String>) -> String {
         .finish();
     ObjectWriter::new()
         .raw("functionCall", &function)
-        .optional_field("thoughtSignature", signature.as_deref().map(quote).as_deref())
+        .optional_field("thoughtSignature", signature.map(quote).as_deref())
         .finish()
 }
 
@@ -150,7 +149,7 @@ fn response_part(result: &ToolResult, id: &str, tool: Option<&str>) -> String {
     ObjectWriter::new().raw("functionResponse", &function).finish()
 }
 
-/// A part that reads as the block `before`, with the content of the block `after`; it keeps its signature, and a response the
+/// A part that reads as the block `before`, with the content of the block `after`; a text keeps its signature, and a response the
 /// id that it came with, `recorded_id` where that is not its call's. `None` where it reads otherwise.
 pub(crate) fn changed_part(part: &str, before: &Block, after: &Block, recorded_id: Option<&CallId>) -> Option<String> {
     let [read] = &mut blocks(part)[..] else { return None };
@@ -165,7 +164,7 @@ pub(crate) fn changed_part(part: &str, before: &Block, after: &Block, recorded_i
     }
     let signature = Object::parse(part).as_ref().and_then(signature).map(std::borrow::Cow::into_owned);
     match &after.content {
-        Content::ToolCall(call) => Some(call_part(call, signature)),
+        Content::ToolCall(call) => Some(call_part(call, signature.map(|_| OF_ANOTHER_MODEL))),
         Content::ToolResult(result) => Some(response_part(result, recorded_id.unwrap_or(&result.call_id), None)),
         Content::Text { text } => {
             let signature = signature.as_deref().map(quote);

@@ -1,13 +1,15 @@
 //! OpenAI Responses items, which Codex rollouts hold too.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{
     Arguments, Block, CallId, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult,
 };
+use epitome_wire::openai_responses::{class_of_item, is_run_by_provider};
+use epitome_wire::{PartClass, tool};
+use serde_json::{Map, Value};
 
-use crate::blocks::{media_of_url, opaque, system_message, user_message, with_raw};
+use crate::blocks::{configuration, media_in_json, media_of_url, opaque, system_message, user_message, with_raw};
 use crate::json::{self, Object};
 use crate::media::openai_part;
 
@@ -16,19 +18,14 @@ use crate::media::openai_part;
 pub(crate) enum ResponsesItem {
     /// Blocks of the model's current message: text, reasoning, calls.
     Model(Vec<Block>),
+    /// A call in the model's current message that the provider ran itself, and its result.
+    Answered(Block, Message),
     /// A message of its own: a user's, a developer's, a tool's.
     Message(Message),
 }
 
-/// The call id that an item answers, if it is an output.
-pub(crate) fn answers(item: &Object<'_>) -> Option<String> {
-    let kind = item.text("type")?;
-    (kind.ends_with("_output")).then(|| call_id(item).to_string())
-}
-
-/// Reads an item. A string is a user's text. Calls of the provider's own tools are calls where `answered` holds their id,
-/// and otherwise, having no result that could be theirs, kept byte for byte.
-pub(crate) fn item(json: &str, answered: &HashSet<String>) -> ResponsesItem {
+/// Reads an item. A string is a user's text.
+pub(crate) fn item(json: &str) -> ResponsesItem {
     if let Some(text) = json::string(json) {
         return ResponsesItem::Message(user_message(vec![Block::text(&*text)]));
     }
@@ -37,22 +34,39 @@ pub(crate) fn item(json: &str, answered: &HashSet<String>) -> ResponsesItem {
     };
     let kind = object.text("type").unwrap_or_default();
     match &*kind {
-        "message" | "" => message(&object, json),
-        "reasoning" => ResponsesItem::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)]),
-        "function_call" => ResponsesItem::Model(vec![function_call(&object, json)]),
-        "custom_tool_call" => ResponsesItem::Model(vec![custom_call(&object, json)]),
-        "tool_search_call" | "local_shell_call" if answered.contains(&*call_id(&object)) => {
-            ResponsesItem::Model(vec![own_tool(&object, json, kind.trim_end_matches("_call"))])
+        "function_call" => return ResponsesItem::Model(vec![function_call(&object, json)]),
+        "custom_tool_call" => return ResponsesItem::Model(vec![custom_call(&object, json)]),
+        "message" | "" => return message(&object, json),
+        "agent_message" => return ResponsesItem::Message(agent_message(&object, json)),
+        _ => {}
+    }
+    let whole = json::keep_halves(json);
+    let fields: Map<String, Value> = serde_json::from_str(whole.as_deref().unwrap_or(json)).unwrap_or_default();
+    match class_of_item(&fields) {
+        PartClass::Reasoning => {
+            ResponsesItem::Model(vec![with_raw(reasoning(&object), Dialect::OpenaiResponses, json)])
         }
-        "function_call_output" | "custom_tool_call_output" | "tool_search_output" | "local_shell_call_output" => {
-            ResponsesItem::Message(output(&object, json, &kind))
-        }
-        "compaction" | "context_compaction" => {
+        PartClass::Call => own_tool(&object, &fields, json, &kind),
+        PartClass::Result => ResponsesItem::Message(output(&object, &fields, json, &kind)),
+        PartClass::Configuration => ResponsesItem::Message(configuration(json, Dialect::OpenaiResponses)),
+        PartClass::Compaction => {
             let blocks = vec![opaque(json, Dialect::OpenaiResponses)];
             ResponsesItem::Message(Message::new("", Role::User, Origin::Summary, blocks))
         }
-        _ => ResponsesItem::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
+        PartClass::Speech | PartClass::Opaque => ResponsesItem::Model(vec![opaque(json, Dialect::OpenaiResponses)]),
     }
+}
+
+/// What another agent told the model: that agent's words, so no more to be trusted than a tool's.
+fn agent_message(object: &Object<'_>, json: &str) -> Message {
+    let text: Vec<String> = content(object.get("content").unwrap_or_default())
+        .into_iter()
+        .filter_map(|block| Some(block.excerptable()?.to_string()))
+        .collect();
+    let text = Content::Text { text: Arc::from(text.join("\n")) };
+    let message =
+        Message::new("", Role::User, Origin::ToolOutput, vec![with_raw(text, Dialect::OpenaiResponses, json)]);
+    Message { name: object.text("author").map(|author| Arc::from(&*author)), ..message }
 }
 
 fn message(object: &Object<'_>, json: &str) -> ResponsesItem {
@@ -141,11 +155,28 @@ fn custom_call(object: &Object<'_>, json: &str) -> Block {
     call(object, json, Arguments::Text(Arc::from(&*input)), &[])
 }
 
-fn own_tool(object: &Object<'_>, json: &str, name: &str) -> Block {
-    let arguments = object.get("arguments").or_else(|| object.get("action")).unwrap_or("{}");
-    let arguments = Arguments::Json(Arc::from(arguments));
-    let call = ToolCall { id: call_id(object), name: Arc::from(name), arguments };
-    with_raw(Content::ToolCall(call), Dialect::OpenaiResponses, json)
+/// A call of a provider's own tool, with its result where the provider runs it itself.
+fn own_tool(object: &Object<'_>, fields: &Map<String, Value>, json: &str, kind: &str) -> ResponsesItem {
+    let id = call_id(object);
+    let name: Arc<str> = Arc::from(tool::name_of(fields, kind));
+    let arguments = Arguments::Json(Arc::from(tool::arguments_of(fields).to_string()));
+    let call = ToolCall { id: Arc::clone(&id), name: Arc::clone(&name), arguments };
+    let call = with_raw(Content::ToolCall(call), Dialect::OpenaiResponses, json);
+    if !is_run_by_provider(fields) {
+        return ResponsesItem::Model(vec![call]);
+    }
+    let outcome = tool::Outcome::read(fields);
+    let result = ToolResult {
+        call_id: id,
+        name: Some(name),
+        text: Arc::from(outcome.texts.join("\n")),
+        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        is_error: fields.get("error").is_some_and(|error| !error.is_null())
+            || fields.get("status").is_some_and(|status| status == "failed"),
+    };
+    let mut message = Message::new("", Role::Tool, Origin::Tool, Vec::new());
+    message.blocks.push(with_raw(Content::ToolResult(result), Dialect::OpenaiResponses, json));
+    ResponsesItem::Answered(call, message)
 }
 
 fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -> Block {
@@ -165,37 +196,53 @@ fn call(object: &Object<'_>, json: &str, arguments: Arguments, known: &[&str]) -
 }
 
 fn call_id(object: &Object<'_>) -> CallId {
-    object.id(if object.text("call_id").is_some() { "call_id" } else { "id" })
+    let has_own = object.get("call_id").is_some_and(|id| id != "\"\"");
+    object.id(if has_own || !object.has("id") { "call_id" } else { "id" })
 }
 
-fn output(object: &Object<'_>, json: &str, kind: &str) -> Message {
-    let output = object.get("output").or_else(|| object.get("tools")).unwrap_or_default();
+fn output(object: &Object<'_>, fields: &Map<String, Value>, json: &str, kind: &str) -> Message {
     let mut plain = kind == "function_call_output" && object.has_only(&["type", "call_id", "output"]);
     let mut attachments = Vec::new();
+    let output = object.get("output").unwrap_or_default();
     let text = if let Some(text) = json::string(output) {
         text.into_owned()
     } else if kind == "tool_search_output" {
-        output.to_owned()
-    } else if let Some(parts) = json::list(output) {
-        plain = false;
-        let mut texts: Vec<String> = Vec::with_capacity(parts.len());
-        for json in parts {
-            match part(json).content {
-                Content::Text { text } => texts.push(text.to_string()),
-                Content::Media(media) => attachments.push(media),
-                _ => texts.push(json.to_owned()),
-            }
-        }
-        texts.join("\n")
+        object.get("tools").unwrap_or_default().to_owned()
     } else {
         plain = plain && output.is_empty();
-        output.to_owned()
+        let parts = json::list(output).filter(|parts| parts.iter().all(|part| is_part(part)));
+        match parts {
+            Some(parts) => {
+                let read = parts.into_iter().map(|json| part(json).content);
+                let mut texts: Vec<String> = Vec::new();
+                for content in read {
+                    match content {
+                        Content::Text { text } => texts.push(text.to_string()),
+                        Content::Media(media) => attachments.push(media),
+                        _ => {}
+                    }
+                }
+                texts.join("\n")
+            }
+            None => {
+                let outcome = tool::Outcome::read(fields);
+                attachments.extend(outcome.media.into_iter().map(media_in_json));
+                outcome.texts.join("\n")
+            }
+        }
     };
     let text = Arc::from(text);
     let result = ToolResult { call_id: call_id(object), name: None, text, attachments, is_error: false };
     let mut message = Message::result("", result);
+    // What it loads has to stay loaded.
+    message.pinned = fields.get("tools").is_some_and(Value::is_array);
     if !plain && let Some(block) = message.blocks.first_mut() {
         *block = with_raw(block.content.clone(), Dialect::OpenaiResponses, json);
     }
     message
+}
+
+/// Whether a value is a part that a message, or an output, is made of.
+fn is_part(json: &str) -> bool {
+    Object::parse(json).and_then(|part| part.text("type").map(|kind| PARTS.contains(&&*kind))).unwrap_or(false)
 }

@@ -1,6 +1,6 @@
 //! Items of one model turn, grouped into one message.
 
-use epitome_session::{Message, MessageId, Origin, Role, Usage};
+use epitome_session::{Block, Message, MessageId, Origin, Role, Usage};
 
 use super::blocks::ResponsesItem;
 
@@ -14,23 +14,31 @@ pub(crate) struct Grouper {
 impl Grouper {
     /// Adds an item of `record`.
     pub(crate) fn add(&mut self, item: ResponsesItem, record: u32, id: Option<&str>, timestamp: Option<i64>) {
-        let mut message = match item {
-            ResponsesItem::Model(blocks) => {
-                if self.open
-                    && let Some(last) = self.messages.last_mut()
-                {
-                    last.blocks.extend(blocks);
-                    last.records.push(record);
-                    return;
-                }
-                self.open = true;
-                Message::new("", Role::Assistant, Origin::Model, blocks)
+        match item {
+            ResponsesItem::Model(blocks) => self.say(blocks, record, id, timestamp),
+            ResponsesItem::Answered(call, answer) => {
+                self.say(vec![call], record, id, timestamp);
+                self.push(answer, record, None, timestamp);
             }
-            ResponsesItem::Message(message) => {
-                self.open = false;
-                message
-            }
-        };
+            ResponsesItem::Message(message) => self.push(message, record, id, timestamp),
+        }
+    }
+
+    /// Adds blocks to the model's message, or begins one with them.
+    fn say(&mut self, blocks: Vec<Block>, record: u32, id: Option<&str>, timestamp: Option<i64>) {
+        if self.open
+            && let Some(last) = self.messages.last_mut()
+        {
+            last.blocks.extend(blocks);
+            last.records.push(record);
+            return;
+        }
+        self.push(Message::new("", Role::Assistant, Origin::Model, blocks), record, id, timestamp);
+        self.open = true;
+    }
+
+    fn push(&mut self, mut message: Message, record: u32, id: Option<&str>, timestamp: Option<i64>) {
+        self.open = false;
         if let Some(id) = id {
             message.id = MessageId::new(id);
         }

@@ -1,13 +1,10 @@
 //! Requests of Responses, and lists of their items.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use super::blocks;
 use super::group::Grouper;
 use crate::anthropic::blocks::blocks as text_blocks;
-use crate::json::Object;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::requests::{candidates, is_chat_message, read_sessions};
 
@@ -44,11 +41,9 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             reader.instructions(envelope, instructions, text_blocks(instructions));
         }
         let mut grouper = Grouper::default();
-        let objects = envelope.items.iter().filter_map(|(_, json)| Object::parse(json));
-        let answered: HashSet<String> = objects.filter_map(|object| blocks::answers(&object)).collect();
         for (span, json) in &envelope.items {
             let record = reader.record(span.clone());
-            grouper.add(blocks::item(json, &answered), record, None, None);
+            grouper.add(blocks::item(json), record, None, None);
         }
         reader.messages.extend(grouper.finish());
     })

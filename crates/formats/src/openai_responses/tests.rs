@@ -15,7 +15,8 @@ fn openai_responses() {
     let log = [
         "system/Developer: d",
         "user/Typed: hi | media(https://x/y.png)",
-        "assistant/Model: thinking(hm;ENC) | I look | call(c1 run {}) | call(c2 apply_patch text:*** Begin) | opaque(web_search_call)",
+        "assistant/Model: thinking(hm;ENC) | I look | call(c1 run {}) | call(c2 apply_patch text:*** Begin) | call( web_search {})",
+        "tool/Tool: result( )",
         "tool/Tool: result(c1 out)",
         "tool/Tool: result(c2 ok+media)",
         "assistant/Model: done",

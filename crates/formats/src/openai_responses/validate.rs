@@ -2,6 +2,9 @@
 
 use serde_json::Value;
 
+use epitome_wire::PartClass;
+use epitome_wire::openai_responses::{class_of_item, is_run_by_provider};
+
 use crate::validate::findings::{Findings, OpenCalls, arguments};
 
 pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
@@ -11,7 +14,11 @@ pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
         let path = format!("{list_name}[{index}]");
         let role = item["role"].as_str().unwrap_or_default();
         let kind = item["type"].as_str().unwrap_or(if role.is_empty() { "" } else { "message" });
-        let is_output = kind.ends_with("_output");
+        let class = item.as_object().map_or(PartClass::Opaque, class_of_item);
+        if class == PartClass::Configuration {
+            continue; // it may stand anywhere
+        }
+        let is_output = class == PartClass::Result;
         // The model may continue its turn before the first output; no other item may come in between.
         let same_turn = !open.answered_some && (kind != "message" || role == "assistant");
         if !is_output && !same_turn {
@@ -25,21 +32,19 @@ pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
         }
         match kind {
             "message" => message(&path, role, &item["content"], found),
-            "function_call" | "custom_tool_call" | "tool_search_call" | "local_shell_call" => {
-                call(&path, kind, item, &mut open, found);
-            }
+            _ if class == PartClass::Call => call(&path, kind, item, &mut open, found),
             _ if is_output => {
                 let id = item["call_id"].as_str().unwrap_or_default();
                 // Early recordings answer the shell's calls as those of a function.
                 let call = kind.trim_end_matches("_output");
-                let call = if call == "tool_search" { "tool_search_call" } else { call };
+                let call = &if call.ends_with("_call") { call.to_owned() } else { format!("{call}_call") };
                 let was_open =
                     open.answer(id, call) || (call == "function_call" && open.answer(id, "local_shell_call"));
                 if !was_open {
                     found.add(&path, "result-without-call", format!("no call `{id}` waits for this output"));
                 }
-                let output = if item.get("tools").is_some() { &item["tools"] } else { &item["output"] };
-                if !output.is_string() && !output.is_array() {
+                let is_clients = matches!(kind, "function_call_output" | "custom_tool_call_output");
+                if is_clients && !item["output"].is_string() && !item["output"].is_array() {
                     found.add(&path, "content", "there is no output".to_owned());
                 }
             }
@@ -60,18 +65,12 @@ fn call(path: &str, kind: &str, item: &Value, open: &mut OpenCalls, found: &mut 
     if matches!(kind, "function_call" | "custom_tool_call") && item["name"].as_str().is_none_or(str::is_empty) {
         found.add(path, "content", "the call names no tool".to_owned());
     }
-    match (id.is_empty(), kind) {
-        (true, "function_call" | "custom_tool_call") => {
-            found.add(path, "call-id", "the call has no id".to_owned());
-        }
-        // The provider's own tools run on its side: their calls need no output.
-        (true, _) => {}
-        (false, "tool_search_call") if item["execution"] == "server" => {}
-        (false, _) => {
-            if !open.open(id, kind) {
-                found.add(path, "call-id", format!("the id `{id}` is that of another call that waits"));
-            }
-        }
+    let is_clients = matches!(kind, "function_call" | "custom_tool_call");
+    if is_clients && id.is_empty() {
+        found.add(path, "call-id", "the call has no id".to_owned());
+    } else if !item.as_object().is_some_and(is_run_by_provider) && !open.open(id, kind) {
+        // What the provider runs itself needs no output.
+        found.add(path, "call-id", format!("the id `{id}` is that of another call that waits"));
     }
 }
 

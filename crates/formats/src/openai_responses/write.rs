@@ -1,7 +1,7 @@
 //! OpenAI Responses items.
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, RawBlock, Role, ToolCall,
+    Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, Origin, RawBlock, Role, ToolCall,
 };
 
 use super::blocks::PARTS;
@@ -18,6 +18,9 @@ pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestPart
         if index == 0 && is_instructions(turn, source) {
             parts.system = Some(quote(&turn.message.plain_text()));
             continue;
+        }
+        if turn.is_beside_call {
+            continue; // the item of its call holds it
         }
         if turn.is_as_read
             && let Some(entry) = turn.entry
@@ -52,12 +55,15 @@ fn is_instructions(turn: &MessageToRender<'_>, source: Option<&Source<'_>>) -> b
 /// The items of one message.
 pub(crate) fn items(message: &Message, of_custom_call: bool) -> Vec<String> {
     match message.role {
+        Role::System if message.origin == Origin::Configuration => message.blocks.iter().filter_map(item_of).collect(),
         Role::System => vec![whole_message("developer", &message.blocks)],
         Role::User => {
-            // Items that a compaction left are items of their own.
-            let (own, parts): (Vec<&Block>, Vec<&Block>) = message.blocks.iter().partition(
-                |block| matches!(&block.content, Content::Opaque(opaque) if opaque.kind.contains("compaction")),
-            );
+            // Items that a compaction left, and what other agents said, are items of their own.
+            let is_item = |block: &&Block| match &block.content {
+                Content::Opaque(opaque) => opaque.kind.contains("compaction"),
+                _ => own_item(block).is_some(),
+            };
+            let (own, parts): (Vec<&Block>, Vec<&Block>) = message.blocks.iter().partition(is_item);
             let mut items: Vec<String> = own.into_iter().filter_map(item_of).collect();
             if !parts.is_empty() {
                 let parts: Vec<Block> = parts.into_iter().cloned().collect();

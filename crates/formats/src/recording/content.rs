@@ -103,6 +103,7 @@ pub(crate) fn payload(value: &Value) -> Payload {
 /// An image or a document, in any of the shapes that providers and agents record.
 pub(crate) fn media(part: &Value) -> Option<Media> {
     let inline = |mime: &Value, data: &Value| Media {
+        name: None,
         mime: Arc::from(mime.as_str().unwrap_or("")),
         source: non_empty_str(data).map_or(MediaSource::Missing, |data| MediaSource::Base64(Arc::from(data))),
     };
@@ -142,6 +143,6 @@ pub(crate) fn from_url(url: Option<&str>, mime: Option<&str>) -> Media {
     let mime = mime.unwrap_or("");
     match url.filter(|url| !url.is_empty()) {
         Some(url) => media_of_url(url, mime),
-        None => Media { mime: Arc::from(mime), source: MediaSource::Missing },
+        None => Media { mime: Arc::from(mime), name: None, source: MediaSource::Missing },
     }
 }

@@ -1,7 +1,9 @@
 //! Rendering a view as the request that a provider takes.
 
+pub(crate) mod changed;
 mod ids;
 pub(crate) mod plan;
+mod recorded;
 mod request;
 mod source;
 mod tools;

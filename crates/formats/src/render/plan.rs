@@ -10,11 +10,12 @@ use epitome_session::{
     ToolCall, ToolResult,
 };
 
+use super::changed;
 use super::ids::Ids;
+use super::recorded;
 use super::source::Source;
 use super::{Wire, dialect_of};
 use crate::Format;
-use crate::json::Object;
 use crate::media;
 
 /// The text of a user's message that is put in front where the first one is not a user's.
@@ -43,8 +44,31 @@ pub(crate) struct MessageToRender<'a> {
     pub tool: Option<Arc<str>>,
     /// For a result: whether its call takes free text (a custom tool's).
     pub of_custom_call: bool,
+    /// For a result: whether it stands in the model's own message, beside its call: the provider ran the tool.
+    pub is_beside_call: bool,
+    /// For a message of the system: whether it is the system prompt, and not an instruction among the messages.
+    pub is_prompt: bool,
     /// Whether the bytes that it was read from have the same content.
     pub is_as_read: bool,
+}
+
+impl<'a> MessageToRender<'a> {
+    fn new(message: Cow<'a, Message>) -> Self {
+        Self {
+            message,
+            entry: None,
+            tool: None,
+            of_custom_call: false,
+            is_beside_call: false,
+            is_prompt: false,
+            is_as_read: false,
+        }
+    }
+
+    /// A user's message in front of what cannot stand first.
+    pub(crate) fn opening() -> Self {
+        Self::new(Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING)))
+    }
 }
 
 /// Positions of the entries that answer each call, by the call's entry and block.
@@ -110,6 +134,7 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
         source,
         changed_from: first_changed(entries),
         last: entries.iter().rposition(|entry| entry.message.role != Role::Tool),
+        prompt: prompt_len(entries),
         turns: Vec::with_capacity(entries.len()),
         warnings: Vec::new(),
         is_open: false,
@@ -120,7 +145,14 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
             Role::Tool if pairs.calls.contains_key(&index) => {}
             Role::Tool => planner.warn(format!("the result {} was left out: its call is not there", entry.message.id)),
             Role::Assistant => planner.step(index, &pairs),
-            Role::System | Role::User => planner.add(index, None, None),
+            Role::System | Role::User => {
+                planner.add(index, None, None);
+                if index < planner.prompt
+                    && let Some(turn) = planner.turns.last_mut()
+                {
+                    turn.is_prompt = true;
+                }
+            }
         }
     }
     planner.open();
@@ -144,6 +176,15 @@ fn first_changed(entries: &[Entry]) -> usize {
     entries.iter().position(changed).unwrap_or(entries.len())
 }
 
+/// The number of entries that are the system prompt: messages of the system with which the log begins. What is said later
+/// holds from there on.
+fn prompt_len(entries: &[Entry]) -> usize {
+    let begins = |(at, entry): &(usize, &Entry)| {
+        entry.message.is_system_prompt() && matches!(entry.key, EntryKey::Log(index) if index as usize == *at)
+    };
+    entries.iter().enumerate().take_while(begins).count()
+}
+
 struct Planner<'a, 's> {
     entries: &'a [Entry],
     profile: Wire,
@@ -151,6 +192,8 @@ struct Planner<'a, 's> {
     changed_from: usize,
     /// The last entry that is not a result: calls in it may stay open.
     last: Option<usize>,
+    /// The number of entries that are the system prompt.
+    prompt: usize,
     turns: Vec<MessageToRender<'a>>,
     warnings: Vec<String>,
     is_open: bool,
@@ -168,16 +211,22 @@ impl<'a> Planner<'a, '_> {
         // New ids are given in the order of the calls, before anything is rendered that repeats them.
         self.ids.begin_step();
         let ids: Vec<(usize, CallId)> =
-            message.calls().map(|(block, call)| (block, self.ids.written_id(call))).collect();
+            message.calls().map(|(block, call)| (block, self.written_id(&message.blocks[block], call))).collect();
         let mut answers: Vec<(usize, usize)> =
             ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
         let before = self.turns.len();
-        let foreign: HashSet<usize> = answers
+        let mut foreign: HashSet<usize> = answers
             .iter()
-            .filter(|(answer, block)| !same_kind(&message.blocks[*block], &self.entries[*answer].message))
+            .filter(|(answer, block)| !recorded::is_pair(&message.blocks[*block], &self.entries[*answer].message))
             .map(|(_, block)| *block)
             .collect();
+        if self.last != Some(index) {
+            // What is answered here is answered as a call of the client's.
+            let unanswered = ids.iter().map(|(block, _)| *block);
+            let unanswered = unanswered.filter(|block| !pairs.answers.contains_key(&(index, *block)));
+            foreign.extend(unanswered.filter(|block| recorded::is_of_provider(&message.blocks[*block])));
+        }
         self.add_step(index, &ids, &foreign);
         if self.turns.len() == before {
             return;
@@ -191,10 +240,13 @@ impl<'a> Planner<'a, '_> {
             let tool = message.blocks[block].as_call().map(|call| Arc::clone(&call.name));
             let at = self.turns.len();
             self.add(answer, id_of(block), tool.as_deref());
+            let may_be_beside = !foreign.contains(&block) && self.is_own_block(&message.blocks[block]);
             if let Some(turn) = self.turns.get_mut(at) {
                 (turn.of_custom_call, turn.tool) = (custom, tool);
+                turn.is_beside_call = may_be_beside && recorded::is_beside_call(&message.blocks[block], &turn.message);
                 if custom != is_custom_output(&turn.message) || foreign.contains(&block) {
                     turn.message.to_mut().blocks.iter_mut().for_each(|block| block.raw = None);
+                    turn.is_as_read = false;
                 }
             }
         }
@@ -210,13 +262,7 @@ impl<'a> Planner<'a, '_> {
             let answer = Message { origin: Origin::Answer, ..Message::result("", result) };
             let of_custom_call = is_custom(&message.blocks[*block]);
             let tool = message.blocks[*block].as_call().map(|call| Arc::clone(&call.name));
-            self.turns.push(MessageToRender {
-                message: Cow::Owned(answer),
-                entry: None,
-                tool,
-                of_custom_call,
-                is_as_read: false,
-            });
+            self.turns.push(MessageToRender { tool, of_custom_call, ..MessageToRender::new(Cow::Owned(answer)) });
             self.changed_from = self.changed_from.min(index + 1);
         }
     }
@@ -253,7 +299,7 @@ impl<'a> Planner<'a, '_> {
         let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
         let takes_own_id = takes_results_without_ids(self.profile) && is_own;
         let differs = |result: &ToolResult| {
-            let of_tool = tool.is_none_or(|tool| result.name.as_deref() == Some(tool));
+            let of_tool = tool.is_none_or(|tool| result.name.as_deref().is_none_or(|name| name == tool));
             call_id.as_ref().is_some_and(|id| result.call_id != *id)
                 || (message.recorded_call_id.is_some() && !takes_own_id)
                 // Gemini pairs by the name too.
@@ -286,7 +332,15 @@ impl<'a> Planner<'a, '_> {
                     && source.unchanged_records(entry).is_some()
                     && is_valid(&message, takes_results_without_ids(self.profile))
             });
-        self.turns.push(MessageToRender { message, entry: Some(entry), tool: None, of_custom_call: false, is_as_read });
+        self.turns.push(MessageToRender { entry: Some(entry), is_as_read, ..MessageToRender::new(message) });
+    }
+
+    /// The id under which a call is written. What the provider answers itself needs none of its own.
+    fn written_id(&mut self, block: &Block, call: &ToolCall) -> CallId {
+        if self.is_own_block(block) && recorded::is_of_provider(block) && call.id.is_empty() {
+            return Arc::clone(&call.id);
+        }
+        self.ids.written_id(call)
     }
 
     /// The message without the blocks that the provider does not take.
@@ -301,6 +355,10 @@ impl<'a> Planner<'a, '_> {
         let blocks = entry.message.blocks.iter().enumerate();
         let keeps: Vec<bool> = blocks.map(|(at, block)| fits_role(at, block) && self.keeps(index, block)).collect();
         let mut message = Cow::Borrowed(&*entry.message);
+        let is_own = self.source.is_some_and(|source| source.is_own(self.profile));
+        if is_own && entry.is_edited() {
+            changed::carry_over(entry, message.to_mut(), dialect_of(self.profile));
+        }
         if !keeps.iter().all(|keep| *keep) {
             let mut keeps = keeps.into_iter();
             message.to_mut().blocks.retain(|_| keeps.next().unwrap_or(true));
@@ -392,9 +450,7 @@ impl<'a> Planner<'a, '_> {
         if starts || (first.is_none() && !matches!(self.profile, Wire::Anthropic | Wire::Gemini)) {
             return;
         }
-        let message = Cow::Owned(Message::text("", Role::User, Origin::Injected, OPENING));
-        let turn = MessageToRender { message, entry: None, tool: None, of_custom_call: false, is_as_read: false };
-        self.turns.insert(first.unwrap_or(self.turns.len()), turn);
+        self.turns.insert(first.unwrap_or(self.turns.len()), MessageToRender::opening());
     }
 }
 
@@ -420,31 +476,18 @@ fn is_valid(message: &Message, without_ids: bool) -> bool {
     })
 }
 
-/// The item type of a block's recorded bytes, for bytes in Responses items.
-fn item_type(block: &Block) -> Option<String> {
-    let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::OpenaiResponses)?;
-    Some(Object::parse(&raw.json)?.text("type")?.into_owned())
-}
-
 /// Whether a call takes free text.
 fn is_custom(block: &Block) -> bool {
-    match item_type(block) {
-        Some(kind) => kind == "custom_tool_call",
-        None => block.as_call().is_some_and(|call| matches!(call.arguments, Arguments::Text(_))),
+    match recorded::kind_of(block) {
+        Some(kind) if block.raw.as_ref().is_some_and(|raw| raw.dialect == Dialect::OpenaiResponses) => {
+            kind == "custom_tool_call"
+        }
+        _ => block.as_call().is_some_and(|call| matches!(call.arguments, Arguments::Text(_))),
     }
 }
 
 fn is_custom_output(message: &Message) -> bool {
-    message.blocks.first().and_then(item_type).is_some_and(|kind| kind == "custom_tool_call_output")
-}
-
-/// Whether the recorded bytes of a call and of its answer are of one kind. A provider's own tool has items of its own
-/// for both: where the bytes of the answer are gone, the call cannot be written as recorded either.
-fn same_kind(call: &Block, answer: &Message) -> bool {
-    let Some(call) = item_type(call) else { return true };
-    let own_tool = !matches!(call.as_str(), "function_call" | "custom_tool_call");
-    let answer = answer.blocks.first().and_then(item_type);
-    !own_tool || answer.is_some_and(|answer| answer.trim_end_matches("_output") == call.trim_end_matches("_call"))
+    message.blocks.first().and_then(recorded::kind_of).is_some_and(|kind| kind == "custom_tool_call_output")
 }
 
 /// Whether reasoning in `block`, read from a session in format `from`, has a place in format `to`. Reasoning without a

@@ -152,7 +152,7 @@ fn repairs() {
     gemini("s s u c1+2 r2 r1 u", "S u(ask) m(c1,c2) u(r2,r1) u(ask)");
     gemini("u u a a c1", "u(ask) u(ask) m(say,say,c1)");
     gemini("u c1+2 r1 u", "u(ask) m(c1,c2) u(r1,r2) u(ask)");
-    gemini("u c1 s r1", "S u(ask) m(c1) u(r1)");
+    gemini("u c1 s r1", "u(ask) m(c1) u(r1) u(rules)"); // what holds from here on stays here
     gemini("u c r a", "u(ask) m(crun) u(rrun) m(say)");
     gemini("u crun rrun crun rrun a", "u(ask) m(crun) u(rrun) m(crun) u(rrun) m(say)");
     gemini("s", "S u([The)");
@@ -161,8 +161,9 @@ fn repairs() {
     let anthropic = |line: &str, expect: &str| check_view(&session(line), Wire::Anthropic, expect);
     anthropic("s s u c1+2 r2 r1 u", "S u(ask) a(c1,c2) u(r2,r1,ask)");
     anthropic("u u a a", "u(ask,ask) a(say,say)");
-    anthropic("u a s a", "S u(ask) a(say,say)");
-    anthropic("u c1 s r1", "S u(ask) a(c1) u(r1)"); // the late result stands with its call
+    anthropic("u a s a", "u(ask) a(say) u([The) s(rules) a(say)");
+    anthropic("u s a u s s u a", "u(ask) s(rules) a(say) u(ask,ask) s(rules,rules) a(say)");
+    anthropic("u c1 s r1", "u(ask) a(c1) u(r1) s(rules)"); // the late result stands with its call
     anthropic("u c1 r1 c1 r1 c1 r1", "u(ask) a(c1) u(r1) a(c1_2) u(r1_2) a(c1_3) u(r1_3)");
     anthropic("u c r a", "u(ask) a(ccall) u(rcall) a(say)");
     anthropic("u ca|b+a_b ra_b ra|b", "u(ask) a(ca_b_2,ca_b) u(ra_b,ra_b_2)");
@@ -218,7 +219,7 @@ fn values_of_other_dialects() {
         call("3", Arguments::Text(" ".into())),
     ];
     session.push(Message::new("", Role::Assistant, Origin::Model, blocks));
-    let image = Media { mime: "image/png".into(), source: MediaSource::Base64("AA".into()) };
+    let image = Media { mime: "image/png".into(), name: None, source: MediaSource::Base64("AA".into()) };
     for id in ["1", "2", "3"] {
         let attachments = if id == "2" { vec![image.clone()] } else { vec![] };
         session.push(Message::result(
@@ -226,9 +227,12 @@ fn values_of_other_dialects() {
             ToolResult { call_id: id.into(), name: None, text: "x".into(), attachments, is_error: id == "1" },
         ));
     }
-    let missing = Media { mime: "".into(), source: MediaSource::Missing };
-    let blocks =
-        [image, missing, Media { mime: "application/pdf".into(), source: MediaSource::Url("https://x".into()) }];
+    let missing = Media { mime: "".into(), name: None, source: MediaSource::Missing };
+    let blocks = [
+        image,
+        missing,
+        Media { mime: "application/pdf".into(), name: None, source: MediaSource::Url("https://x".into()) },
+    ];
     session.push(Message::new(
         "",
         Role::User,
@@ -280,7 +284,8 @@ fn values_of_other_dialects() {
 #[test]
 fn images_of_the_last_result_follow_it() {
     let mut session = session("u c1");
-    let attachments = vec![Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) }];
+    let attachments =
+        vec![Media { mime: "image/png".into(), name: None, source: MediaSource::Url("https://x".into()) }];
     let result = ToolResult { call_id: "1".into(), name: None, text: "x".into(), attachments, is_error: false };
     session.push(Message::result("", result));
     check_view(&session, Wire::OpenaiChat, "u(ask) a1(-) t1(x) u(-)");
@@ -293,7 +298,7 @@ fn images_of_an_open_step_wait_for_its_other_results() {
         let result = ToolResult { call_id: id.into(), name: None, text: "x".into(), attachments, is_error: false };
         Message::result("", result)
     };
-    let image = Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()) };
+    let image = Media { mime: "image/png".into(), name: None, source: MediaSource::Url("https://x".into()) };
     session.push(result("1", vec![image]));
     let open = render(session.view(), Wire::OpenaiChat, None, None);
     assert_eq!(shape(&open.json, Wire::OpenaiChat), "u(ask) a1+2(-) t1(x)");
@@ -372,6 +377,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
             Block::new(match numbers.below(if calls { 8 } else { 4 }) {
                 0 => Content::Gone,
                 1 => Content::Media(Media {
+                    name: None,
                     mime: "".into(),
                     source: [MediaSource::Missing, MediaSource::Base64("AA".into()), MediaSource::Url("u".into())]
                         [numbers.below(3)]

@@ -38,7 +38,7 @@ pub fn validate(json: &str, profile: Wire) -> Vec<Violation> {
             request(value, list_name, profile, &mut found);
         }
     } else {
-        messages(&values, list_name, profile, &mut found);
+        messages(&values, list_name, profile, None, &mut found);
     }
     if values.is_empty() {
         found.add("", "json", "there is nothing".to_owned());
@@ -49,7 +49,7 @@ pub fn validate(json: &str, profile: Wire) -> Vec<Violation> {
 fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) {
     let list = if value.is_array() { value } else { &value[list_name] };
     match list {
-        Value::Array(list) => messages(list, list_name, profile, found),
+        Value::Array(list) => messages(list, list_name, profile, value["model"].as_str(), found),
         Value::String(_) if profile == Wire::OpenaiResponses => {}
         _ => found.add(list_name, "messages", "there is no list of messages".to_owned()),
     }
@@ -74,11 +74,11 @@ fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) 
     }
 }
 
-fn messages(list: &[Value], list_name: &str, profile: Wire, found: &mut Findings) {
+fn messages(list: &[Value], list_name: &str, profile: Wire, model: Option<&str>, found: &mut Findings) {
     match profile {
         Wire::OpenaiChat => openai_chat::check(list, list_name, found),
         Wire::OpenaiResponses => openai_responses::check(list, list_name, found),
-        Wire::Anthropic => anthropic::check(list, list_name, found),
+        Wire::Anthropic => anthropic::check(list, list_name, model, found),
         Wire::Gemini => gemini::check(list, list_name, found),
     }
 }

@@ -90,7 +90,16 @@ fn anthropic() {
     check(&format!("[{user},{}]", call.replace("t1", "a|b")), &["call-id"]);
     check(&format!("[{user},{call},{result},{call}]"), &["call-id"]);
     check(&format!("[{user},{}]", call.replace("{}", "[]")), &["arguments"]);
-    check(&format!(r#"[{user},{{"role":"system","content":"x"}}]"#), &["system-in-messages"]);
+    let system = r#"{"role":"system","content":"x"}"#;
+    let said = r#"{"role":"assistant","content":"x"}"#;
+    check(&format!("[{user},{system}]"), &[]);
+    check(&format!("[{user},{system},{said},{user}]"), &[]);
+    check(&format!("[{user},{said},{system}]"), &["system-in-messages"]);
+    check(&format!("[{user},{system},{user}]"), &["system-in-messages"]);
+    check(&format!("[{system},{user}]"), &["system-in-messages"]);
+    let older = format!(r#"{{"model":"claude-opus-4-5","messages":[{user},{system}]}}"#);
+    check(&older, &["system-in-messages"]);
+    check(&older.replace("4-5", "4-8"), &[]);
     check(r#"[{"role":"user","content":"  "}]"#, &["content"]);
     check(r#"[{"role":"user","content":[]}]"#, &["content"]);
     check(

@@ -12,6 +12,7 @@ use super::target::Target;
 use crate::gemini::write::changed_part;
 use crate::json::{self, Object, ObjectWriter};
 use crate::message::write_messages;
+use crate::render::changed::sign_anew;
 use crate::render::{RequestItem, Wire};
 
 /// The names of the fields that hold the id of a call in a result, in the three forms.
@@ -210,6 +211,7 @@ fn change(row: &mut Value, before: &Block, after: &Block, recorded_id: Option<&s
                 })
             };
             let call = find(row, &|value| is_own(value) && is_whole(value))?;
+            sign_anew(call);
             let text = is.arguments.text();
             let (function, name) = arguments_of(call)?;
             let holder = if let Some(function) = function { &mut call[function] } else { call };

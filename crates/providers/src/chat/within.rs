@@ -1,9 +1,7 @@
 //! The answer to a question within a conversation, as the agent's own would come: whole or as a stream.
 
-use epitome_wire::{
-    AnswerError, ChatAnswer, CompactionReading, Events, StreamedAnswer, Wire, is_stream, read_compaction, refusal_text,
-    status_of_error,
-};
+use epitome_wire::anthropic::{CompactionReading, read_compaction};
+use epitome_wire::{AnswerError, ChatAnswer, Events, StreamedAnswer, Wire, is_stream, refusal_text, status_of_error};
 use serde_json::Value;
 
 use super::{ChatError, ChatErrorKind, Overflow, is_context_overflow};

@@ -3,7 +3,8 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use epitome::live::Inquiry;
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, read_compacted};
-use epitome::wire::{CompactionForm, CompactionReading, compact_within, is_compaction_unknown, refusal_text};
+use epitome::wire::anthropic::{CompactionForm, CompactionReading, compact_within, is_compaction_unknown};
+use epitome::wire::refusal_text;
 
 use super::handoff::Upstream;
 

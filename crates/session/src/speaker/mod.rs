@@ -38,7 +38,7 @@ impl Origin {
     /// Returns how far text of this origin is trusted, where [`Block::typed`] does not say more.
     pub fn level(self) -> Level {
         match self {
-            Self::Instructions => Level::System,
+            Self::Instructions | Self::Configuration => Level::System,
             Self::Developer => Level::Developer,
             Self::Typed => Level::Typed,
             Self::Injected | Self::Notice | Self::Answer => Level::Harness,

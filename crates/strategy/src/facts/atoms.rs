@@ -254,7 +254,9 @@ fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
 fn place(entry: &Entry) -> AtomPlace {
     match (entry.message.role, entry.message.origin) {
         (Role::System, Origin::Summary | Origin::Notice) => AtomPlace::Injected,
-        (Role::System, _) | (_, Origin::Instructions | Origin::Developer) => AtomPlace::Instructions,
+        (Role::System, _) | (_, Origin::Instructions | Origin::Developer | Origin::Configuration) => {
+            AtomPlace::Instructions
+        }
         (_, Origin::Typed) => AtomPlace::Typed,
         (_, Origin::Model) => AtomPlace::Model,
         (_, Origin::Tool | Origin::ToolOutput) => AtomPlace::Output,

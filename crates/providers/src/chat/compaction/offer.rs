@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use epitome_strategy::{Tokens, lock};
-use epitome_wire::CompactionForm;
+use epitome_wire::anthropic::CompactionForm;
 
 use crate::chat::{ChatError, ChatErrorKind};
 

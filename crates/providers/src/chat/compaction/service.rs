@@ -3,7 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use epitome_strategy::{Tokens, async_trait};
-use epitome_wire::{CompactionForm, CompactionReading, answer_tokens, is_compaction_unknown, read_compaction};
+use epitome_wire::anthropic::{
+    CompactionForm, CompactionReading, answer_tokens, is_compaction_unknown, read_compaction,
+};
 use serde_json::{Map, Value, json};
 
 use super::{Compaction, CompactionOffer, CompactionRequest};

@@ -1,0 +1,172 @@
+//! The recorded bytes of blocks that changed, with the change in them: every other field stays as it came.
+
+use epitome_session::{Arguments, Block, Content, Dialect, Entry, Message, RawBlock};
+use serde_json::{Map, Value, json};
+
+use crate::json;
+
+/// The signature that Gemini's models take on a call that is not as they made it (ai.google.dev/gemini-api/docs/thought-signatures,
+/// "FAQs").
+pub(crate) const OF_ANOTHER_MODEL: &str = "skip_thought_signature_validator";
+
+/// The fields of a signature, as Gemini's parts have it and as its calls in OpenAI's form do.
+const SIGNATURES: [&str; 2] = ["thoughtSignature", "thought_signature"];
+
+/// Puts the recorded bytes into the blocks of an edited message that have a place for their change in them. Linear in these.
+pub(super) fn carry_over(entry: &Entry, message: &mut Message, dialect: Dialect) {
+    for (before, after) in entry.original.blocks.iter().zip(&mut message.blocks) {
+        let recorded = before.raw.as_ref().filter(|raw| raw.dialect == dialect && after.raw.is_none());
+        if let Some(raw) = recorded.filter(|_| before.content != after.content) {
+            after.raw = changed(raw, before, after).map(|json| RawBlock { dialect, json: json.into() });
+        }
+    }
+}
+
+/// The recorded bytes with the content of the block `after`; `None` where they have no one place for it.
+fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
+    let kept = json::keep_halves(&raw.json);
+    let mut value: Value = serde_json::from_str(kept.as_deref().unwrap_or(&raw.json)).ok()?;
+    match (&before.content, &after.content) {
+        (Content::ToolCall(was), Content::ToolCall(is)) if was.id == is.id && was.name == is.name => {
+            *arguments_of(&mut value, raw.dialect)? = argument(&is.arguments, raw.dialect, &value)?;
+            sign_anew(&mut value);
+        }
+        (Content::ToolResult(was), Content::ToolResult(is))
+            if was.call_id == is.call_id && was.attachments == is.attachments && was.is_error == is.is_error =>
+        {
+            let place = match raw.dialect {
+                Dialect::Anthropic if value["type"] == "tool_result" => value.get_mut("content")?,
+                Dialect::OpenaiResponses if is_clients_output(&value) => value.get_mut("output")?,
+                _ => return None,
+            };
+            set_text(place, &is.text)?;
+        }
+        (Content::Text { .. }, Content::Text { text }) => {
+            let fields = value.as_object_mut()?;
+            *text_of(fields)? = Value::from(&**text);
+            // What it refers to is said of the text as it was.
+            fields.retain(|name, _| name != "citations" && name != "annotations");
+        }
+        _ => return None,
+    }
+    let written = value.to_string();
+    Some(if kept.is_some() { json::restore_halves(written) } else { written })
+}
+
+fn is_clients_output(item: &Value) -> bool {
+    item["type"].as_str().is_some_and(|kind| matches!(kind, "function_call_output" | "custom_tool_call_output"))
+}
+
+/// The place of a call's arguments, for calls of the client's own tools.
+fn arguments_of(call: &mut Value, dialect: Dialect) -> Option<&mut Value> {
+    let is = |kind: &str| call["type"] == kind;
+    match dialect {
+        Dialect::Anthropic if is("tool_use") => call.get_mut("input"),
+        Dialect::OpenaiResponses if is("function_call") => call.get_mut("arguments"),
+        Dialect::OpenaiResponses if is("custom_tool_call") => call.get_mut("input"),
+        Dialect::OpenaiChat if call.get("custom").is_some() => call.get_mut("custom")?.get_mut("input"),
+        Dialect::OpenaiChat => call.get_mut("function")?.get_mut("arguments"),
+        Dialect::Gemini => ["functionCall", "function_call"]
+            .into_iter()
+            .find(|name| call.get(*name).is_some())
+            .and_then(|name| call.get_mut(name)?.get_mut("args")),
+        _ => None,
+    }
+}
+
+/// The arguments as their place has them: as text where it holds text, else as JSON.
+fn argument(arguments: &Arguments, dialect: Dialect, call: &Value) -> Option<Value> {
+    let text = arguments.text();
+    let is_text = dialect == Dialect::OpenaiChat || dialect == Dialect::OpenaiResponses;
+    match arguments {
+        Arguments::Text(_) if call["type"] == "custom_tool_call" || call.get("custom").is_some() => {
+            Some(Value::from(&**text))
+        }
+        Arguments::Json(_) if is_text && text.trim_start().starts_with('{') => Some(Value::from(&**text)),
+        Arguments::Json(_) if !is_text => serde_json::from_str(text).ok().filter(Value::is_object),
+        _ => None,
+    }
+}
+
+/// The place of a block's, or an item's, one text.
+fn text_of(fields: &mut Map<String, Value>) -> Option<&mut Value> {
+    if fields.get("text").is_some_and(Value::is_string) {
+        return fields.get_mut("text");
+    }
+    match fields.get_mut("content")? {
+        Value::Array(parts) if parts.len() == 1 => parts[0].get_mut("text").filter(|text| text.is_string()),
+        _ => None,
+    }
+}
+
+/// Sets the text of a content that is a text, or a list of parts: its other parts stay behind it. `None` for any other.
+pub(crate) fn set_text(content: &mut Value, text: &str) -> Option<()> {
+    match content {
+        Value::String(_) => *content = Value::from(text),
+        Value::Array(parts) => {
+            let first = parts.iter().find(|part| part["text"].is_string());
+            let kind = first.and_then(|part| part["type"].as_str()).unwrap_or("text").to_owned();
+            parts.retain(|part| !part["text"].is_string());
+            if !text.is_empty() {
+                parts.insert(0, json!({ "type": kind, "text": text }));
+            }
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Puts the mark of a call that its model did not make so in place of a signature, which holds for what was signed alone.
+pub(crate) fn sign_anew(call: &mut Value) {
+    let Some(fields) = call.as_object_mut() else { return };
+    for (name, value) in fields.iter_mut() {
+        match value {
+            Value::String(signature) if SIGNATURES.contains(&name.as_str()) => *signature = OF_ANOTHER_MODEL.to_owned(),
+            // What surrounds the call, and not what it asks for.
+            Value::Object(_) if matches!(name.as_str(), "extra_content" | "google" | "provider_specific_fields") => {
+                sign_anew(value);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use epitome_session::{ToolCall, ToolResult};
+
+    use super::*;
+
+    fn call(text: &str) -> Content {
+        Content::ToolCall(ToolCall { id: "c".into(), name: "write".into(), arguments: Arguments::Json(text.into()) })
+    }
+
+    fn result(text: &str) -> Content {
+        let (call_id, text) = ("c".into(), text.into());
+        Content::ToolResult(ToolResult { call_id, name: None, text, attachments: Vec::new(), is_error: false })
+    }
+
+    #[test]
+    fn what_stays_beside_a_change() {
+        let check = |dialect, recorded: Value, before: Content, after: Content, expect: Option<Value>| {
+            let raw = RawBlock { dialect, json: recorded.to_string().into() };
+            let json = changed(&raw, &Block::new(before), &Block::new(after));
+            assert_eq!(json.map(|json| serde_json::from_str::<Value>(&json).unwrap()), expect, "{recorded}");
+        };
+        let (long, short) = (r#"{"text":"long"}"#, r#"{"text":"l"}"#);
+        let item = |arguments: &str| json!({"type": "function_call", "id": "fc_1", "status": "completed", "namespace": "n", "call_id": "c", "name": "write", "arguments": arguments});
+        check(Dialect::OpenaiResponses, item(long), call(long), call(short), Some(item(short)));
+        let signed = |arguments: &str, signature: &str| json!({"id": "c", "type": "function", "function": {"name": "write", "arguments": arguments}, "extra_content": {"google": {"thought_signature": signature}}});
+        check(Dialect::OpenaiChat, signed(long, "S"), call(long), call(short), Some(signed(short, OF_ANOTHER_MODEL)));
+        let part = |text: &str, signature: &str| json!({"functionCall": {"name": "write", "args": {"text": text}}, "thoughtSignature": signature});
+        check(Dialect::Gemini, part("long", "S"), call(long), call(short), Some(part("l", OF_ANOTHER_MODEL)));
+        let marked = |text: &str| json!({"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": text}], "cache_control": {"type": "ephemeral"}});
+        check(Dialect::Anthropic, marked("long"), result("long"), result("l"), Some(marked("l")));
+        let own = json!({"type": "shell_call_output", "call_id": "c", "output": [{"stdout": "long"}]});
+        check(Dialect::OpenaiResponses, own, result("long"), result("l"), None);
+        let said = |text: &str| Content::Text { text: text.into() };
+        let block = |text: &str| json!({"type": "text", "text": text, "cache_control": {"type": "ephemeral"}});
+        check(Dialect::Anthropic, block("long"), said("long"), said("l"), Some(block("l")));
+    }
+}
