@@ -1,14 +1,11 @@
 //! A request's body, looked at once, from its beginning to its end: its fields, and the messages in its list.
 
-use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
-use serde_json::value::RawValue;
 
 use crate::Wire;
-use crate::fields::Fields;
+use crate::json::{Object, offset};
 
 /// Fields that say that the provider keeps the messages in front of these. OpenAI's and Google's.
 const ELSEWHERE: [&str; 4] = ["previous_response_id", "conversation", "cachedContent", "cached_content"];
@@ -19,71 +16,53 @@ pub struct RequestBody<'a> {
     bytes: &'a [u8],
     wire: Wire,
     /// The fields. The list is among them.
-    pub fields: Fields<'a>,
-    list: List<'a>,
-}
-
-/// The forms of a list of messages.
-#[derive(Debug, Clone)]
-enum List<'a> {
-    /// The items of a list, as in the body.
-    Items(Vec<&'a str>),
-    /// One text, which is the only message.
-    Text,
-    /// There is none.
-    Missing,
+    pub fields: Object<'a>,
+    /// The messages, or items, each as JSON; `None` where the request has no list of them.
+    pub items: Option<Vec<&'a str>>,
 }
 
 impl<'a> RequestBody<'a> {
-    /// Reads a body. Linear, in one pass.
+    /// Reads a body. Linear, in one pass where it has messages.
     ///
     /// # Errors
     ///
-    /// A code: it is not JSON, or not an object with a list of messages in it and each field once.
+    /// A code: it is not JSON, or not an object with each field once.
     pub fn read(bytes: &'a [u8], wire: Wire) -> Result<Self, &'static str> {
-        let mut json = serde_json::Deserializer::from_slice(bytes);
-        let read = Body { wire }.deserialize(&mut json).and_then(|read| json.end().map(|()| read));
-        let (mut fields, list) = read.map_err(|error| match error.classify() {
-            Category::Data => "not-understood",
-            Category::Io | Category::Syntax | Category::Eof => "not-json",
-        })?;
-        if !fields.are_distinct() {
-            return Err("not-understood");
-        }
-        let named = fields.0.iter_mut().find(|(name, _)| name == wire.list_field());
-        if let (Some((_, json)), List::Items(items)) = (named, &list)
-            && let (Some(first), Some(last)) = (items.first(), items.last())
-        {
-            *json = with_brackets(bytes, place_in(bytes, first).start..place_in(bytes, last).end);
-        }
-        Ok(Self { bytes, wire, fields, list })
-    }
-
-    /// The messages, or items, each as JSON; `None` where the request has no list of them.
-    pub fn items(&self) -> Option<&[&'a str]> {
-        match &self.list {
-            List::Items(items) => Some(items),
-            List::Text | List::Missing => None,
-        }
+        let text = std::str::from_utf8(bytes).map_err(|_| "not-json")?;
+        let list = wire.list_field();
+        let (fields, items) = match Object::parse_with_items(text, &[list]) {
+            Some((fields, items)) => (fields, Some(items)),
+            None => {
+                let fields: Object<'_> = serde_json::from_str(text).map_err(|error| match error.classify() {
+                    Category::Data => "not-understood",
+                    Category::Io | Category::Syntax | Category::Eof => "not-json",
+                })?;
+                let items = fields.list(list);
+                (fields, items)
+            }
+        };
+        if fields.is_distinct() { Ok(Self { bytes, wire, fields, items }) } else { Err("not-understood") }
     }
 
     /// Where the parts of the body are. An error is a code: why the request is not one that can be fitted.
     pub fn outline(&self) -> Result<Outline, &'static str> {
         let fields = &self.fields;
-        if ELSEWHERE.iter().any(|name| fields.has(name)) {
+        if ELSEWHERE.iter().any(|name| fields.is_given(name)) {
             return Err("history-at-the-provider");
         }
         let place = |json: &str| place_in(self.bytes, json);
-        let items = match &self.list {
-            List::Items(items) => items.iter().map(|item| place(item)).collect(),
-            List::Text => return Err("one-text"),
-            List::Missing => return Err("not-understood"),
+        let items = match &self.items {
+            Some(items) => items.iter().map(|item| place(item)).collect(),
+            None if fields.get(self.wire.list_field()).is_some_and(|list| list.starts_with('"')) => {
+                return Err("one-text");
+            }
+            None => return Err("not-understood"),
         };
         Ok(Outline {
             items,
             system: fields.either(self.wire.system_fields()).map(place),
             tools: fields.either(&["tools", "functions"]).map(place),
-            model: fields.json("model").and_then(|json| serde_json::from_str(json).ok()),
+            model: fields.get("model").and_then(|json| serde_json::from_str(json).ok()),
             answer_tokens: self.wire.answer_tokens(fields).unwrap_or(0),
             takes_tools: self.wire.takes_tools(fields),
         })
@@ -116,82 +95,10 @@ impl Outline {
 
 /// The place of a part of a text in it.
 pub fn place_in(text: &[u8], part: &str) -> Range<usize> {
-    let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+    let start = offset(text, part);
     start..start + part.len()
 }
 
-/// A list with its brackets, by the place of what is between them.
-fn with_brackets(bytes: &[u8], inside: Range<usize>) -> &str {
-    let start = bytes[..inside.start].iter().rposition(|byte| *byte == b'[').unwrap_or(inside.start);
-    let end = bytes[inside.end..].iter().position(|byte| *byte == b']').map_or(inside.end, |at| inside.end + at + 1);
-    std::str::from_utf8(&bytes[start..end]).unwrap_or_default()
-}
-
-/// Reads a body whose list is its wire's.
-struct Body {
-    wire: Wire,
-}
-
-impl<'de> DeserializeSeed<'de> for Body {
-    type Value = (Fields<'de>, List<'de>);
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Body {
-    type Value = (Fields<'de>, List<'de>);
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut fields, mut list) = (Fields::default(), List::Missing);
-        while let Some(name) = map.next_key::<String>()? {
-            let json = if name == self.wire.list_field() {
-                list = map.next_value()?;
-                "[]"
-            } else {
-                map.next_value::<&'de RawValue>()?.get()
-            };
-            fields.0.push((name, json));
-        }
-        Ok((fields, list))
-    }
-}
-
-/// A list or a text. Anything else is an error of the kind that says that it was not understood.
-impl<'de> Deserialize<'de> for List<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Items;
-        impl<'de> Visitor<'de> for Items {
-            type Value = List<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<List<'de>, A::Error> {
-                let mut items = Vec::with_capacity(256);
-                while let Some(item) = list.next_element::<&'de RawValue>()? {
-                    items.push(item.get());
-                }
-                Ok(List::Items(items))
-            }
-
-            fn visit_str<E>(self, _: &str) -> Result<List<'de>, E> {
-                Ok(List::Text)
-            }
-
-            fn visit_unit<E>(self) -> Result<List<'de>, E> {
-                Ok(List::Missing)
-            }
-        }
-        deserializer.deserialize_any(Items)
-    }
-}
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::events::Event;
-use crate::fields::Fields;
+use crate::json::Object;
 use crate::path::Route;
 
 /// The code of items that are whole and too large: neither provider has one for it.
@@ -12,7 +12,7 @@ pub const COMPACTION_TOO_LARGE: &str = "compaction_too_large";
 /// The form in which an interface asks for compactions and brings them. Interfaces that have none keep what is here.
 pub trait Compactions {
     /// Returns what a request to a route asks for. `messages` are its messages or items, each as JSON.
-    fn asked(&self, _route: Route, _fields: &Fields<'_>, _messages: &[&str]) -> Asked {
+    fn asked(&self, _route: Route, _fields: &Object<'_>, _messages: &[&str]) -> Asked {
         Asked::Nothing
     }
 
@@ -80,9 +80,10 @@ pub enum ItemPlace {
 }
 
 /// A compaction that was made, with what an answer says of it.
+#[derive(Debug)]
 pub struct MadeCompaction<'a> {
     /// The request.
-    pub fields: &'a Fields<'a>,
+    pub fields: &'a Object<'a>,
     /// The messages of users, as they came.
     pub users: &'a [String],
     /// The item, or the block.
@@ -94,13 +95,7 @@ pub struct MadeCompaction<'a> {
     /// The time, in seconds since 1970.
     pub seconds: u64,
     /// Makes an id with this beginning out of a text.
-    pub id: &'a dyn Fn(&str, &str) -> String,
-}
-
-impl std::fmt::Debug for MadeCompaction<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("MadeCompaction").field("before", &self.before).finish_non_exhaustive()
-    }
+    pub id: fn(&str, &str) -> String,
 }
 
 impl MadeCompaction<'_> {
@@ -111,7 +106,7 @@ impl MadeCompaction<'_> {
 
     /// Whether the client wants a stream.
     pub(crate) fn is_streamed(&self) -> bool {
-        self.fields.json("stream") == Some("true")
+        self.fields.get("stream") == Some("true")
     }
 }
 
@@ -204,7 +199,7 @@ impl Demand {
     }
 
     /// The field that asks, with what remains of it where the demand was met: `None` where nothing does.
-    pub fn field(self, fields: &Fields<'_>) -> Option<(&'static str, Option<String>)> {
+    pub fn field(self, fields: &Object<'_>) -> Option<(&'static str, Option<String>)> {
         match self {
             Self::Trigger | Self::Endpoint => None,
             Self::Summarize => Some(("compaction", None)),
@@ -223,13 +218,13 @@ impl Demand {
 }
 
 /// Where a part of the conversation, or of the work, is at the provider: why only it can do what is asked for.
-pub(crate) fn history_elsewhere(fields: &Fields<'_>) -> Option<&'static str> {
-    if ["previous_response_id", "conversation", "thread"].iter().any(|name| fields.has(name)) {
+pub(crate) fn history_elsewhere(fields: &Object<'_>) -> Option<&'static str> {
+    if ["previous_response_id", "conversation", "thread"].iter().any(|name| fields.is_given(name)) {
         Some("history-at-the-provider")
-    } else if fields.has("prompt") {
+    } else if fields.is_given("prompt") {
         Some("prompt-at-the-provider")
     } else {
-        (fields.json("background") == Some("true")).then_some("background")
+        (fields.get("background") == Some("true")).then_some("background")
     }
 }
 

@@ -7,7 +7,7 @@ use crate::Wire;
 
 fn check(route: Route, wire: Wire, body: Value, expect: Asked) {
     let text = body.to_string();
-    let fields = Fields::parse(&text).unwrap();
+    let fields = Object::parse(&text).unwrap();
     let messages = fields.list(wire.list_field()).unwrap_or_default();
     assert_eq!(wire.asked(route, &fields, &messages), expect, "{body}");
 }
@@ -107,7 +107,7 @@ fn what_anthropic_is_asked() {
 fn other_edits_stay() {
     let check = |edits: Value, expect: Option<Value>| {
         let text = json!({"context_management": {"edits": edits}}).to_string();
-        let fields = Fields::parse(&text).unwrap();
+        let fields = Object::parse(&text).unwrap();
         let (name, rest) = Demand::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
         assert_eq!(name, "context_management");
         assert_eq!(rest.map(|json| serde_json::from_str::<Value>(&json).unwrap()), expect);

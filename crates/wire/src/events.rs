@@ -28,7 +28,7 @@ impl Event {
     fn new(raw: &[u8]) -> Self {
         let text = String::from_utf8_lossy(raw);
         let data = data_of(&text);
-        let name = fields(&text, "event").last().map(|name| name.trim_end().to_owned());
+        let name = fields(&text, "event").last().map(|name| name.trim().to_owned());
         Self {
             raw: Bytes::copy_from_slice(raw),
             name,
@@ -76,6 +76,12 @@ impl Event {
         serde_json::from_str::<Value>(&data_of(&String::from_utf8_lossy(&self.raw))).err()
     }
 
+    /// The number of lines in front of its data.
+    pub fn line_of_data(&self) -> usize {
+        let text = String::from_utf8_lossy(&self.raw);
+        text.lines().take_while(|line| !line.starts_with("data:")).count()
+    }
+
     /// The event with other data; as it came where the data is the same.
     pub fn with(&self, json: &Value) -> Bytes {
         if *json == self.json { self.raw.clone() } else { event_text(self.name.as_deref(), json) }
@@ -89,7 +95,7 @@ pub(crate) fn is_opening(json: &Value) -> bool {
 
 /// The values of a field of an event, in their order.
 fn fields<'t>(text: &'t str, name: &'static str) -> impl Iterator<Item = &'t str> {
-    text.lines().filter_map(move |line| Some(line.strip_prefix(name)?.strip_prefix(':')?.trim_start()))
+    text.lines().filter_map(move |line| line.strip_prefix(name)?.strip_prefix(':'))
 }
 
 /// The lines of an event's data.

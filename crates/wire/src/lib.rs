@@ -18,8 +18,8 @@ mod body;
 mod class;
 mod compaction;
 mod events;
-mod fields;
 mod gemini;
+pub mod json;
 mod merge;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -39,7 +39,7 @@ pub use compaction::{
     AnswerBody, Asked, COMPACTION_TOO_LARGE, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand,
 };
 pub use events::{Event, Events, MOST_OF_EVENT, event_text, is_stream, typed_event};
-pub use fields::Fields;
+pub use json::Object;
 pub use merge::{EventKind, MergedAnswer, Round};
 pub use path::{Address, Route, is_version};
 pub use request::{CACHE_MARK, FunctionTool, GivenTools, Requests};

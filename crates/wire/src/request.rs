@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::fields::{Fields, value_of};
+use crate::json::{Object, value_of};
 
 /// The form of a provider's requests.
 pub trait Requests {
@@ -20,8 +20,8 @@ pub trait Requests {
     }
 
     /// Returns the tokens that a request leaves for its answer, where it says so.
-    fn answer_tokens(&self, fields: &Fields<'_>) -> Option<u32> {
-        let number = |name: &&str| fields.json(name)?.parse().ok();
+    fn answer_tokens(&self, fields: &Object<'_>) -> Option<u32> {
+        let number = |name: &&str| fields.get(name)?.parse().ok();
         ANSWER_LIMITS.iter().find_map(number)
     }
 
@@ -43,19 +43,22 @@ pub trait Requests {
     /// Whether the model may call a tool that is added to a request. It may not where the tool choice is `none` or some of
     /// the client's own tools, where several answers are asked for, where tools are named in the old form, or where a
     /// response format is asked for without tools, which many services do not take together with tools.
-    fn takes_tools(&self, fields: &Fields<'_>) -> bool {
+    fn takes_tools(&self, fields: &Object<'_>) -> bool {
         let choice = fields.value("tool_choice");
         let chosen = choice.as_str().or(choice["type"].as_str()).unwrap_or_default();
         let is_single = fields.value("n").as_u64().unwrap_or(1) <= 1;
         let has_tools = fields
-            .json("tools")
+            .get("tools")
             .is_some_and(|tools| tools.trim_start_matches(['[', ' ', '\n', '\r', '\t']).starts_with('{'));
         let form = |json: &Value| json["type"].as_str().is_some_and(|kind| kind != "text");
         let has_form = form(&fields.value("response_format"))
             || form(&fields.value("text")["format"])
             || form(&fields.value("output_format"))
             || form(&fields.value("output_config")["format"]);
-        !matches!(chosen, "none" | "allowed_tools") && is_single && !fields.has("functions") && (has_tools || !has_form)
+        !matches!(chosen, "none" | "allowed_tools")
+            && is_single
+            && !fields.is_given("functions")
+            && (has_tools || !has_form)
     }
 
     /// Returns a tool as a request defines it.
@@ -83,9 +86,9 @@ pub trait Requests {
 
     /// Returns the field, and its value, by which a request is answered in text, as far as that can be said without losing the
     /// provider's cache; `None` where it is answered so as it came.
-    fn answered_in_text(&self, fields: &Fields<'_>) -> Option<(&'static str, Value)> {
-        let name = if fields.raw("functions").is_some() { "function_call" } else { "tool_choice" };
-        let has_tools = ["tools", "functions"].iter().any(|name| fields.raw(name).is_some());
+    fn answered_in_text(&self, fields: &Object<'_>) -> Option<(&'static str, Value)> {
+        let name = if fields.has("functions") { "function_call" } else { "tool_choice" };
+        let has_tools = ["tools", "functions"].iter().any(|name| fields.has(name));
         has_tools.then(|| (name, json!("none")))
     }
 

@@ -10,8 +10,8 @@ use crate::answer::Output;
 use crate::events::Event;
 use crate::merge::{MergedAnswer, Round};
 
-/// The values of an event that are not counted beside its bytes: those of a piece of a text.
-const FREE_VALUES: usize = 8;
+/// The values of an event that are not counted beside its bytes: more than a piece of a text has.
+const FREE_VALUES: usize = 24;
 
 /// Bytes that a value of JSON takes in memory beside its text, roughly.
 const VALUE_BYTES: usize = 64;
@@ -23,12 +23,6 @@ const MOST_AHEAD: usize = 64;
 pub trait Streams {
     /// Takes note of an event.
     fn take(&self, answer: &mut StreamedAnswer, event: &Event) -> Taken;
-
-    /// Returns the part of an event that is put together with others.
-    fn kept<'e>(&self, event: &'e Value) -> &'e Value;
-
-    /// Returns the output of the parts so far, those that have come.
-    fn output(&self, answer: &StreamedAnswer, parts: Vec<Value>) -> Value;
 
     /// Returns the answer that the provider would have given without streaming, as far as an answer in text needs it.
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value;
@@ -128,10 +122,7 @@ impl StreamedAnswer {
     /// Takes note of an event.
     pub fn take(&mut self, event: &Event) -> Taken {
         let n_parts = self.parts.len();
-        let kept = self.wire.kept(&event.json);
-        if !kept.is_null() {
-            self.weight += event.raw.len() + values_in(kept).saturating_sub(FREE_VALUES) * VALUE_BYTES;
-        }
+        self.weight += event.raw.len() + values_in(&event.json).saturating_sub(FREE_VALUES) * VALUE_BYTES;
         let wire = self.wire;
         let taken = wire.take(self, event);
         self.weight += self.parts.len().saturating_sub(n_parts) * VALUE_BYTES;
@@ -145,8 +136,17 @@ impl StreamedAnswer {
 
     /// The model's output so far.
     pub fn output(&self) -> Output {
-        let parts = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
-        Output { wire: self.wire, json: self.wire.output(self, parts) }
+        let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
+        let json = match self.wire.parts_field() {
+            None => Value::Array(parts),
+            Some(_) if parts.is_empty() => self.message.clone(),
+            Some(field) => {
+                let mut message = self.message.clone();
+                message[field] = Value::Array(parts);
+                message
+            }
+        };
+        Output { wire: self.wire, json }
     }
 
     /// The answer that the provider would have given without streaming, as far as an answer in text needs it.

@@ -2,12 +2,14 @@
 //!
 //! System prompt, tools and messages go on byte for byte, so that the provider reads them from its cache.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::{Map, Value, json};
 
 use crate::Wire;
-use crate::fields::Fields;
+use crate::json::{Object, ObjectWriter};
 use crate::request::ANSWER_LIMITS;
 
 /// Fields that ask for an answer of another kind than a text, or for several. None is a part of what the provider caches of
@@ -51,11 +53,11 @@ pub fn ask_within(
     answer_tokens: u32,
 ) -> Result<Vec<u8>, AskWithinError> {
     let fields = parse(request)?;
-    if let Some(kept) = ["previous_response_id", "conversation"].into_iter().find(|name| fields.has(name)) {
+    if let Some(kept) = ["previous_response_id", "conversation"].into_iter().find(|name| fields.is_given(name)) {
         return Err(AskWithinError::Elsewhere(kept));
     }
     let missing = AskWithinError::NoMessages(wire.list_field());
-    let list = fields.json(wire.list_field()).unwrap_or_default();
+    let list = fields.get(wire.list_field()).unwrap_or_default();
     let inside = list.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
     let inside = inside.filter(|inside| !inside.trim().is_empty()).ok_or(missing.clone())?;
     let message = wire.user_message(instruction).ok_or(missing)?;
@@ -67,12 +69,12 @@ pub fn ask_within(
         asking.put(name, value.to_string());
     }
     for name in ANSWER_LIMITS {
-        let most = fields.json(name).and_then(|most| most.parse::<u32>().ok());
+        let most = fields.get(name).and_then(|most| most.parse::<u32>().ok());
         if most.is_some_and(|most| most < answer_tokens) {
             asking.put(name, answer_tokens.to_string());
         }
     }
-    if let Some((name, value)) = wire.usage_in_stream().filter(|_| fields.json("stream") == Some("true")) {
+    if let Some((name, value)) = wire.usage_in_stream().filter(|_| fields.get("stream") == Some("true")) {
         asking.put(name, value.to_string());
     }
     Ok(asking.finish())
@@ -94,16 +96,16 @@ pub fn question(wire: Wire, system: &str, user: &str) -> Map<String, Value> {
 }
 
 /// A request as it is asked within.
-pub(crate) fn parse(request: &[u8]) -> Result<Fields<'_>, AskWithinError> {
-    std::str::from_utf8(request).ok().and_then(Fields::parse).ok_or(AskWithinError::NotJson)
+pub(crate) fn parse(request: &[u8]) -> Result<Object<'_>, AskWithinError> {
+    std::str::from_utf8(request).ok().and_then(Object::parse).ok_or(AskWithinError::NotJson)
 }
 
 /// A request with other fields; they come sorted by their names, so that the same question is the same bytes.
-pub(crate) struct Rewriting<'a>(std::collections::BTreeMap<&'a str, std::borrow::Cow<'a, str>>);
+pub(crate) struct Rewriting<'a>(BTreeMap<&'a str, Cow<'a, str>>);
 
 impl<'a> Rewriting<'a> {
-    pub(crate) fn of(fields: &'a Fields<'a>) -> Self {
-        Self(fields.0.iter().map(|(name, json)| (name.as_str(), (*json).into())).collect())
+    pub(crate) fn of(fields: &'a Object<'a>) -> Self {
+        Self(fields.fields().map(|(name, json)| (name, json.into())).collect())
     }
 
     pub(crate) fn put(&mut self, name: &'a str, json: String) {
@@ -115,8 +117,7 @@ impl<'a> Rewriting<'a> {
     }
 
     pub(crate) fn finish(&self) -> Vec<u8> {
-        let fields = self.0.iter().map(|(name, json)| format!("{}:{json}", json!(name)));
-        format!("{{{}}}", fields.collect::<Vec<String>>().join(",")).into_bytes()
+        self.0.iter().fold(ObjectWriter::new(), |writer, (name, json)| writer.raw(name, json)).finish().into_bytes()
     }
 }
 

@@ -55,16 +55,23 @@ impl Answers for Anthropic {
             Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
             _ => Stop::End,
         };
-        let usage = &answer["usage"];
-        // Tokens read from the provider's cache or written to it are input too.
-        let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-        Ok(ChatAnswer {
-            text,
-            stop,
-            input_tokens: read.iter().map(|name| count([&usage[*name]])).fold(0, u64::saturating_add),
-            cached_tokens: count([&usage["cache_read_input_tokens"]]),
-            output_tokens: count([&usage["output_tokens"]]),
-        })
+        Ok(with_cost(&answer["usage"], text, stop))
+    }
+}
+
+/// An answer with what it cost. The figures at the top leave compactions out, so the iterations count where there are any.
+pub(super) fn with_cost(usage: &Value, text: String, stop: Stop) -> ChatAnswer {
+    let iterations = usage["iterations"].as_array().filter(|parts| !parts.is_empty());
+    let parts = iterations.map_or(std::slice::from_ref(usage), Vec::as_slice);
+    let sum = |name: &str| parts.iter().map(|part| count([&part[name]])).fold(0, u64::saturating_add);
+    // Tokens read from the provider's cache or written to it are input too.
+    let read = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+    ChatAnswer {
+        text,
+        stop,
+        input_tokens: read.map(sum).into_iter().fold(0, u64::saturating_add),
+        cached_tokens: sum("cache_read_input_tokens"),
+        output_tokens: sum("output_tokens"),
     }
 }
 

@@ -8,19 +8,19 @@ use crate::compaction::{
     history_elsewhere, tokens,
 };
 use crate::events::{Event, typed_event};
-use crate::fields::Fields;
+use crate::json::Object;
 use crate::path::Route;
 
 /// The threshold of the edit where the request names none, in input tokens: the provider's own.
 const EDIT_DEFAULT: u32 = 150_000;
 
 impl Compactions for Anthropic {
-    fn asked(&self, route: Route, fields: &Fields<'_>, messages: &[&str]) -> Asked {
+    fn asked(&self, route: Route, fields: &Object<'_>, messages: &[&str]) -> Asked {
         if route != Route::Conversation {
             return Asked::Nothing;
         }
         let config = fields.value("context_management");
-        if fields.has("compaction") {
+        if fields.is_given("compaction") {
             return asked_on_demand(fields, &config, messages);
         }
         let edits = config["edits"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -121,7 +121,7 @@ fn asked_by_edit(edit: &Value) -> Asked {
     }
 }
 
-fn asked_on_demand(fields: &Fields<'_>, context_management: &Value, messages: &[&str]) -> Asked {
+fn asked_on_demand(fields: &Object<'_>, context_management: &Value, messages: &[&str]) -> Asked {
     let config = fields.value("compaction");
     if has_other_field(&config, &["type", "instructions"]) || config["type"] != "summarize" {
         return Asked::Provider("not-understood");

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::answer::with_cost;
 use super::request::is_call_forced;
-use crate::answer::{AnswerError, ChatAnswer, Stop, count, list};
+use crate::answer::{AnswerError, ChatAnswer, Stop, list};
 use crate::within::{AskWithinError, Rewriting, parse};
 
 /// The header that names the beta features in use.
@@ -105,7 +106,7 @@ pub fn compact_within(
     max_tokens: u32,
 ) -> Result<Vec<u8>, AskWithinError> {
     let fields = parse(request)?;
-    if !fields.json("messages").is_some_and(|list| list.starts_with('[')) {
+    if !fields.get("messages").is_some_and(|list| list.starts_with('[')) {
         return Err(AskWithinError::NoMessages("messages"));
     }
     let mut asking = Rewriting::of(&fields);
@@ -113,13 +114,13 @@ pub fn compact_within(
     if is_call_forced(&fields) {
         asking.remove("tool_choice");
     }
-    if let Some(config) = fields.raw("output_config") {
+    if let Some(config) = fields.get("output_config") {
         let mut config: Map<String, Value> = serde_json::from_str(config).unwrap_or_default();
         config.remove("format");
         config.remove("task_budget");
         asking.put("output_config", Value::Object(config).to_string());
     }
-    let most = fields.json("max_tokens").and_then(|most| most.parse().ok()).unwrap_or(0);
+    let most = fields.get("max_tokens").and_then(|most| most.parse().ok()).unwrap_or(0);
     asking.put("max_tokens", answer_tokens(max_tokens).max(most).to_string());
     let (name, value) = form.field(instructions);
     asking.put(name, value.to_string());
@@ -184,29 +185,11 @@ pub fn read_compaction(answer: &Value) -> Result<CompactionReading, AnswerError>
         _ => Stop::End,
     };
     let is_answer = content.iter().any(|block| matches!(block["type"].as_str(), Some("text" | "tool_use")));
-    let answer =
-        with_usage(&answer["usage"], ChatAnswer { text, stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 });
+    let answer = with_cost(&answer["usage"], text, stop);
     Ok(match block {
         None if is_answer => CompactionReading::Ignored(answer),
         _ => CompactionReading::Compacted(answer),
     })
-}
-
-/// The same with the cost. The figures at the top leave the compaction out, so the iterations count where the answer
-/// has them.
-fn with_usage(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
-    let own = [usage];
-    let iterations: Vec<&Value> = usage["iterations"].as_array().into_iter().flatten().collect();
-    let parts = if iterations.is_empty() { &own[..] } else { &iterations[..] };
-    let sum = |key: &str| parts.iter().map(|part| count([&part[key]])).fold(0, u64::saturating_add);
-    let cached = sum("cache_read_input_tokens");
-    let read = [sum("input_tokens"), sum("cache_creation_input_tokens"), cached];
-    ChatAnswer {
-        input_tokens: read.into_iter().fold(0, u64::saturating_add),
-        cached_tokens: cached,
-        output_tokens: sum("output_tokens"),
-        ..answer
-    }
 }
 
 #[cfg(test)]

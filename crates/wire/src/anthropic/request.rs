@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Anthropic;
-use crate::fields::Fields;
+use crate::json::Object;
 use crate::request::{FunctionTool, Requests};
 
 impl Requests for Anthropic {
@@ -24,7 +24,7 @@ impl Requests for Anthropic {
     }
 
     /// Anthropic's cache covers the choice of tools.
-    fn answered_in_text(&self, fields: &Fields<'_>) -> Option<(&'static str, Value)> {
+    fn answered_in_text(&self, fields: &Object<'_>) -> Option<(&'static str, Value)> {
         is_call_forced(fields).then(|| ("tool_choice", json!({ "type": "none" })))
     }
 
@@ -50,7 +50,7 @@ impl Requests for Anthropic {
 }
 
 /// Whether a request does not leave it to the model whether it calls a tool.
-pub(super) fn is_call_forced(fields: &Fields<'_>) -> bool {
-    let choice = fields.raw("tool_choice").unwrap_or_default();
+pub(super) fn is_call_forced(fields: &Object<'_>) -> bool {
+    let choice = fields.get("tool_choice").unwrap_or_default();
     ["\"any\"", "\"tool\""].iter().any(|kind| choice.contains(kind))
 }

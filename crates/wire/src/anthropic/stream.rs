@@ -44,14 +44,6 @@ impl Streams for Anthropic {
         Taken::default()
     }
 
-    fn kept<'e>(&self, event: &'e Value) -> &'e Value {
-        event.get("content_block").unwrap_or(&event["delta"])
-    }
-
-    fn output(&self, _answer: &StreamedAnswer, parts: Vec<Value>) -> Value {
-        Value::Array(parts)
-    }
-
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value {
         json!({"content": output, "stop_reason": answer.stop, "usage": answer.usage})
     }

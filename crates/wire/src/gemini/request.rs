@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Gemini;
-use crate::fields::{Fields, value_of};
+use crate::json::{Object, value_of};
 use crate::request::{FunctionTool, GivenTools, Requests};
 
 /// The field of a tool that lists functions.
@@ -24,7 +24,7 @@ impl Requests for Gemini {
         &["systemInstruction", "system_instruction"]
     }
 
-    fn answer_tokens(&self, fields: &Fields<'_>) -> Option<u32> {
+    fn answer_tokens(&self, fields: &Object<'_>) -> Option<u32> {
         let config = value_of(fields.either(&GENERATION_CONFIG));
         u32::try_from(either(&config, "maxOutputTokens", "max_output_tokens").as_u64()?).ok()
     }
@@ -35,12 +35,12 @@ impl Requests for Gemini {
 
     /// Not where calls are forbidden or limited to some functions, where several answers are asked for, or beside Google's
     /// own tools alone and a form for the answer alone, which many models do not take together with functions.
-    fn takes_tools(&self, fields: &Fields<'_>) -> bool {
+    fn takes_tools(&self, fields: &Object<'_>) -> bool {
         let config = value_of(fields.either(&TOOL_CONFIG));
         let calling = either(&config, "functionCallingConfig", "function_calling_config");
         let is_forbidden = calling["mode"].as_str().is_some_and(|mode| mode.eq_ignore_ascii_case("none"));
         let is_limited = !either(calling, "allowedFunctionNames", "allowed_function_names").is_null();
-        let Some(given) = fields.json("tools").map_or(Some(GivenTools::default()), given) else {
+        let Some(given) = fields.get("tools").map_or(Some(GivenTools::default()), given) else {
             return false;
         };
         let config = value_of(fields.either(&GENERATION_CONFIG));
@@ -81,7 +81,7 @@ impl Requests for Gemini {
 /// The functions among the tools of a request; `None` where these are no list of tools.
 fn given(tools: &str) -> Option<GivenTools<'_>> {
     let mut found = GivenTools::default();
-    for tool in serde_json::from_str::<Vec<Fields<'_>>>(tools).ok()? {
+    for tool in serde_json::from_str::<Vec<Object<'_>>>(tools).ok()? {
         let Some(list) = tool.either(&DECLARATIONS) else { continue };
         let known = GivenTools::of_list(list)?;
         found.list = known.list.or(found.list);
@@ -91,8 +91,8 @@ fn given(tools: &str) -> Option<GivenTools<'_>> {
 }
 
 /// Whether a request has tools of any kind.
-fn has_tools(fields: &Fields<'_>) -> bool {
-    fields.json("tools").is_some_and(|tools| !is_empty(tools))
+fn has_tools(fields: &Object<'_>) -> bool {
+    fields.get("tools").is_some_and(|tools| !is_empty(tools))
 }
 
 fn is_empty(list: &str) -> bool {

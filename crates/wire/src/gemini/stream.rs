@@ -33,14 +33,6 @@ impl Streams for Gemini {
         taken
     }
 
-    fn kept<'e>(&self, event: &'e Value) -> &'e Value {
-        &event["candidates"][0]["content"]["parts"]
-    }
-
-    fn output(&self, _answer: &StreamedAnswer, parts: Vec<Value>) -> Value {
-        json!({"role": "model", "parts": parts})
-    }
-
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value {
         json!({"candidates": [{"content": output, "finishReason": answer.stop}], "usageMetadata": answer.usage})
     }

@@ -43,18 +43,6 @@ impl Streams for OpenaiChat {
         Taken { stage, said, parts, says_more: !delta["role"].is_null() }
     }
 
-    fn kept<'e>(&self, event: &'e Value) -> &'e Value {
-        &event["choices"][0]["delta"]
-    }
-
-    fn output(&self, answer: &StreamedAnswer, parts: Vec<Value>) -> Value {
-        let mut message = answer.message.clone();
-        if !parts.is_empty() {
-            message["tool_calls"] = Value::Array(parts);
-        }
-        message
-    }
-
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value {
         json!({"choices": [{"message": output, "finish_reason": answer.stop}], "usage": answer.usage})
     }

@@ -8,14 +8,14 @@ use crate::compaction::{
     AnswerBody, Asked, Compactions, Demand, ItemPlace, MadeCompaction, has_other_field, history_elsewhere, tokens,
 };
 use crate::events::{Event, typed_event};
-use crate::fields::Fields;
+use crate::json::Object;
 use crate::path::Route;
 
 /// The number of events that an item takes.
 const EVENTS_OF_ITEM: u64 = 2;
 
 impl Compactions for OpenaiResponses {
-    fn asked(&self, route: Route, fields: &Fields<'_>, items: &[&str]) -> Asked {
+    fn asked(&self, route: Route, fields: &Object<'_>, items: &[&str]) -> Asked {
         match route {
             Route::Conversation => {}
             Route::Compactions => return asked_of_endpoint(fields, items),
@@ -28,11 +28,11 @@ impl Compactions for OpenaiResponses {
                 Some(code) => Asked::Provider(code),
                 None if !is_last || triggers > 1 => Asked::Provider("trigger-in-the-middle"),
                 // The answer could be named later, and continued at the provider, which would not know it.
-                None if fields.json("store") != Some("false") => Asked::Provider("stored-at-the-provider"),
+                None if fields.get("store") != Some("false") => Asked::Provider("stored-at-the-provider"),
                 None => Asked::Here(Demand::Trigger),
             };
         }
-        let Some(config) = fields.json("context_management") else { return Asked::Nothing };
+        let Some(config) = fields.get("context_management") else { return Asked::Nothing };
         history_elsewhere(fields).map_or_else(|| asked_at_threshold(config), Asked::Provider)
     }
 
@@ -94,7 +94,7 @@ impl Compactions for OpenaiResponses {
 }
 
 /// What a request to `…/responses/compact` asks for.
-fn asked_of_endpoint(fields: &Fields<'_>, items: &[&str]) -> Asked {
+fn asked_of_endpoint(fields: &Object<'_>, items: &[&str]) -> Asked {
     match history_elsewhere(fields) {
         Some(code) => Asked::Provider(code),
         None if items.is_empty() => Asked::Provider("one-text"),
@@ -144,7 +144,7 @@ fn list(made: &MadeCompaction<'_>) -> Value {
 }
 
 /// A user's message as an answer has it.
-fn user_message(json: &str, id: &dyn Fn(&str, &str) -> String) -> Value {
+fn user_message(json: &str, id: fn(&str, &str) -> String) -> Value {
     let came: Value = serde_json::from_str(json).unwrap_or_default();
     let content = match &came["content"] {
         Value::String(text) => json!([{ "type": "input_text", "text": text }]),

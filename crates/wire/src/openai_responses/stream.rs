@@ -34,15 +34,6 @@ impl Streams for OpenaiResponses {
         Taken { said, parts: number.into_iter().collect(), ..Taken::default() }
     }
 
-    fn kept<'e>(&self, event: &'e Value) -> &'e Value {
-        let whole = event.get("item").or_else(|| event.pointer("/response/output"));
-        whole.unwrap_or(if event["type"] == "response.output_text.delta" { &event["delta"] } else { &Value::Null })
-    }
-
-    fn output(&self, _answer: &StreamedAnswer, parts: Vec<Value>) -> Value {
-        Value::Array(parts)
-    }
-
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value {
         let mut whole = answer.message.clone();
         whole["output"] = output;

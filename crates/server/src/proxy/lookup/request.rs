@@ -1,7 +1,7 @@
 //! Requests with our tools in them, and with lookups at their end. All else stays byte for byte.
 
 use axum::body::Bytes;
-use epitome::wire::{Fields, FunctionTool, GivenTools, Outline, Wire, place_in};
+use epitome::wire::{FunctionTool, GivenTools, Object, Outline, Wire, place_in};
 use epitome_mcp::tools::{self, Tool};
 
 use crate::proxy::incoming::Incoming;
@@ -28,12 +28,11 @@ impl ToolRequest {
     /// asked for, or it names tools in the old form. Linear in the request.
     pub(super) fn new(wire: Wire, plain: &Bytes) -> Option<Self> {
         let text = std::str::from_utf8(plain).ok()?;
-        let fields = Fields::parse(text)?;
-        if fields.value("n").as_u64().is_some_and(|n| n > 1) || fields.raw("functions").is_some() {
+        let fields = Object::parse(text)?;
+        if fields.value("n").as_u64().is_some_and(|n| n > 1) || fields.has("functions") {
             return None;
         }
-        let given =
-            fields.json("tools").map_or_else(|| Some(GivenTools::default()), |tools| wire.given_tools(tools))?;
+        let given = fields.get("tools").map_or_else(|| Some(GivenTools::default()), |tools| wire.given_tools(tools))?;
         let ours = [tools::search_history(), tools::recall()]
             .into_iter()
             .filter(|tool| !given.names.iter().any(|it| it == tool.name));
@@ -54,13 +53,13 @@ impl ToolRequest {
                 // A history with calls in it needs the tools defined where they may not be called either. The client's tool choice
                 // goes: without tools of its own it had nothing to choose from.
                 let (names, none) = wire.no_calls();
-                let of_choice = names.iter().copied().find(|name| fields.raw(name).is_some()).unwrap_or(names[0]);
+                let of_choice = names.iter().copied().find(|name| fields.has(name)).unwrap_or(names[0]);
                 let offering = with_field(text, &fields, "tools", &list)?;
-                let closing = with_field(&offering, &Fields::parse(&offering)?, of_choice, none)?;
+                let closing = with_field(&offering, &Object::parse(&offering)?, of_choice, none)?;
                 (offering, closing)
             }
         };
-        let is_stored = fields.json("store") != Some("false");
+        let is_stored = fields.get("store") != Some("false");
         Some(Self {
             wire,
             plain: plain.clone(),
@@ -94,7 +93,7 @@ fn replaced(text: &str, part: &str, other: &str) -> String {
 }
 
 /// A JSON object with this value in a field: in its place where it has the field, else at its end.
-fn with_field(text: &str, fields: &Fields<'_>, name: &str, json: &str) -> Option<String> {
+fn with_field(text: &str, fields: &Object<'_>, name: &str, json: &str) -> Option<String> {
     if let Some(known) = fields.raw(name) {
         return Some(replaced(text, known, json));
     }

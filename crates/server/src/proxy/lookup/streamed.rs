@@ -187,7 +187,7 @@ async fn listen(
             }
             Some(Ok(piece)) => events.push(&piece),
         }
-        while let Some(event) = events.next() {
+        for event in events.by_ref() {
             // The provider's own signs of life say nothing of the answer.
             if event.is_sign_of_life() {
                 client.send(event.raw).await?;

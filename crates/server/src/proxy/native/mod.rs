@@ -25,7 +25,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use epitome::strategy::Cancellation;
-use epitome::wire::{Address, AnswerBody, Demand, Fields, MadeCompaction, Outline, Route, Wire};
+use epitome::wire::{Address, AnswerBody, Demand, MadeCompaction, Object, Outline, Route, Wire};
 use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, compact_on_demand};
 use memchr::memmem;
 use serde_json::value::RawValue;
@@ -211,13 +211,13 @@ async fn answer(
     }
     let text = std::str::from_utf8(&found.without_demand).map_err(|_| "not-written")?;
     let answer = MadeCompaction {
-        fields: &Fields::parse(text).ok_or("not-written")?,
+        fields: &Object::parse(text).ok_or("not-written")?,
         users: &found.users,
         item: &item,
         before: figures.tokens_before,
         after: figures.tokens_after,
         seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
-        id: &id_of,
+        id: id_of,
     };
     let mut response = response_of(wire.compaction_answer(demand, &answer));
     metrics.count_proxied(ANSWERED);

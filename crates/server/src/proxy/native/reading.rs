@@ -46,10 +46,10 @@ pub(super) enum Reading {
 pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: bool) -> Result<Reading, Refusal> {
     let (wire, name) = (opener.wire, opener.wire.list_field());
     let Ok(request) = RequestBody::read(body, wire) else { return Ok(Reading::Plain(None)) };
-    let came = match (request.items(), route) {
+    let came = match (&request.items, route) {
         (Some(came), _) => came,
         // Its history may be elsewhere: there is something to say of it all the same.
-        (None, Route::Compactions) => &[],
+        (None, Route::Compactions) => &Vec::new(),
         (None, _) => return Ok(Reading::Plain(None)),
     };
     let expanded = expand(came, opener)?;
