@@ -10,8 +10,9 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
+use epitome_lab::again::{Again, Steps};
 use epitome_lab::outside::OutsideMethod;
-use epitome_lab::{blind, markdown, plan, probes, refetch};
+use epitome_lab::{blind, markdown, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
 #[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
@@ -32,6 +33,10 @@ enum What {
     Blind(blind::command::BlindCommand),
     /// Replay sessions with an agent that calls tools again for what a compaction took
     Refetch(refetch::command::RefetchArgs),
+    /// Show what becomes of what was said: whether it is there, in its order, under its speaker
+    Meaning(meaning::command::MeaningArgs),
+    /// Show what passages of a search answer, alone and beside every method's context
+    Search(search::SearchArgs),
     /// Measure methods beside other compactors, and print the tables in Markdown
     Compare(CompareArgs),
 }
@@ -60,6 +65,15 @@ struct CompareArgs {
     /// given several times
     #[arg(long)]
     command: Vec<String>,
+    /// Compact to each budget also in N compactions one after the other, such as 3,10: default, presets and config:FILE
+    #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
+    generations: Vec<u32>,
+    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
+    #[arg(long, value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
+    through: Vec<BudgetSpec>,
+    /// Write each result of several compactions as OpenAI chat, and read it back before the next
+    #[arg(long)]
+    piped: bool,
     /// The most seconds of a command for one case at one budget
     #[arg(long, default_value_t = 120)]
     timeout: u64,
@@ -90,6 +104,8 @@ fn run(what: &What) -> Result<()> {
         What::Evidence(args) => wrote(probes::evidence(&args.file, &args.output)?),
         What::Blind(command) => blind::command::run(command),
         What::Refetch(args) => refetch::command::run(args),
+        What::Meaning(args) => meaning::command::run(args),
+        What::Search(args) => search::run(args),
         What::Compare(args) => compare(args),
     }
 }
@@ -108,14 +124,30 @@ fn compare(args: &CompareArgs) -> Result<()> {
         let timeout = Duration::from_secs(args.timeout);
         Arc::new(Method::other(command, OutsideMethod { command: command.clone(), timeout }))
     }));
+    all.extend(again(args)?);
     let others: Vec<String> = all.iter().map(|method| method.name().to_owned()).collect();
     let pairs: Vec<(String, String)> =
         others.into_iter().filter(|name| *name != args.against).map(|name| (name, args.against.clone())).collect();
     let subject = if args.probes { Subject::Probes } else { Subject::Future };
-    let run = plan::plan(subject, &args.paths, all, &args.budgets, args.seed).run(&|_, _, _| {})?;
+    let budgets = args.through.last().map_or(args.budgets.clone(), |last| vec![*last]);
+    let run = plan::plan(subject, &args.paths, all, &budgets, args.seed).run(&|_, _, _| {})?;
     if run.cases == 0 {
         bail!("none of {} sessions fits: name longer ones", run.sessions);
     }
     println!("{}", markdown::markdown(&[Group::new("all", &run.rows, &pairs, args.seed)]));
     Ok(())
+}
+
+/// The methods that compact several times.
+fn again(args: &CompareArgs) -> Result<Vec<Arc<Method>>> {
+    let mut steps: Vec<Steps> = args.generations.iter().map(|count| Steps::Equal(*count)).collect();
+    if !args.through.is_empty() {
+        steps.push(Steps::Through(args.through.clone()));
+    }
+    let mut methods = Vec::new();
+    for (name, steps) in args.methods.iter().flat_map(|name| steps.iter().map(move |steps| (name, steps))) {
+        let again = Again::new(name, steps.clone(), args.piped, &epitome::registry())?;
+        methods.push(Arc::new(Method::other(&again.name(name), again)));
+    }
+    Ok(methods)
 }

@@ -15,11 +15,8 @@ pub fn plan(subject: Subject, paths: &[PathBuf], methods: Vec<Arc<Method>>, budg
     Plan {
         subject,
         paths: paths.to_vec(),
-        column: None,
         methods,
         budgets: budgets.to_vec(),
-        generations: Vec::new(),
-        search: None,
         questions: 0,
         cuts: vec![CaseOptions::default()],
         filter: Filter::default(),

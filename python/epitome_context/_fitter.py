@@ -30,7 +30,8 @@ class Fitter:
     for one. Then there is room for many turns: with `budget`, down to half of it; with `model` or a configuration, down to
     its target.
 
-    One fitter may serve many conversations, and several threads. It remembers up to `conversations` of them in about
+    One fitter may serve many conversations, of several providers too: each list is recognised by itself, unless `format` names
+    the one form of all. It may serve several threads. It remembers up to `conversations` of them in about
     `memory_bytes`, and what left the context in about `archive_bytes`. It can be pickled and copied (`copy.deepcopy`): the
     copy makes the same decisions, with a memory of its own. `state` gives its memory as bytes.
 
@@ -80,31 +81,33 @@ class Fitter:
         self._budget = tokens_of(budget)
         self._format: str | None = format
         self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
-        self._native = self._make(format or _PLAIN)
+        self._native = _epitome.Fitter(self._engine._native, format or _PLAIN, self._budget, self._once, self._bounds)
 
     # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
     _once = False
 
-    def _make(self, format: str) -> _epitome.Fitter:
-        return _epitome.Fitter(self._engine._native, format, self._budget, self._once, self._bounds)
-
-    def fit(self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "") -> Fitted:
+    def fit(
+        self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "", format: ListFormat | None = None
+    ) -> Fitted:
         """What to send in place of a list of messages.
 
         `messages` are dictionaries, or objects of a provider's client, in the provider's form; or a JSON list as bytes.
         `system` is a system prompt that stands beside the list, `tools` the definitions of the tools, both as the provider's
-        request has them, or the tokens that they take (int). `key` tells conversations apart that begin alike.
+        request has them, or the tokens that they take (int). `key` tells conversations apart that begin alike. `format` names
+        the form of this list, which is recognised otherwise.
 
         Raises `Infeasible` where what must stay is larger than the budget; its `fitted` has what earlier decisions make of
         the list.
         """
-        return self._fit(messages, system, tools, key, None)
+        return self._fit(messages, system, tools, key, format, None)
 
-    async def fit_async(self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "") -> Fitted:
+    async def fit_async(
+        self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "", format: ListFormat | None = None
+    ) -> Fitted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
         from ._async import in_thread
 
-        return await in_thread(self.fit, messages, system=system, tools=tools, key=key)
+        return await in_thread(self.fit, messages, system=system, tools=tools, key=key, format=format)
 
     def fit_after(
         self,
@@ -115,13 +118,20 @@ class Fitter:
         system: Any = None,
         tools: Any = None,
         key: str = "",
+        format: ListFormat | None = None,
     ) -> Fitted:
         """What to send after the provider refused what `fit` gave as too long: smaller than was due. `limit` and `actual` are
         the tokens that its error names (`context_overflow` reads them); a limit counts from here on."""
-        return self._fit(messages, system, tools, key, (limit, actual))
+        return self._fit(messages, system, tools, key, format, (limit, actual))
 
     def _fit(
-        self, messages: Any, system: Any, tools: Any, key: str, overflow: tuple[int | None, int | None] | None
+        self,
+        messages: Any,
+        system: Any,
+        tools: Any,
+        key: str,
+        format: str | None,
+        overflow: tuple[int | None, int | None] | None,
     ) -> Fitted:
         if isinstance(messages, (str, bytearray, memoryview)):
             messages = messages.encode() if isinstance(messages, str) else bytes(messages)
@@ -129,15 +139,15 @@ class Fitter:
             if not hasattr(messages, "__iter__"):
                 raise TypeError(f"messages: a list of messages is expected, not {messages!r}")
             messages = list(messages)
-        if self._format is None:
-            self._recognise(messages)
+        if format is None and self._format is None:
+            format = _format_of(messages)
         check_beside("system", system)
         check_beside("tools", tools)
         if tools is not None and not isinstance(tools, (list, tuple, int)):
             raise TypeError(f"`tools` takes a list of definitions, or the tokens that they take, not {tools!r}")
         native = self._native
-        result = native.fit(messages, system=system, tools=tools, key=key, overflow=overflow)
-        fitted = Fitted(messages, result, native.retrieve)
+        result = native.fit(messages, format=format, system=system, tools=tools, key=key, overflow=overflow)
+        fitted = Fitted(messages, result, lambda handle: native.retrieve(handle, result.format))
         problem = result.problem()
         if problem is not None:
             if fitted.budget == 0:
@@ -147,21 +157,6 @@ class Fitter:
         self._engine._idle.warn(lambda: fitted.report["report"])
         return fitted
 
-    def _recognise(self, messages: Any) -> None:
-        """Settles the format as soon as a list tells; until then all formats look the same."""
-        if isinstance(messages, bytes):
-            try:
-                messages = _epitome.object_of(messages)
-            except ValueError:
-                return  # what is wrong is said where it is read
-        if isinstance(messages, dict):
-            return
-        format = format_of(messages)
-        if format is not None:
-            if format != self._native.format:
-                self._native = self._make(format)
-            self._format = format
-
     @property
     def format(self) -> str:
         """The format of its lists: the one that was named, or that of the first list that told; `openai-chat` before."""
@@ -170,7 +165,7 @@ class Fitter:
     def retrieve(self, handle: str) -> Any:
         """What left under a handle: a text, or a list of messages; `None` where there is no such handle, or where it was
         forgotten."""
-        return self._native.retrieve(handle)
+        return self._native.retrieve(handle, self.format)
 
     def state(self) -> bytes:
         """What it remembers, as bytes; they hold what left the context. `from_state` reads them."""
@@ -192,7 +187,7 @@ class Fitter:
         **words: Unpack[EngineWords],
     ) -> Fitter:
         """The fitter whose `state` these bytes are: it makes the decisions that the other made, and new ones as these words
-        say. Raises `EpitomeError` where the bytes are damaged, or of another version, format or counter."""
+        say. Raises `EpitomeError` where the bytes are damaged, or of another version or counter."""
         fitter = cls(
             budget=budget,
             format=format,
@@ -207,8 +202,6 @@ class Fitter:
         fitter._native = _epitome.Fitter.from_state(
             bytes(state), fitter._engine._native, format, fitter._budget, fitter._bounds
         )
-        if fitter._native.size()[0] > 0:
-            fitter._format = fitter._native.format  # it has seen lists, and goes on with what it knows of them
         return fitter
 
     def __copy__(self) -> Fitter:
@@ -221,11 +214,11 @@ class Fitter:
         return copy
 
     def __getstate__(self) -> Any:
-        return (self._engine, self._budget, self._format, self._native.format, self._bounds, self.state())
+        return (self._engine, self._budget, self._format, self._bounds, self.state())
 
     def __setstate__(self, kept: Any) -> None:
-        self._engine, self._budget, self._format, format, self._bounds, state = kept
-        self._native = _epitome.Fitter.from_state(state, self._engine._native, format, self._budget, self._bounds)
+        self._engine, self._budget, self._format, self._bounds, state = kept
+        self._native = _epitome.Fitter.from_state(state, self._engine._native, self._format, self._budget, self._bounds)
 
     def __repr__(self) -> str:
         conversations, size = self._native.size()
@@ -263,6 +256,16 @@ class Bounds:
         self.secret = secret
         self.host = host
         self.chain = chain
+
+
+def _format_of(messages: Any) -> str | None:
+    """The format of a list, where it tells."""
+    if isinstance(messages, bytes):
+        try:
+            messages = _epitome.object_of(messages)
+        except ValueError:
+            return None  # what is wrong is said where it is read
+    return None if isinstance(messages, dict) else format_of(messages)
 
 
 def check_beside(name: str, given: Any) -> None:

@@ -113,9 +113,9 @@ def score(
     `baseline:newest`, … A session that the cut leaves nothing behind has no rows.
 
     The fields: `format`, `rows` and `error`. A row of `rows` is one method at one budget: `method`, `budget`, `part`,
-    `prefix_tokens`, `future_calls`, `budget_tokens`, `tokens`, `usable`, `problem`, `cache_loss_tokens`, `misplaced`, and for
+    `prefix_tokens`, `future_calls`, `budget_tokens`, `tokens`, `usable`, `problem`, `cache_loss_tokens`, and for
     each figure its share, null where there was nothing to keep, and beside it what there was (`bound`, `bound_of`): `bound`,
-    `frr`, `quotes`, `files`, `rules`, `typed`, `final`, `speakers`, `source`, `summary`, `fill`.
+    `frr`, `quotes`, `files`, `rules`, `fill`.
 
     >>> talk = [{"role": "user" if turn % 2 == 0 else "assistant", "content": f"Line {turn}. " * 50} for turn in range(40)]
     >>> scored = score(column([talk]), budgets=[0.5])

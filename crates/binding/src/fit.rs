@@ -4,7 +4,7 @@ use epitome::Runtime;
 use epitome::engine::{Mode, Status};
 use epitome::formats::Wire;
 use epitome::strategy::{HostChanges, Named};
-use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter, StateError};
+use epitome_fit::{Beside, FitOptions, FitStatus, Fitted, Fitter};
 
 use crate::failure::parts_of;
 use crate::input::profile_of;
@@ -101,11 +101,11 @@ pub fn fitter(
     Ok(Fitter::with_engine(parts.live_engine(), &runtime(parts, bounds)?, profile, options))
 }
 
-/// The fitter whose state these bytes are; it finds the format in them unless one is named.
+/// The fitter whose state these bytes are; its lists are of the format in them unless one is named.
 ///
 /// # Errors
 ///
-/// The bytes are damaged, or of another version, format or counter; a chain that does not exist.
+/// The bytes are damaged, or of another version or counter; a chain that does not exist.
 pub fn fitter_from_state(
     state: &[u8],
     parts: &Parts,
@@ -113,20 +113,9 @@ pub fn fitter_from_state(
     budget: Option<u32>,
     bounds: &Bounds,
 ) -> Result<Fitter, Failure> {
-    let profiles = match format {
-        Some(name) => vec![profile_of(Some(name), None)?],
-        None => Wire::ALL.to_vec(),
-    };
-    let runtime = runtime(parts, bounds)?;
-    let mut found = Err(StateError::NotAState);
-    for profile in profiles {
-        let options = options(parts, budget, false, bounds);
-        found = Fitter::from_state_with_engine(state, parts.live_engine(), &runtime, profile, options);
-        if !matches!(found, Err(StateError::Configuration { what: "format", .. })) {
-            break;
-        }
-    }
-    Ok(found?)
+    let profile = format.map(|name| profile_of(Some(name), None)).transpose()?;
+    let options = options(parts, budget, false, bounds);
+    Ok(Fitter::from_state_with_engine(state, parts.live_engine(), &runtime(parts, bounds)?, profile, options)?)
 }
 
 /// What to say where a list cannot be made to fit; `None` where it fits.

@@ -36,14 +36,6 @@ pub enum EvalError {
         /// The problem, and what to do.
         problem: String,
     },
-    /// A table of sessions cannot be used.
-    #[error("{file} {problem}")]
-    Lake {
-        /// The file.
-        file: String,
-        /// The problem, and what to do.
-        problem: String,
-    },
     /// The needed strings of a case are too many for a search.
     #[error("the strings of a case cannot be sought: {0}")]
     Patterns(String),

@@ -5,7 +5,7 @@ mod common;
 
 use common::{case, id, session};
 use epitome::session::{Entry, Role};
-use epitome_eval::{Baseline, Case, CaseOptions, KeptCount, Method, OtherMethod};
+use epitome_eval::{Baseline, Case, CaseOptions, KeptCount, Method};
 
 fn needed(prefix: &[&str], future: &[&str]) -> Vec<String> {
     case(prefix, future).needed().iter().map(|needed| needed.atom.clone()).collect()
@@ -195,49 +195,10 @@ fn baselines_are_usable() {
     }
 }
 
-/// Changes nothing, and gives a result for one budget alone, or for all.
-#[derive(Debug)]
-struct OnlyFor(Option<u32>);
-
-impl OtherMethod for OnlyFor {
-    fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
-        let fits = self.0.is_none_or(|only| only == budget);
-        fits.then(|| case.prefix.view().to_vec()).ok_or_else(|| "another budget".to_owned())
-    }
-}
-
 #[test]
-fn again_and_again() {
-    let text = "some_name ".repeat(60);
-    let mut lines: Vec<String> = vec!["S Be brief.".into(), "U the first task".into()];
-    for _ in 0..16 {
-        lines.extend([CALL.to_owned(), format!("R {text}")]);
-    }
-    lines.push("U go on".to_owned());
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let case = case(&lines, &[CALL, "R ok"]);
-    let registry = epitome::registry();
-    let way = [case.prefix_tokens * 6 / 10, case.prefix_tokens * 4 / 10, case.prefix_tokens * 3 / 10];
-    for name in ["default", "sliding-window", "baseline:tail", "other"] {
-        let method = match name {
-            "other" => Method::other(name, OnlyFor(None)),
-            name => Method::parse(name, &registry).unwrap(),
-        };
-        for is_piped in [false, true] {
-            let outcome = method.compact_through(&case, &way, is_piped);
-            let entries = outcome.entries.unwrap_or_else(|| panic!("{name}: {:?}", outcome.problem));
-            let scores = case.score(&entries, way[2]);
-            assert_eq!(scores.is_usable(), name != "other", "{name} {is_piped}: {scores:?}");
-        }
-        // One step on the way is one compaction.
-        let once = method.compact(&case, way[2]).entries.unwrap();
-        let through = method.compact_through(&case, &way[2..], false).entries.unwrap();
-        assert_eq!(case.score(&once, way[2]), case.score(&through, way[2]), "{name}");
-    }
-    let fails = Method::other("fails", OnlyFor(Some(0)));
-    assert!(fails.compact_through(&case, &way, false).problem.is_some(), "the last one decides");
-    // What fails on the way leaves what is there: this one gives a result for the last budget only.
-    let last = Method::other("last", OnlyFor(Some(way[2])));
-    let left = last.compact_through(&case, &way, false).entries.unwrap();
-    assert_eq!(left.len(), case.prefix.view().len());
+fn how_full_the_budget_is() {
+    let case = case(&["M We work on the parser.", "U Go on with it.", "A ok"], &[]);
+    let score = |budget: u32| case.score(session(&["U Go on with it."]).view(), budget);
+    assert_eq!(score(10).fill, KeptCount { kept: score(10).tokens, of: 10 });
+    assert_eq!(score(case.prefix_tokens).fill, KeptCount::default(), "nothing had to leave");
 }

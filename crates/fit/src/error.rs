@@ -66,16 +66,14 @@ pub enum StateError {
         /// The size of the bytes given.
         bytes: usize,
     },
-    /// It was made with a configuration whose decisions mean something else.
+    /// It was made with another token counter: its decisions would mean something else.
     #[error(
-        "the state was made for {what} `{found}`, and this fitter is for `{expected}`: use the same, or begin without a state"
+        "the state was made for counter `{found}`, and this fitter is for `{expected}`: use the same, or begin without a state"
     )]
-    Configuration {
-        /// The setting that differs: `format` or `counter`.
-        what: &'static str,
-        /// The value that the state was made with.
+    Counter {
+        /// The counter that the state was made with.
         found: String,
-        /// The value that this fitter has.
+        /// The counter that this fitter has.
         expected: String,
     },
     /// The checksum is right, but the content is not one that this version writes.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use epitome::Report;
 use epitome::engine::{Floor, Quality};
+use epitome::formats::Wire;
 use epitome::strategy::Tokens;
 use serde::Serialize;
 
@@ -16,6 +17,9 @@ use crate::FitError;
 pub struct Fitted {
     /// The outcome.
     pub status: FitStatus,
+    /// The form that the list was read in.
+    #[serde(skip)]
+    pub profile: Wire,
     /// The messages to send, in their order.
     pub pieces: Vec<FitPiece>,
     /// The number of messages that came.

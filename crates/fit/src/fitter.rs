@@ -1,7 +1,7 @@
 //! Lists of messages, fitted call after call.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use epitome::engine::Floor;
@@ -31,14 +31,17 @@ pub(crate) type SharedConversation = Arc<Mutex<Conversation>>;
 ///
 /// Each call brings the whole list, as a request of the provider would. The conversation is recognised by what the list begins
 /// with; what was decided for it is done again, byte for byte, and a new decision is made only where the budget asks for one.
-/// A list that parts from what was seen keeps the decisions of what it has in common with it.
+/// A list that parts from what was seen keeps the decisions of what it has in common with it. Lists of several providers' forms
+/// may share a fitter: decisions that were made for one form do not count for another.
 ///
 /// It may be shared by threads. Calls for one conversation wait for each other, those for different ones do not. It is not
 /// [`Clone`], because two clones could be one memory or two: share it in an [`Arc`] for one, and take
 /// [`copy`](Self::copy) for two.
 #[derive(Debug)]
 pub struct Fitter {
-    pub(crate) profile: Wire,
+    own: Wire,
+    /// The form that a request named first.
+    told: OnceLock<Wire>,
     pub(crate) options: FitOptions,
     pub(crate) runtime: Runtime,
     engine: Engine,
@@ -59,7 +62,7 @@ impl Host for WaitingHost {
 }
 
 impl Fitter {
-    /// Fits lists of messages in the form of `profile`, with the strategies and settings of `runtime`; the budget is that of
+    /// Fits lists of messages in the form of `profile`, or in that which a request names, with the strategies and settings of `runtime`; the budget is that of
     /// `options`.
     pub fn new(runtime: &Runtime, profile: Wire, options: FitOptions) -> Self {
         Self::with_engine(epitome::engine_of(runtime), runtime, profile, options)
@@ -71,7 +74,8 @@ impl Fitter {
         let mut decider = Decider::new(runtime.clone(), engine.clone(), options.secret, of_items);
         decider.tell_provenance();
         Self {
-            profile,
+            own: profile,
+            told: OnceLock::new(),
             runtime: runtime.clone(),
             decider,
             memory: Decisions::new(options.conversations, options.memory_bytes - of_items),
@@ -85,7 +89,7 @@ impl Fitter {
     /// A copy of this fitter that makes the same decisions from here on, with a memory of its own. Linear in what is
     /// remembered.
     pub fn copy(&self) -> Self {
-        let copy = Self::with_engine(self.engine.clone(), &self.runtime, self.profile, self.options.clone());
+        let copy = Self::with_engine(self.engine.clone(), &self.runtime, self.profile(), self.options.clone());
         for (shared, end) in self.memory.all() {
             copy.memory.keep_branch(lock(&shared).copy(), end);
         }
@@ -147,9 +151,10 @@ impl Fitter {
         self.archive.find(&self.owner, handle.trim()).map(|hit| hit.item)
     }
 
-    /// The form of its lists.
+    /// The form of its lists where a request names none: the one that a request named first, until then the one that it was
+    /// made for.
     pub fn profile(&self) -> Wire {
-        self.profile
+        self.told.get().copied().unwrap_or(self.own)
     }
 
     /// The options that this fitter was made with.
@@ -166,20 +171,27 @@ impl Fitter {
     /// Reads the new messages of a list. Returns them with the number of messages that precede the list in the request
     /// made for it.
     fn read(&self, request: &FitRequest<'_>) -> Result<(Incoming, usize), FitError> {
-        let Composition { body, outline, before } = Composition::new(self.profile, request)?;
+        let profile = match request.profile {
+            Some(named) => {
+                self.told.get_or_init(|| named);
+                named
+            }
+            None => self.profile(),
+        };
+        let Composition { body, outline, before } = Composition::new(profile, request)?;
         let host = Some(self.options.host).filter(|host| *host != HostChanges::Any).map(|host| host.name().as_bytes());
         let keys = [request.key.as_bytes()].into_iter().chain(host);
-        let seed = self.decider.seed(&self.owner, self.profile, keys);
-        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), self.profile, seed, body, outline);
+        let seed = self.decider.seed(&self.owner, profile, keys);
+        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), profile, seed, body, outline);
         let new: Vec<usize> = unread.new_numbers().filter_map(|number| number.checked_sub(before)).collect();
         // Nothing is read before each message is known to be one: a list in one of them would move all others.
         for index in &new {
-            let checked = check_message(self.profile, trimmed(request.messages[*index]));
+            let checked = check_message(profile, trimmed(request.messages[*index]));
             checked.map_err(|error| FitError::Message { index: *index, problem: error.to_string() })?;
         }
         let mut incoming = match unread.learn(&self.decider) {
             Ok(incoming) => incoming,
-            Err(_) => return Err(FitError::List { format: self.profile.as_str() }),
+            Err(_) => return Err(FitError::List { format: profile.as_str() }),
         };
         incoming.budget = self.options.budget.clone();
         incoming.hidden_tokens = request.hidden_tokens();
@@ -227,6 +239,7 @@ impl Fitter {
         Ok(Fitted {
             status,
             pieces: found.into_iter().filter_map(|piece| in_list_of(piece, before)).collect(),
+            profile: incoming.wire,
             messages: came.len() - before,
             system,
             tokens_before: figures.tokens_before,

@@ -155,7 +155,11 @@ impl Identity {
             id.or_else(name).map(str::to_owned)
         };
         let own = [&message["tool_call_id"], &message["call_id"]].into_iter().filter_map(|id| id.as_str());
-        let mut ids: Vec<String> = own.map(str::to_owned).chain(parts.filter_map(of_part)).collect();
+        let mut ids: Vec<String> = own.map(str::to_owned).collect();
+        if ids.is_empty() {
+            // Parts of a result may have ids too, and be cut with its text.
+            ids.extend(parts.filter_map(of_part));
+        }
         ids.sort_unstable();
         Self { kind: [text(&message["role"]), text(&message["type"])], ids }
     }

@@ -27,6 +27,8 @@ pub enum Beside<'a> {
 pub struct FitRequest<'a> {
     /// Each message, or item, as JSON text in the provider's form.
     pub messages: Vec<&'a str>,
+    /// The form of the messages, where they tell it; that of the fitter otherwise ([`Fitter::profile`](crate::Fitter::profile)).
+    pub profile: Option<Wire>,
     /// The system prompt, where it is not in the list. It is not changed.
     pub system: Beside<'a>,
     /// The definitions of tools.
@@ -43,6 +45,7 @@ impl<'a> FitRequest<'a> {
     pub fn new<M: AsRef<str> + ?Sized + 'a>(messages: impl IntoIterator<Item = &'a M>) -> Self {
         Self {
             messages: messages.into_iter().map(AsRef::as_ref).collect(),
+            profile: None,
             system: Beside::Nothing,
             tools: Beside::Nothing,
             key: "",

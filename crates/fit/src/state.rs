@@ -76,7 +76,7 @@ impl Fitter {
             (handle, item)
         });
         let state = State {
-            format: self.profile.as_str().to_owned(),
+            format: self.profile().as_str().to_owned(),
             counter: self.runtime.counter.name().to_owned(),
             secret: self.options.secret,
             conversations: conversations.collect(),
@@ -87,13 +87,18 @@ impl Fitter {
     }
 
     /// The fitter whose [`state`](Self::state) these bytes are: it makes the decisions that the other made, and new ones as
-    /// `runtime` and `options` say. The secret is that of the state.
+    /// `runtime` and `options` say. The secret is that of the state, and so is the form of its lists without `profile`.
     ///
     /// # Errors
     ///
-    /// The bytes are not a state, are damaged, or come from another version; or the state has another format or token
-    /// counter, so that its decisions would mean something else.
-    pub fn from_state(bytes: &[u8], runtime: &Runtime, profile: Wire, options: FitOptions) -> Result<Self, StateError> {
+    /// The bytes are not a state, are damaged, or come from another version; or the state has another token counter, so that
+    /// its decisions would mean something else.
+    pub fn from_state(
+        bytes: &[u8],
+        runtime: &Runtime,
+        profile: Option<Wire>,
+        options: FitOptions,
+    ) -> Result<Self, StateError> {
         Self::from_state_with_engine(bytes, epitome::engine_of(runtime), runtime, profile, options)
     }
 
@@ -106,7 +111,7 @@ impl Fitter {
         bytes: &[u8],
         engine: Engine,
         runtime: &Runtime,
-        profile: Wire,
+        profile: Option<Wire>,
         mut options: FitOptions,
     ) -> Result<Self, StateError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(StateError::NotAState)?;
@@ -120,12 +125,14 @@ impl Fitter {
             return Err(damaged);
         }
         let state: State = serde_json::from_slice(content).map_err(|error| StateError::Content(error.to_string()))?;
-        let same = |what: &'static str, found: String, expected: &str| match found == expected {
-            true => Ok(()),
-            false => Err(StateError::Configuration { what, found, expected: expected.to_owned() }),
+        let expected = runtime.counter.name();
+        if state.counter != expected {
+            return Err(StateError::Counter { found: state.counter, expected: expected.to_owned() });
+        }
+        let profile = match profile {
+            Some(profile) => profile,
+            None => profile_named(&state.format)?,
         };
-        same("format", state.format, profile.as_str())?;
-        same("counter", state.counter, runtime.counter.name())?;
         options.secret = state.secret;
         let fitter = Self::with_engine(engine, runtime, profile, options);
         for kept in state.conversations {
@@ -148,6 +155,11 @@ impl Fitter {
         fitter.archive.keep(&fitter.owner, items);
         Ok(fitter)
     }
+}
+
+fn profile_named(name: &str) -> Result<Wire, StateError> {
+    let found = Wire::ALL.into_iter().find(|wire| wire.as_str() == name);
+    found.ok_or_else(|| StateError::Content(format!("`{name}` is not a form of messages")))
 }
 
 fn checksum(content: &[u8]) -> [u8; CHECKSUM] {

@@ -35,4 +35,6 @@ pub struct LoadedSession {
     /// The bytes of the file's records: [`Message::records`](epitome_session::Message::records) are positions here. Empty
     /// for formats that are not written back.
     pub records: Vec<Range<usize>>,
+    /// The model that a request asks for; `None` where it names none, and for files of agents.
+    pub model: Option<String>,
 }

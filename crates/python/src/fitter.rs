@@ -24,7 +24,6 @@ use crate::parts::Parts;
 #[derive(Debug)]
 pub(crate) struct Fitter {
     fitter: epitome_fit::Fitter,
-    profile: Wire,
     parts: Arc<Parts>,
 }
 
@@ -81,11 +80,11 @@ impl Fitter {
         engine.without_python(py, |parts| {
             let profile = profile_of(Some(format), None)?;
             let fitter = fitter(parts, profile, budget, once, &bounds.shared()?)?;
-            Ok(Self { fitter, profile, parts: Arc::clone(parts) })
+            Ok(Self { fitter, parts: Arc::clone(parts) })
         })
     }
 
-    /// The fitter whose state these bytes are; it finds the format in them unless one is named.
+    /// The fitter whose state these bytes are; its lists are of the format in them unless one is named.
     #[staticmethod]
     fn from_state(
         py: Python<'_>,
@@ -97,27 +96,29 @@ impl Fitter {
     ) -> PyResult<Self> {
         engine.without_python(py, |parts| {
             let fitter = fitter_from_state(state, parts, format, budget, &bounds.shared()?)?;
-            let profile = fitter.profile();
-            Ok(Self { fitter, profile, parts: Arc::clone(parts) })
+            Ok(Self { fitter, parts: Arc::clone(parts) })
         })
     }
 
-    /// What to send in place of a list; with `overflow`, after the provider refused what was sent.
-    #[pyo3(signature = (messages, *, system, tools, key, overflow))]
+    /// What to send in place of a list, whose format is named where it tells it; with `overflow`, after the provider refused what was sent.
+    #[pyo3(signature = (messages, *, format, system, tools, key, overflow))]
     fn fit(
         &self,
         py: Python<'_>,
         messages: &Bound<'_, PyAny>,
+        format: Option<&str>,
         system: Option<Bound<'_, PyAny>>,
         tools: Option<Bound<'_, PyAny>>,
         key: &str,
         overflow: Option<(Option<u32>, Option<u32>)>,
     ) -> PyResult<FitResult> {
+        let profile = format.map(|format| self.profile(py, format)).transpose()?;
         let texts = texts_of(messages, &self.parts.raised)?;
         let (system, tools) = (beside(system, "system")?, beside(tools, "tools")?);
         let done = py.detach(|| {
             let mut request = FitRequest::new(&texts);
             (request.system, request.tools, request.key) = (system.beside(), tools.beside(), key);
+            request.profile = profile;
             match overflow {
                 None => self.fitter.fit(&request),
                 Some((limit, actual)) => self.fitter.fit_after(&request, Overflow { limit, actual }),
@@ -126,20 +127,23 @@ impl Fitter {
         if let Some(interrupt) = self.parts.raised.take_interrupt() {
             return Err(interrupt);
         }
-        let fitted = done.map_err(|error| Failure::of_fit(error, self.profile).raise(py, &self.parts.raised))?;
+        let fitted = done.map_err(|error| {
+            Failure::of_fit(error, profile.unwrap_or_else(|| self.fitter.profile())).raise(py, &self.parts.raised)
+        })?;
         Ok(FitResult { fitted, lengths: texts.iter().map(String::len).collect() })
     }
 
-    /// What left under a handle.
-    fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    /// What left under a handle, messages in a provider's format.
+    fn retrieve<'py>(&self, py: Python<'py>, handle: &str, format: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let profile = self.profile(py, format)?;
         let content = py.detach(|| self.fitter.retrieve(handle));
-        content.map(|content| content_of(py, &content, self.profile.into())).transpose()
+        content.map(|content| content_of(py, &content, profile.into())).transpose()
     }
 
-    /// The format of its lists.
+    /// The format of its lists, where they do not tell it.
     #[getter]
     fn format(&self) -> &'static str {
-        self.profile.as_str()
+        self.fitter.profile().as_str()
     }
 
     /// Conversations that are remembered, and bytes in all, near enough.
@@ -150,7 +154,7 @@ impl Fitter {
     /// A fitter with the same memory as it is now.
     fn copy(&self, py: Python<'_>) -> Self {
         let fitter = py.detach(|| self.fitter.copy());
-        Self { fitter, profile: self.profile, parts: Arc::clone(&self.parts) }
+        Self { fitter, parts: Arc::clone(&self.parts) }
     }
 
     /// What it remembers.
@@ -161,12 +165,25 @@ impl Fitter {
     }
 }
 
+impl Fitter {
+    /// The provider's format of that name.
+    fn profile(&self, py: Python<'_>, format: &str) -> PyResult<Wire> {
+        profile_of(Some(format), None).map_err(|failure| failure.raise(py, &self.parts.raised))
+    }
+}
+
 #[pymethods]
 impl FitResult {
     /// `unchanged`, `replayed`, `compacted`, `hollow` or `infeasible`.
     #[getter]
     fn status(&self) -> &'static str {
         status_name(&self.fitted)
+    }
+
+    /// The format that the list was read in.
+    #[getter]
+    fn format(&self) -> &'static str {
+        self.fitted.profile.as_str()
     }
 
     /// Whether the list is to be sent as it came.

@@ -1,6 +1,7 @@
 //! Terms, the keys of the index: words in lower case, the parts of names beside the whole names, and pairs of the
 //! characters of scripts that put no space between words.
 
+use epitome_strategy::cut::is_stop_word;
 use snowball_stemmers_rs::Stemmer;
 
 /// The bytes of a word that count: a longer word is data, which its beginning identifies.
@@ -138,22 +139,6 @@ fn write_lower(text: &str, lower: &mut String) {
     }
 }
 
-/// Words of a question that are not informative, in alphabetical order.
-const EMPTY: &[&str] = &[
-    "a", "about", "after", "all", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "between",
-    "both", "by", "can", "could", "did", "do", "does", "done", "down", "during", "each", "exactly", "for", "from",
-    "had", "has", "have", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its", "just", "may",
-    "me", "might", "more", "most", "must", "my", "no", "not", "of", "on", "only", "or", "other", "our", "out", "over",
-    "own", "s", "same", "she", "should", "so", "some", "such", "t", "than", "that", "the", "their", "them", "then",
-    "there", "these", "they", "this", "those", "through", "to", "under", "up", "us", "very", "was", "we", "were",
-    "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
-];
-
-/// Whether a word of a question is not informative.
-pub(crate) fn is_empty(word: &str) -> bool {
-    EMPTY.binary_search(&word).is_ok()
-}
-
 /// Calls `read` with a term in its spelling of the table: a sign distinguishes names and characters from words.
 pub(crate) fn with_key<R>(term: Term<'_>, read: impl FnOnce(&str) -> R) -> R {
     let (sign, text) = match term {
@@ -180,7 +165,7 @@ pub(crate) fn query_terms(words: &str, stemmer: &Stemmer) -> Vec<String> {
     let (mut telling, mut empty) = (Vec::new(), Vec::new());
     read_terms(words, |_, term| {
         let key = stem_key(term, stemmer).unwrap_or_else(|| with_key(term, str::to_owned));
-        let is_empty = matches!(term, Term::Word(word) if is_empty(word));
+        let is_empty = matches!(term, Term::Word(word) if is_stop_word(word));
         let list = if is_empty { &mut empty } else { &mut telling };
         if !list.contains(&key) {
             list.push(key);
@@ -199,7 +184,7 @@ pub(crate) fn asked_term(words: &str, stemmer: &Stemmer) -> Option<String> {
         let Term::Word(word) = term else { return };
         if ASKING.contains(&word) {
             asks = true;
-        } else if asks && asked.is_none() && !is_empty(word) {
+        } else if asks && asked.is_none() && !is_stop_word(word) {
             asked = Some(stem_key(term, stemmer).unwrap_or_else(|| word.to_owned()));
         }
     });
@@ -279,11 +264,5 @@ mod tests {
         };
         assert!(is_value("8417") && is_value("v2") && is_value("HLV-2209"));
         assert!(!is_value("0") && !is_value("port"));
-    }
-
-    #[test]
-    fn empty_words_are_in_order() {
-        assert!(EMPTY.is_sorted());
-        assert!(is_empty("which") && !is_empty("parser"));
     }
 }

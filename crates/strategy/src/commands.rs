@@ -1,9 +1,15 @@
 //! The commands of shell calls: what they run, how they ended, and their lasting results.
 
+mod action;
+mod checks;
+mod endings;
 mod outcome;
 mod results;
 mod script;
 
-pub use outcome::{exit_code, first_error, is_failure, outcome, telling_line};
+pub use action::{Action, action, is_looking};
+pub use checks::{check_key, is_check};
+pub use endings::{is_failure, is_success, verdict};
+pub use outcome::{exit_code, first_error, outcome, telling_line};
 pub use results::results;
-pub use script::{first_command, is_looking, is_search, script_of};
+pub use script::{first_command, is_search, script_in, script_of};

@@ -22,6 +22,12 @@ impl TokenCounter for Bytes {
 }
 
 #[test]
+fn stop_words_are_in_order() {
+    assert!(super::is_stop_word("which") && super::is_stop_word("your") && !super::is_stop_word("parser"));
+    assert!(super::is_stop_word("a") && super::is_stop_word("using"));
+}
+
+#[test]
 fn pieces_cover_the_text() {
     let check = |text: &str, expect: usize| {
         let pieces = pieces(text);

@@ -74,6 +74,7 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "insert",
             "applydiff",
             "editor",
+            "texteditorcodeexecution",
         ],
     ),
     (ToolKind::Write, &["write", "writefile", "createfile", "create", "writetofile", "savefile"]),
@@ -137,6 +138,8 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "test",
             "submit",
             "console",
+            "codeexecution",
+            "bashcodeexecution",
         ],
     ),
     (
@@ -158,6 +161,7 @@ const NAMES: &[(ToolKind, &[&str])] = &[
             "tavilysearch",
             "fetchurl",
             "webpage",
+            "computer",
         ],
     ),
     (

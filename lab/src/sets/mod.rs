@@ -81,7 +81,7 @@ pub fn read_set(bytes: &[u8]) -> Option<SetFile> {
             continue;
         }
         file.questions.push(questions(set.name, &document, number, &session));
-        file.sessions.push(LoadedSession { name, session, records: Vec::new() });
+        file.sessions.push(LoadedSession { name, session, records: Vec::new(), model: None });
     }
     (!file.sessions.is_empty()).then_some(file)
 }

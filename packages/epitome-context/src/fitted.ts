@@ -1,4 +1,5 @@
 import { textOf } from "./call.js";
+import type { Provider } from "./options.js";
 import type { FitPieceReport, FitReport, FitStatus, Quality, Removal } from "./report.js";
 
 /** Messages that are sent as they came: those from `start` up to `end`, which is the first that is not one of them. */
@@ -55,6 +56,7 @@ export interface TextChange {
 
 /** @internal What the native part tells of a list. */
 export interface FittedTold {
+  format: Provider;
   status: FitStatus | "hollow";
   unchanged: boolean;
   tokensBefore: number;

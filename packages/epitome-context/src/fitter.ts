@@ -26,7 +26,8 @@ export type Messages<M> = readonly M[] | string | Uint8Array;
  * Each call brings the whole list. The conversation is recognised by what the list begins with: what was decided for it is done
  * again byte for byte, so that the provider's prompt cache lives, and a new decision is made only where the budget asks for
  * one. Then there is room for many turns: with `budget`, down to half of it; with `model` or a configuration, down to its
- * target. One fitter may serve many conversations.
+ * target. One fitter may serve many conversations, of several providers too: each list is recognised by itself, unless `format`
+ * names the one form of all.
  *
  * ```js
  * const fitter = new Fitter({ budget: 60_000 }); // or { model: "gpt-5" }
@@ -37,10 +38,11 @@ export class Fitter {
   readonly #engine: Engine;
   readonly #words: object;
   readonly #once: boolean;
-  /** Whether the form of the lists is known: it was named, or a list told. */
-  #settled: boolean;
+  /** The one form of all lists, where it was named. */
+  readonly #named: Provider | undefined;
   #held: Held;
-  #format: Provider;
+  /** The form of lists that do not tell: the named one, or that of the first list that told. */
+  #format: Provider | undefined;
 
   constructor(options?: FitterOptions);
   /** @internal `once`: a list that does not grow; as much stays as the budget holds, and no room is made for more. */
@@ -51,9 +53,8 @@ export class Fitter {
     this.#once = once;
     this.#engine = engine;
     this.#words = wordsOf(words);
-    this.#settled = words.format !== undefined;
-    this.#format = words.format ?? PLAIN;
-    this.#held = this.#make(this.#format);
+    this.#named = this.#format = words.format;
+    this.#held = this.#make(this.#format ?? PLAIN);
   }
 
   /**
@@ -100,7 +101,7 @@ export class Fitter {
 
   /** The form of its lists: the one that was named, or that of the first list that told; `openai-chat` before. */
   get format(): Provider {
-    return this.#format;
+    return this.#format ?? PLAIN;
   }
 
   /** Conversations that are remembered, and bytes in all, near enough. */
@@ -110,7 +111,7 @@ export class Fitter {
 
   /** What left under a handle: a text, or a list of messages; `null` where there is no such handle, or it was forgotten. */
   retrieve(handle: string): Retrieved {
-    return retrieved(this.#held, handle);
+    return retrieved(this.#held, handle, this.format);
   }
 
   /** What it remembers, as bytes; they hold what left the context. {@link Fitter.fromState} reads them. */
@@ -123,15 +124,12 @@ export class Fitter {
     const fitter = new Fitter(options);
     const { native, handle } = fitter.#engine.held;
     fitter.#adopt(call<Made>("fitter-from-state", { ...fitter.#words, engine: handle }, state, native).value);
-    // One that has seen lists goes on with what it knows of them.
-    fitter.#settled ||= fitter.size.conversations > 0;
     return fitter;
   }
 
   /** A fitter that makes the same decisions, with a memory of its own. */
   copy(): Fitter {
-    const copy = new Fitter({ ...this.#words, engine: this.#engine, format: this.format });
-    copy.#settled = this.#settled;
+    const copy = new Fitter({ ...this.#words, engine: this.#engine, format: this.#named });
     copy.#adopt(this.#call<Made>("fitter-copy", {}).value);
     return copy;
   }
@@ -161,17 +159,17 @@ export class Fitter {
 
   #run(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Fitted {
     const words = wordsOfFit(options, overflow);
-    const [came, json] = this.#list(messages);
+    const [came, json, format] = this.#list(messages, options.format);
     const held = this.#held;
-    const answer = call<FittedTold>("fit", { ...words, handle: held.handle }, json, held.native);
+    const answer = call<FittedTold>("fit", { ...words, format, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
   async #runAsync(messages: Messages<any>, options: FitOptions, overflow?: Overflow): Promise<Fitted> {
     const words = wordsOfFit(options, overflow);
-    const [came, json] = this.#list(messages);
+    const [came, json, format] = this.#list(messages, options.format);
     const held = this.#held;
-    const answer = await callAsync<FittedTold>("fit", { ...words, handle: held.handle }, json, held.native);
+    const answer = await callAsync<FittedTold>("fit", { ...words, format, handle: held.handle }, json, held.native);
     return fittedOf(came, answer, this.#retrieval(answer.value, held));
   }
 
@@ -180,43 +178,34 @@ export class Fitter {
    * which the garbage collector sees, and read when something is asked for.
    */
   #retrieval(told: FittedTold, held: Held): Retrieval {
-    if (!this.#once) return (handle) => retrieved(held, handle);
+    const { format } = told;
+    if (!this.#once) return (handle) => retrieved(held, handle, format);
     if (told.unchanged) return () => null;
     const { native } = held;
     // A copy, for native bytes are let go of only between the turns of the event loop.
     const state = call("fitter-state", { handle: held.handle }, undefined, native).bytes.slice();
     return (handle) => {
-      const words = { ...this.#words, format: this.#format, engine: this.#engine.held.handle };
+      const words = { ...this.#words, format, engine: this.#engine.held.handle };
       const made = call<Made>("fitter-from-state", words, state, native).value;
       const again = new Held(native, made.handle, "free-fitter");
       try {
-        return retrieved(again, handle);
+        return retrieved(again, handle, format);
       } finally {
         again.close();
       }
     };
   }
 
-  /** The list as it is now, and its JSON text. */
-  #list(messages: Messages<any>): [any[], string | Uint8Array] {
+  /** The list as it is now, its JSON text, and its form where it is named or the list tells it. */
+  #list(messages: Messages<any>, named: Provider | undefined): [any[], string | Uint8Array, Provider | undefined] {
     if (!isText(messages) && !Array.isArray(messages)) {
       throw new TypeError("messages: not a list of messages; give the list, and `system` and `tools` beside it");
     }
     const given = typeof messages === "string" ? messages : isText(messages) ? textOf(messages) : undefined;
     const came = given === undefined ? [...(messages as any[])] : listOf(given);
-    if (!this.#settled) {
-      const format = formatOf(came);
-      if (format !== undefined) {
-        if (format !== this.#format) {
-          // The one that was made for plain texts goes when the calls that are under way have let go of it; once, none is.
-          if (this.#once) this.#held.close();
-          this.#held = this.#make(format);
-          this.#format = format;
-        }
-        this.#settled = true;
-      }
-    }
-    return [came, given === undefined ? jsonOf(came, "messages") : wellFormed(given)];
+    const format = named ?? (this.#named === undefined ? formatOf(came) : undefined);
+    this.#format ??= format;
+    return [came, given === undefined ? jsonOf(came, "messages") : wellFormed(given), format];
   }
 }
 
@@ -232,8 +221,8 @@ function fittedOf(came: any[], { value, bytes }: Answer<FittedTold>, retrieval: 
   return fitted;
 }
 
-function retrieved({ native, handle }: Held, of: string): Retrieved {
-  return call<Retrieved>("fitter-retrieve", { handle, of }, undefined, native).value;
+function retrieved({ native, handle }: Held, of: string, format: Provider): Retrieved {
+  return call<Retrieved>("fitter-retrieve", { handle, of, format }, undefined, native).value;
 }
 
 function listOf(json: string): any[] {

@@ -81,6 +81,8 @@ export interface BesideOptions {
 export interface FitOptions extends BesideOptions {
   /** Distinguishes conversations that begin alike. */
   key?: string | undefined;
+  /** The form of this list, which is recognised otherwise. */
+  format?: Provider | undefined;
 }
 
 /** The tokens that a provider's refusal names. */

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_framework import Content, Message
 
+from ._media import part_of
 from ._parts import Call, Other, Result, Saying, Text, Thought, items_after, plain
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ class AgentFrameworkShape:
         """The role; `tool` has results only."""
         role = str(message.role)
         return role if role in _ROLES else "user"
+
+    def name_of(self, message: Any) -> str | None:
+        """The name of the author."""
+        name: str | None = message.author_name
+        return name
 
     def parts_of(self, message: Any) -> Sequence[Any]:
         """The contents."""
@@ -95,10 +101,7 @@ def _object_of(arguments: str) -> Any:
 
 
 def _wire_of(content: Any) -> dict[str, Any]:
-    """A content as a part of a message of OpenAI's. What only its provider understands is there as it is, to be counted."""
+    """A content as a part of a message of OpenAI's."""
     if content.type == "text":
         return {"type": "text", "text": content.text or ""}
-    if content.type in ("data", "uri") and (content.media_type or "").startswith("image/"):
-        return {"type": "image_url", "image_url": {"url": content.uri or ""}}
-    fields = content.to_dict(exclude={"raw_representation", "additional_properties", "type"}, exclude_none=True)
-    return {"type": content.type, "content": json.dumps(fields, ensure_ascii=False, default=str)}
+    return part_of(content.type, content.to_dict(exclude={"raw_representation", "additional_properties", "type"}))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from ._media import part_of
 from ._parts import Call, Other, Result, Saying, Text, Thought, arguments_of, items_after, plain
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ _TEXT_KEYS = ("result", "output")
 # What Gemini takes in place of the signature of a call that the model did not make in these words (its documentation,
 # "Thought signatures").
 _UNSIGNED = b"skip_thought_signature_validator"
+# What stands beside the content of a part.
+_BESIDE = {"thought", "thought_signature", "media_resolution", "video_metadata", "part_metadata"}
 
 
 class ContentShape:
@@ -26,6 +28,10 @@ class ContentShape:
     def role_of(self, message: Any) -> str:
         """`assistant` for the model's; results of functions are in contents of the user."""
         return "assistant" if message.role == "model" else "user"
+
+    def name_of(self, message: Any) -> str | None:
+        """Contents name nobody: what another agent said is told as text."""
+        return None
 
     def parts_of(self, message: Any) -> Sequence[Any]:
         """The parts."""
@@ -99,17 +105,6 @@ def _media_wires(answer: types.FunctionResponse) -> list[dict[str, Any]]:
 
 
 def _wire_of(part: Any) -> dict[str, Any] | None:
-    """A part with a medium or with code, as a part of a message of OpenAI's; nothing where there is nothing to count."""
-    if part.inline_data is not None:
-        blob = part.inline_data
-        url = f"data:{blob.mime_type};base64,{base64.b64encode(blob.data or b'').decode()}"
-        if (blob.mime_type or "").startswith("image/"):
-            return {"type": "image_url", "image_url": {"url": url}}
-        return {"type": "file", "file": {"filename": blob.display_name or "file", "file_data": url}}
-    if part.file_data is not None:
-        return {"type": "image_url", "image_url": {"url": part.file_data.file_uri or ""}}
-    for kind in ("executable_code", "code_execution_result"):
-        code = getattr(part, kind)
-        if code is not None:
-            return {"type": kind, "content": code.model_dump_json(exclude_none=True)}
-    return None
+    """A part of any other kind, as a part of a message of OpenAI's; nothing where there is nothing to count."""
+    said = part.model_dump(exclude_none=True, exclude=_BESIDE)
+    return part_of(next(iter(said)), said) if said else None

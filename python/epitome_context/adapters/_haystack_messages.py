@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from haystack.dataclasses import (
     ChatMessage,
-    FileContent,
-    ImageContent,
     ReasoningContent,
     TextContent,
     ToolCall,
     ToolCallResult,
 )
+
+from ._media import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +67,8 @@ def inserted(message: dict[str, Any]) -> ChatMessage:
 
 def _wire_of(message: ChatMessage, unanswered: list[tuple[ToolCall, str]]) -> dict[str, Any]:
     wire: dict[str, Any] = {"role": message.role.value, "content": _content_of(message._content)}
+    if message.name:
+        wire["name"] = message.name
     thought = "\n".join(reasoning.reasoning_text for reasoning in message.reasonings)
     if thought:
         wire["reasoning_content"] = thought
@@ -81,7 +83,7 @@ def _wire_of(message: ChatMessage, unanswered: list[tuple[ToolCall, str]]) -> di
             if id is None:
                 id = f"call-{len(unanswered)}"
                 unanswered.append((call, id))
-            function = {"name": call.tool_name, "arguments": json.dumps(call.arguments, ensure_ascii=False)}
+            function = {"name": call.tool_name, "arguments": json.dumps(call.arguments, ensure_ascii=False, default=str)}
             calls.append({"id": id, "type": "function", "function": function})
         wire["tool_calls"] = calls
         wire["content"] = wire["content"] or None
@@ -107,13 +109,9 @@ def _content_of(contents: Sequence[Any]) -> str | list[dict[str, Any]]:
 def _part_of(content: Any) -> dict[str, Any] | None:
     if isinstance(content, TextContent):
         return {"type": "text", "text": content.text}
-    if isinstance(content, ImageContent):
-        url = f"data:{content.mime_type or 'image/jpeg'};base64,{content.base64_image}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    if isinstance(content, FileContent):
-        data = f"data:{content.mime_type or 'application/pdf'};base64,{content.base64_data}"
-        return {"type": "file", "file": {"filename": content.filename or "file", "file_data": data}}
-    return None
+    if isinstance(content, (ToolCall, ToolCallResult, ReasoningContent)):
+        return None
+    return part_of(type(content).__name__, content)
 
 
 def _contents_after(contents: list[Any], after: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from copy import deepcopy
@@ -10,19 +11,28 @@ from .._calls import context_overflow
 from .._engines import ENGINE_WORDS
 from .._errors import ConfigError, EpitomeError
 from .._fitter import Fitter
-from .._pieces import Edit, Keep
-
+from .._pieces import Edit, Insert, Keep
+from ._media import source_of, with_places
 from ._recall import Recall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import (
+        AsyncIterable,
+        AsyncIterator,
+        Awaitable,
+        Callable,
+        Iterable,
+        Iterator,
+        Sequence,
+    )
     from typing import Any, TypeVar
 
     from typing_extensions import TypedDict, Unpack
 
     from .._engine import Engine
     from .._fitted import Fitted
+    from .._pieces import Piece
     from .._words import EngineWords, HostChanges, ListFormat
 
     class FitterWords(EngineWords, total=False):
@@ -44,6 +54,7 @@ if TYPE_CHECKING:
         key: str
 
     Own = TypeVar("Own")
+    Answer = TypeVar("Answer")
     Texts = list[tuple[str, str]] | None
 
 _log = logging.getLogger("epitome_context")
@@ -84,7 +95,8 @@ def _settles(words: dict[str, Any]) -> bool:
 class Fitters:
     """What fits for an adapter. Where its words do not settle the budget, there is a fitter for each window of the host's
     models. `on_fit` hears what became of the messages of each call. `host` is what the framework can change in its list
-    (`Fitter`); a fitter that is given has to be for the same."""
+    (`Fitter`); a fitter that is given has to be for the same. `overflows` are the framework's own errors for a request that is too
+    long, beside those of providers."""
 
     def __init__(
         self,
@@ -92,6 +104,7 @@ class Fitters:
         on_fit: Callable[[Fitted], object] | None = None,
         *,
         host: HostChanges = "any",
+        overflows: tuple[type[Exception], ...] = (),
         **given: Unpack[FitterWords],
     ) -> None:
         words: dict[str, Any] = {**given}
@@ -107,6 +120,7 @@ class Fitters:
         self._format = format
         self._host = host
         self._on_fit = on_fit
+        self._overflows = overflows
         self._words = words
         self._lock = threading.Lock()
         self._by_window: dict[int, Fitter] = {}
@@ -152,17 +166,17 @@ class Fitters:
     def fit(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send in place of messages, as `Fitter.fit` gives it."""
         fitter, words = self._question(beside)
-        return self._noted(words, fitter.fit(messages, **words))
+        return self._noted(words, fitter.fit(self._placed(messages), **words))
 
     async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
         fitter, words = self._question(beside)
-        return self._noted(words, await fitter.fit_async(messages, **words))
+        return self._noted(words, await fitter.fit_async(self._placed(messages), **words))
 
     def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send after a provider refused what was sent as too long; `error` may name tokens."""
         fitter, words = self._question(beside)
-        return self._noted(words, fitter.fit_after(messages, **_limits(error), **words))
+        return self._noted(words, fitter.fit_after(self._placed(messages), **(overflow_of(error) or {}), **words))
 
     async def fit_after_async(
         self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]
@@ -171,7 +185,81 @@ class Fitters:
         from .._async import in_thread
 
         fitter, words = self._question(beside)
-        return self._noted(words, await in_thread(fitter.fit_after, messages, **_limits(error), **words))
+        return self._noted(words, await in_thread(fitter.fit_after, self._placed(messages), **(overflow_of(error) or {}), **words))
+
+    def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideWords]) -> Answer:
+        """What `send` gives for what fits. Where the provider refuses that as too long, something smaller is sent, once."""
+        try:
+            return send(self.fit(messages, **beside))
+        except Exception as error:
+            if not self._refuses(error):
+                raise
+            smaller = self.fit_after(error, messages, **beside)
+        return send(smaller)
+
+    async def send_async(
+        self, send: Callable[[Fitted], Awaitable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
+    ) -> Answer:
+        """The same, awaited."""
+        try:
+            return await send(await self.fit_async(messages, **beside))
+        except Exception as error:
+            if not self._refuses(error):
+                raise
+            smaller = await self.fit_after_async(error, messages, **beside)
+        return await send(smaller)
+
+    def stream(
+        self, send: Callable[[Fitted], Iterable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
+    ) -> Iterator[Answer]:
+        """The same for an answer in pieces: it is sent again only where none has come."""
+        fitted = self.fit(messages, **beside)
+
+        def pieces() -> Iterator[Answer]:
+            begun = False
+            try:
+                for piece in send(fitted):
+                    begun = True
+                    yield piece
+                return
+            except Exception as error:
+                if begun or not self._refuses(error):
+                    raise
+                smaller = self.fit_after(error, messages, **beside)
+            yield from send(smaller)
+
+        return pieces()
+
+    async def stream_async(
+        self,
+        send: Callable[[Fitted], Awaitable[AsyncIterable[Answer]]],
+        messages: list[Any],
+        **beside: Unpack[BesideWords],
+    ) -> AsyncIterator[Answer]:
+        """The same, awaited."""
+        fitted = await self.fit_async(messages, **beside)
+
+        async def pieces() -> AsyncIterator[Answer]:
+            begun = False
+            try:
+                async for piece in await send(fitted):
+                    begun = True
+                    yield piece
+                return
+            except Exception as error:
+                if begun or not self._refuses(error):
+                    raise
+                smaller = await self.fit_after_async(error, messages, **beside)
+            async for piece in await send(smaller):
+                yield piece
+
+        return pieces()
+
+    def _placed(self, messages: list[Any]) -> list[Any]:
+        return with_places(messages) if self._format == "openai-chat" else messages
+
+    def _refuses(self, error: Exception) -> bool:
+        return isinstance(error, self._overflows) or overflow_of(error) is not None
 
     def restore(self, state: bytes) -> None:
         """Takes up the memory of another fitter (`Fitter.state`). A fitter that was given keeps its own. Bytes of another
@@ -202,7 +290,7 @@ class Fitters:
 
     def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
         words: dict[str, Any] = {**beside}
-        return (self.of(words.pop("window", _unknown)), words)
+        return (self.of(words.pop("window", _unknown)), {**words, "format": self._format})
 
     def _noted(self, words: dict[str, Any], fitted: Fitted) -> Fitted:
         if self._on_fit is not None:
@@ -216,9 +304,30 @@ def _unknown() -> None:
     """The window of a host that does not know it."""
 
 
-def _limits(error: BaseException | None) -> dict[str, Any]:
-    """The tokens that a provider's refusal names: its limit, and what it counted."""
-    return (None if error is None else context_overflow(400, str(error))) or {}
+def overflow_of(error: BaseException | None) -> dict[str, Any] | None:
+    """The tokens that a provider names where an error, or what caused it, refuses a request as too long: its limit, and what it
+    counted; `None` of any other error."""
+    seen: list[BaseException] = []
+    while error is not None and error not in seen:
+        answer = getattr(error, "response", None)
+        codes = [getattr(error, "status_code", None), getattr(error, "code", None), getattr(answer, "status_code", None)]
+        status = next((code for code in codes if isinstance(code, int) and 100 <= code < 600), 400)
+        for text in (str(error), _body_of(answer)):
+            found = context_overflow(status, text)
+            if found is not None:
+                return found
+        seen.append(error)
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _body_of(answer: Any) -> str:
+    """What a provider answered, where a client keeps it beside its error."""
+    try:
+        text = getattr(answer, "text", None)
+    except Exception:  # a stream that was not read
+        return ""
+    return text if isinstance(text, str) else ""
 
 
 def definition(name: str, description: str | None, parameters: Any) -> dict[str, Any]:
@@ -229,20 +338,21 @@ def definition(name: str, description: str | None, parameters: Any) -> dict[str,
 
 def own_messages(
     fitted: Fitted,
+    wires: Sequence[dict[str, Any]],
     own: Sequence[Own],
     edited: Callable[[Own, dict[str, Any], Texts], Own],
     inserted: Callable[[dict[str, Any]], Own],
 ) -> list[Own]:
     """A host's messages as they are to be sent: its own objects for what is kept.
 
-    `own` are as many as were fitted, in the same order. `edited(own, message, texts)` gives a copy of one of them: `message`
+    `wires` are the messages that were fitted, `own` are as many, in the same order. `edited(own, message, texts)` gives a copy of one of them: `message`
     is what it is to say in the form that was fitted, `texts` what changed in it, by JSON pointers, or `None` where more than
     texts changed. `inserted(message)` gives one that is new.
     """
     if fitted.unchanged:
         return list(own)
     messages: list[Own] = []
-    for piece in fitted.pieces:
+    for piece in _with_parts(fitted.pieces, wires):
         if isinstance(piece, Keep):
             messages.extend(own[piece.start : piece.end])
         elif isinstance(piece, Edit):
@@ -252,6 +362,69 @@ def own_messages(
     return messages
 
 
-def steps_of(pointer: str) -> list[str]:
-    """The keys and indices of a JSON pointer."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+# Characters of a part that stays in a result that was cut; what is longer is cut with its text.
+_SMALL = 1_000
+
+
+def _with_parts(pieces: list[Piece], wires: Sequence[dict[str, Any]]) -> list[Piece]:
+    """The pieces with what is no text back in results that were cut: in the form that was fitted a result is text alone, its
+    media follow the results of their step in a message of their own, and other parts stand in it as JSON."""
+    after: list[Piece] = []
+    first = 0  # the place of the first of the results that stand last
+    for piece in pieces:
+        if isinstance(piece, Edit) and piece.message.get("role") == "tool":
+            after.append(_with_small_parts(piece, wires[piece.number].get("content")))
+            continue
+        content = piece.message.get("content") if isinstance(piece, Insert) else None
+        media = [part for part in content if source_of(part)] if isinstance(content, list) else []
+        left = {source_of(part) for part in media}
+        for place in range(first, len(after)) if left else ():
+            result = after[place]
+            if isinstance(result, Edit):
+                after[place] = _with_media(result, wires[result.number].get("content"), left)
+        if left or not media:
+            after.append(piece)
+        if not isinstance(piece, Keep) or any(wires[at].get("role") != "tool" for at in range(piece.start, piece.end)):
+            first = len(after)
+    return after
+
+
+def _parts_of(content: Any) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
+
+
+def _with_small_parts(result: Edit, before: Any) -> Edit:
+    """A result that was cut, with the parts that are neither texts nor media, where they are small."""
+    texts = "\n".join(part.get("text", "") for part in _parts_of(result.message.get("content")))
+    stay = []
+    for part in _parts_of(before):
+        json_text = json.dumps(part, ensure_ascii=False, separators=(",", ":"))
+        if part.get("type") != "text" and not source_of(part) and len(json_text) <= _SMALL:
+            texts = texts.replace(json_text, "")
+            stay.append(part)
+    if not stay:
+        return result
+    said = [{"type": "text", "text": texts.strip("\n")}]
+    return result._replace(message={**result.message, "content": _in_their_places(before, said, stay)}, texts=None)
+
+
+def _with_media(result: Edit, before: Any, left: set[str | None]) -> Edit:
+    """A result that was cut, with those of its media that are to be sent; they are taken out of `left`."""
+    now = _parts_of(result.message.get("content"))
+    stay = [part for part in _parts_of(before) if part in now and part.get("type") != "text" or source_of(part) in left]
+    left.difference_update(map(source_of, stay))
+    said = [part for part in now if part.get("type") == "text"]
+    content = _in_their_places(before, said, stay)
+    return result._replace(message={**result.message, "content": content}, texts=None)
+
+
+def _in_their_places(before: Any, said: list[dict[str, Any]], stay: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What is said now where the first text stood, and the parts that stay where they stood."""
+    content: list[dict[str, Any]] = []
+    for part in _parts_of(before):
+        if part.get("type") == "text":
+            content += said
+            said = []
+        elif part in stay:
+            content.append(part)
+    return [*said, *content]

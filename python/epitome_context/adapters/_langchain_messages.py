@@ -13,9 +13,9 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
     convert_to_messages,
-    convert_to_openai_messages,
-    is_data_content_block,
 )
+
+from ._media import part_of
 
 if TYPE_CHECKING:
     from ._host import Texts
@@ -42,6 +42,8 @@ _CALLS = {
 def wire_of(message: BaseMessage) -> dict[str, Any]:
     """A message as it is fitted. What its provider alone understands is in it as it is, so that it is counted."""
     wire: dict[str, Any] = {"role": _role_of(message), "content": _content_of(message)}
+    if message.name:
+        wire["name"] = message.name
     if isinstance(message, AIMessage):
         thought = _thought_of(message)
         if thought:
@@ -121,12 +123,10 @@ def _id_of_call(block: dict[str, Any]) -> Any:
 def _part_of(block: str | dict[str, Any]) -> dict[str, Any]:
     if isinstance(block, str):
         return {"type": "text", "text": block}
-    if block.get("type") == "text":
-        return {"type": "text", "text": block.get("text", "")}
-    if is_data_content_block(block) or block.get("type") == "image":
-        parts: list[dict[str, Any]] = convert_to_openai_messages([HumanMessage([block])])[0]["content"]  # type: ignore[index]
-        return parts[0]
-    return block
+    kind = block.get("type") or next(iter(block), "other")
+    if kind == "text" and isinstance(block.get("text"), str):
+        return {"type": "text", "text": block["text"]}
+    return part_of(str(kind), block)
 
 
 def _thought_of(message: AIMessage) -> str:
@@ -220,7 +220,7 @@ def _arguments_of(text: str) -> dict[str, Any]:
 
 def _text_of(arguments: Any) -> str:
     """Arguments as a request has them; those that could not be read are a text already."""
-    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, default=str)
 
 
 def _call_after(block: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.base.llms.types import (
     CachePoint,
     ChatMessage,
-    ImageBlock,
     MessageRole,
     TextBlock,
     ThinkingBlock,
     ToolCallBlock,
 )
 
+from ._media import part_of
 from ._parts import Call, Other, Result, Saying, Text, Thought, arguments_of, items_after, plain
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ class LlamaIndexShape:
     def role_of(self, message: Any) -> str:
         """The role."""
         return _ROLES.get(message.role, "user")
+
+    def name_of(self, message: Any) -> str | None:
+        """The name of who speaks, which lies beside the blocks."""
+        return message.additional_kwargs.get("name")
 
     def parts_of(self, message: Any) -> Sequence[Any]:
         """The blocks, and the calls beside them; a result of a tool is the message itself."""
@@ -64,7 +68,9 @@ class LlamaIndexShape:
         if hasattr(part, "block_type"):
             return Other(_wire_of(part))
         call = _plain_call(part)
-        return Call(call["id"], call["function"]["name"], call["function"]["arguments"] or "{}")
+        if isinstance(call.get("function"), dict):
+            return Call(call.get("id"), call["function"].get("name") or "", call["function"].get("arguments") or "{}")
+        return Other(part_of("tool_call", call))
 
     def part_after(self, part: Any, saying: Text | Call | Result) -> Any:
         """A copy of a part with other arguments, or another result."""
@@ -109,8 +115,8 @@ class LlamaIndexShape:
 
 def _plain_call(call: Any) -> dict[str, Any]:
     """A call beside the blocks, as OpenAI's chat completions have it."""
-    plain_call: dict[str, Any] = call if isinstance(call, dict) else call.model_dump()
-    return plain_call
+    plain_call = call.model_dump() if hasattr(call, "model_dump") else call
+    return plain_call if isinstance(plain_call, dict) else {"call": plain_call}
 
 
 def _wires_of(blocks: Sequence[Any]) -> list[dict[str, Any]]:
@@ -118,12 +124,5 @@ def _wires_of(blocks: Sequence[Any]) -> list[dict[str, Any]]:
 
 
 def _wire_of(block: Any) -> dict[str, Any]:
-    """A block as a part of a message of OpenAI's. What LlamaIndex alone knows is there as JSON, to be counted."""
-    if isinstance(block, TextBlock):
-        return {"type": "text", "text": block.text}
-    if isinstance(block, ImageBlock):
-        if block.image is None:
-            return {"type": "image_url", "image_url": {"url": str(block.url or block.path or "")}}
-        data = block.image.decode("ascii") if isinstance(block.image, bytes) else str(block.image)
-        return {"type": "image_url", "image_url": {"url": f"data:{block.image_mimetype or 'image/png'};base64,{data}"}}
-    return {"type": block.block_type, "content": block.model_dump_json(exclude={"block_type"})}
+    """A block as a part of a message of OpenAI's."""
+    return {"type": "text", "text": block.text} if isinstance(block, TextBlock) else part_of(block.block_type, block)

@@ -57,7 +57,7 @@ def rows_of(events: Sequence[LLMConvertibleEvent]) -> list[Row]:
             said = _wire_of([event.to_llm_message() for event in calls])
             rows.append(Row(said, tuple(event.id for event in calls)))
         others = [event for event in group if not isinstance(event, ActionEvent)]
-        rows += [Row(_wire_of([_message_of(event)]), (event.id,)) for event in others]
+        rows += [Row({**_wire_of([_message_of(event)]), **_name_of(event)}, (event.id,)) for event in others]
     return rows
 
 
@@ -151,6 +151,12 @@ def _message_of(event: LLMConvertibleEvent) -> Message:
     if isinstance(event, CondensationSummaryEvent) and not _WRITTEN.match(event.summary):
         message.content = [TextContent(text=f"{_HEADING}\n{event.summary}")]
     return message
+
+
+def _name_of(event: LLMConvertibleEvent) -> dict[str, str]:
+    """The name of the agent that a message came from, where there are several."""
+    sender = getattr(event, "sender", None)
+    return {"name": sender} if sender else {}
 
 
 def _wire_of(messages: Sequence[Message]) -> dict[str, Any]:

@@ -68,6 +68,9 @@ class Shape(Protocol):
     def role_of(self, message: Any) -> str:
         """`system`, `user` or `assistant`; messages with results only may be of any."""
 
+    def name_of(self, message: Any) -> str | None:
+        """The name of who speaks, where the host tells several apart."""
+
     def parts_of(self, message: Any) -> Sequence[Any]:
         """The parts of a message, in their order."""
 
@@ -132,25 +135,31 @@ def rows_of(messages: Sequence[Any], shape: Shape) -> list[Row]:
     for number, message in enumerate(messages):
         role = shape.role_of(message)
         rest: list[tuple[int, Any]] = []
-        results: list[tuple[int, Any, Result]] = []
+        results: list[tuple[Result, list[tuple[int, Any]]]] = []
         for place, part in enumerate(shape.parts_of(message)):
             saying = shape.saying_of(part)
             if isinstance(saying, Result):
-                results.append((place, part, saying))
+                results.append((saying, [(place, part)]))
+            elif saying is None and results and not rest:
+                results[-1][1].append((place, part))  # a mark stays with what it follows
             else:
                 rest.append((place, part))
-        said = [Row(number, tuple(rest), _wire_of(number, role, rest, shape, answers))] if rest or not results else []
+        said: list[Row] = []
+        if rest or not results:
+            wire = _wire_of(number, role, rest, shape, answers)
+            name = shape.name_of(message)
+            said = [Row(number, tuple(rest), {**wire, "name": name} if name else wire)]
         answered = [
             Row(
                 number,
-                ((place, part),),
+                tuple(parts),
                 {
                     "role": "tool",
                     "tool_call_id": result.id or answers.id_of_result(result.name),
                     "content": result.content,
                 },
             )
-            for place, part, result in results
+            for result, parts in results
         ]
         # Results come first in a user's message; in one of the model's, behind the calls that they answer.
         rows += [*said, *answered] if role == "assistant" else [*answered, *said]
@@ -166,13 +175,14 @@ def messages_of(
         return list(messages)
     kept = own_messages(
         fitted,
+        [row.wire for row in rows],
         rows,
         lambda row, wire, _texts: _row_after(row, wire, shape),
         lambda wire: Row(-1, tuple(enumerate(_parts_of_wire(wire, rows, shape))), wire),
     )
     sent: list[Any] = []
     last = -1  # the number of the message that came last, and -1 of one that was not there
-    for group in _groups(_with_media(kept, rows, shape)):
+    for group in _groups(kept):
         number = group[0].message
         message = _message_of(group, messages, shape)
         neighbours = 0 <= last and number == last + 1
@@ -183,46 +193,6 @@ def messages_of(
             sent.append(message)
         last = number
     return sent
-
-
-def _with_media(sent: Sequence[Row], rows: Sequence[Row], shape: Shape) -> list[Row]:
-    """Pictures of results that were cut, back in their results: in the form that was fitted a result is text alone, and its
-    pictures follow the results of their step in a message of their own."""
-    before = {(row.message, place): part for row in rows for place, part in row.parts}
-    after: list[Row] = []
-    for row in sent:
-        media = (
-            [part for part in parts_in(row.wire.get("content")) if part["type"] != "text"] if row.message < 0 else []
-        )
-        left = list(media)
-        at = len(after) - 1
-        first = next((index + 1 for index in range(at, -1, -1) if after[index].wire["role"] != "tool"), 0)
-        for index in range(first, len(after)) if left else ():
-            result = after[index]
-            place, cut = result.parts[0]
-            own = before.get((result.message, place))
-            if own is not None and cut is not own:
-                after[index] = replace(result, parts=((place, _result_with(own, cut, left, shape)),))
-        if left or not media:
-            after.append(row)
-    return after
-
-
-def _result_with(own: Any, cut: Any, media: list[dict[str, Any]], shape: Shape) -> Any:
-    """A result that was cut, with those of `media` that it had, at their places; they are taken out of `media`."""
-    said, after = shape.saying_of(own), shape.saying_of(cut)
-    if not isinstance(said, Result) or not isinstance(after, Result):
-        return cut
-    texts = [part for part in parts_in(after.content) if part["type"] == "text"]
-    content: list[dict[str, Any]] = []
-    for part in parts_in(said.content):
-        if part["type"] == "text":
-            content += texts
-            texts = []
-        elif part in media:
-            media.remove(part)
-            content.append(part)
-    return shape.part_after(own, replace(said, content=[*texts, *content]))
 
 
 def items_after(
@@ -253,7 +223,7 @@ def plain(parts: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
     """Content as one text where it is one text, or nothing."""
     if not parts:
         return ""
-    if len(parts) == 1 and parts[0]["type"] == "text":
+    if len(parts) == 1 and parts[0]["type"] == "text" and "text" in parts[0]:
         return str(parts[0]["text"])
     return parts
 
@@ -293,9 +263,8 @@ def _part_of(saying: Text | Other) -> dict[str, Any]:
 def _row_after(row: Row, wire: dict[str, Any], shape: Shape) -> Row:
     """A row after an edit."""
     sayings = [(place, part, shape.saying_of(part)) for place, part in row.parts]
-    place, part, result = sayings[0] if len(sayings) == 1 else (0, None, None)
-    if isinstance(result, Result):
-        return replace(row, parts=((place, shape.part_after(part, replace(result, content=wire["content"]))),))
+    if any(isinstance(saying, Result) for _, _, saying in sayings):
+        return replace(row, parts=tuple((place, _result_after(part, said, wire, shape)) for place, part, said in sayings))
     said = [part for _, part, saying in sayings if isinstance(saying, (Text, Other))]
     before = [_part_of(saying) for _, _, saying in sayings if isinstance(saying, (Text, Other))]
     new = iter(items_after(said, before, parts_in(wire.get("content")), shape.text_part))
@@ -319,6 +288,11 @@ def _row_after(row: Row, wire: dict[str, Any], shape: Shape) -> Row:
             parts.append((place, part))
     parts += [(-1, item) for item in new]
     return replace(row, parts=tuple(_texts_first(parts, len(said) == 0)))
+
+
+def _result_after(part: Any, said: Saying, wire: dict[str, Any], shape: Shape) -> Any:
+    """A result that says what `wire` says; a mark beside it as it is."""
+    return shape.part_after(part, replace(said, content=wire["content"])) if isinstance(said, Result) else part
 
 
 def _texts_first(parts: list[tuple[int, Any]], said_nothing: bool) -> list[tuple[int, Any]]:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.messages import (
-    BinaryContent,
-    ImageUrl,
     ModelRequest,
     ModelResponse,
     RetryFeedbackPart,
@@ -24,6 +22,8 @@ from pydantic_ai.messages import (
 )
 
 from ._host import own_messages
+from ._media import part_of
+from ._parts import parts_in, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ def messages_of(fitted: Fitted, rows: Sequence[Row], messages: Sequence[Any]) ->
     """What is to be sent: the host's own messages where all of their parts stay as they are."""
     sent: list[Any] = []
     group: list[Row] = []
-    for row in [*own_messages(fitted, rows, _edited, _inserted), None]:
+    for row in [*own_messages(fitted, [row.wire for row in rows], rows, _edited, _inserted), None]:
         if group and (row is None or row.message != group[0].message or row.message < 0):
             sent.append(_message_of(group, messages))
             group = []
@@ -82,11 +82,14 @@ def _wire_of_part(part: Any) -> dict[str, Any]:
     if isinstance(part, UserPromptPart):
         return {"role": "user", "content": _user_content(part.content)}
     if isinstance(part, ToolReturnPart):
-        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response_str()}
+        content = plain([{"type": "text", "text": part.model_response_str()}, *_file_parts(part)])
+        return {"role": "tool", "tool_call_id": part.tool_call_id, "content": content}
     if isinstance(part, RetryPromptPart) and part.tool_name is not None:
         return {"role": "tool", "tool_call_id": part.tool_call_id, "content": part.model_response()}
     if isinstance(part, (RetryPromptPart, RetryFeedbackPart)):
         return {"role": "user", "content": part.model_response()}
+    if part.part_kind == "speech":
+        return {"role": "user", "content": [part_of(part.part_kind, part)]}
     # What Pydantic AI itself keeps in a request. It stays where it is, for it is a system message with a text.
     return {"role": "system", "content": str(getattr(part, "content", None) or part.part_kind)}
 
@@ -100,13 +103,12 @@ def _user_part(item: Any) -> dict[str, Any]:
         return {"type": "text", "text": item}
     if isinstance(item, TextContent):
         return {"type": "text", "text": item.content}
-    if isinstance(item, ImageUrl):
-        return {"type": "image_url", "image_url": {"url": item.url}}
-    if isinstance(item, BinaryContent):
-        if item.is_image:
-            return {"type": "image_url", "image_url": {"url": item.data_uri}}
-        return {"type": "file", "file": {"filename": item.identifier, "file_data": item.data_uri}}
-    return {"type": getattr(item, "kind", "other"), "url": getattr(item, "url", "")}
+    return part_of(getattr(item, "kind", "other"), item)
+
+
+def _file_parts(part: ToolReturnPart) -> list[dict[str, Any]]:
+    """The files of a result, which are no text of it."""
+    return [_user_part(file) for file in part.files]
 
 
 def _wire_of_response(message: ModelResponse) -> dict[str, Any]:
@@ -132,10 +134,8 @@ def _wire_of_response(message: ModelResponse) -> dict[str, Any]:
 
 
 def _response_part(part: Any) -> dict[str, Any]:
-    """A part of a response. What only its provider understands is there as it is, so that it is counted."""
-    if isinstance(part, TextPart):
-        return {"type": "text", "text": part.content}
-    return {"type": part.part_kind, "content": str(getattr(part, "content", None) or getattr(part, "args", None) or "")}
+    """A part of a response."""
+    return {"type": "text", "text": part.content} if isinstance(part, TextPart) else part_of(part.part_kind, part)
 
 
 def _edited(row: Row, message: dict[str, Any], _texts: Texts) -> Row:
@@ -145,10 +145,13 @@ def _edited(row: Row, message: dict[str, Any], _texts: Texts) -> Row:
     if isinstance(row.own, UserPromptPart):
         return replace(row, own=replace(row.own, content=_user_content_after(row, content)))
     if isinstance(row.own, ToolReturnPart):
-        text = content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content or [])
-        # Not of the typed kind any more, for a text that was cut has not its shape.
         own = row.own
-        cut = ToolReturnPart(own.tool_name, text, own.tool_call_id, metadata=own.metadata, timestamp=own.timestamp)
+        after = parts_in(content)
+        texts = [part["text"] for part in after if part["type"] == "text"]
+        files = [file for file, part in zip(own.files, _file_parts(own), strict=True) if part in after]
+        # Not of the typed kind any more, for a text that was cut has not its shape.
+        said = [*texts, *files] if files else "\n".join(texts)
+        cut = ToolReturnPart(own.tool_name, said, own.tool_call_id, metadata=own.metadata, timestamp=own.timestamp)
         return replace(row, own=cut)
     return replace(row, own=replace(row.own, content=content))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from smolagents.models import ChatMessage, MessageRole
 
+from ._media import part_of
 from ._parts import arguments_of, items_after, parts_in, plain
 
 if TYPE_CHECKING:
@@ -73,10 +74,8 @@ def _text_item(text: str) -> dict[str, Any]:
 
 
 def _part_of(item: dict[str, Any]) -> dict[str, Any]:
-    if item.get("type") == "text":
+    if item.get("type") == "text" and isinstance(item.get("text"), str):
         return {"type": "text", "text": item["text"]}
-    if item.get("type") == "image_url":
-        return {"type": "image_url", "image_url": item["image_url"]}
     # A picture in memory, which its provider counts by its size.
-    picture = item.get("image")
-    return {"type": "image_url", "image_url": {"url": f"memory:{getattr(picture, 'size', '')}"}}
+    size = getattr(item.get("image"), "size", None)
+    return part_of(str(item.get("type")), item if size is None else {"url": f"memory://{size}"})

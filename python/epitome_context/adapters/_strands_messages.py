@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import TYPE_CHECKING, Any
 
+from ._media import part_of
 from ._parts import Call, Other, Result, Saying, Text, Thought, arguments_of, items_after, plain
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ class StrandsShape:
         """The role; results of tools are in messages of the user."""
         return str(message["role"])
 
+    def name_of(self, message: Any) -> str | None:
+        """Strands names nobody."""
+        return None
+
     def parts_of(self, message: Any) -> Sequence[Any]:
         """The blocks."""
         content: Sequence[Any] = message["content"]
@@ -33,7 +37,7 @@ class StrandsShape:
             return Text(part["text"])
         if "toolUse" in part:
             use = part["toolUse"]
-            return Call(use["toolUseId"], use["name"], json.dumps(use["input"], ensure_ascii=False))
+            return Call(use["toolUseId"], use["name"], json.dumps(use["input"], ensure_ascii=False, default=str))
         if "toolResult" in part:
             result = part["toolResult"]
             return Result(result["toolUseId"], "", plain([_item_wire(item) for item in result["content"]]))
@@ -73,19 +77,5 @@ def _item_wire(item: dict[str, Any]) -> dict[str, Any]:
     if "text" in item:
         return {"type": "text", "text": item["text"]}
     if "json" in item:
-        return {"type": "text", "text": json.dumps(item["json"], ensure_ascii=False)}
-    if "image" in item:
-        return {"type": "image_url", "image_url": {"url": _data_url(f"image/{item['image']['format']}", item["image"])}}
-    if "document" in item:
-        document = item["document"]
-        data = _data_url(f"application/{document.get('format', 'octet-stream')}", document)
-        return {"type": "file", "file": {"filename": document.get("name", "document"), "file_data": data}}
-    kind = next(iter(item), "other")
-    return {"type": kind, "content": json.dumps(item.get(kind), default=repr, ensure_ascii=False)}
-
-
-def _data_url(kind: str, medium: dict[str, Any]) -> str:
-    source = medium.get("source", {})
-    if "bytes" in source:
-        return f"data:{kind};base64,{base64.b64encode(source['bytes']).decode()}"
-    return str(source.get("location", {}).get("uri", ""))
+        return {"type": "text", "text": json.dumps(item["json"], ensure_ascii=False, default=str)}
+    return part_of(next(iter(item), "other"), item)

@@ -19,6 +19,7 @@ from .._errors import Infeasible
 from .._fitter import OneFit
 from ._haystack_messages import edited, inserted, single, wires_of
 from ._host import own_messages
+from ._media import with_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ class EpitomeCompactor(Compactor):
         if size <= target_tokens:
             return None
         own = single(messages)
-        wires = wires_of(own)
+        wires = with_places(wires_of(own))
         least = self._least(wires)
         budget = max(least, target_tokens * self._count(wires) // size)
         best: tuple[int, list[ChatMessage], Fitted] | None = None
@@ -70,7 +71,7 @@ class EpitomeCompactor(Compactor):
             fitted, is_floor = self._fit(wires, budget)
             if fitted is None:
                 break
-            compacted = own_messages(fitted, own, edited, inserted)
+            compacted = own_messages(fitted, wires, own, edited, inserted)
             after = token_counter.count(messages=compacted)
             if best is None or after < best[0]:
                 best = (after, compacted, fitted)

@@ -16,6 +16,7 @@ from langgraph.config import get_config
 
 from ._host import Fitters, own_messages
 from ._langchain_messages import edited, inserted, wire_of
+from ._media import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -36,35 +37,29 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
     the messages (`Fitted`), before each call of the model.
 
     One middleware may serve many agents and threads: each thread of LangGraph (`thread_id`) is a conversation of its own.
-    Where a provider refuses a request as too long (`ContextOverflowError`), it is made smaller and sent once more.
+    Where a provider refuses a request as too long, it is made smaller and sent once more.
     Raises `Infeasible` where what must stay is larger than the budget.
     """
 
     def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
         super().__init__()
-        self._fitters = Fitters("openai-chat", on_fit, **words)
+        self._fitters = Fitters("openai-chat", on_fit, overflows=(ContextOverflowError,), **words)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any] | AIMessage:
         """Sends what fits in place of the request's messages."""
         messages, words = self._question(request)
-        smaller = _smaller(request, self._fitters.fit(messages, **words))
-        try:
-            return handler(smaller)
-        except ContextOverflowError as error:
-            return handler(_smaller(request, self._fitters.fit_after(error, messages, **words)))
+        return self._fitters.send(lambda fitted: handler(_smaller(request, messages, fitted)), messages, **words)
 
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any] | AIMessage:
         """The same, awaited: the core works in a thread."""
         messages, words = self._question(request)
-        smaller = _smaller(request, await self._fitters.fit_async(messages, **words))
-        try:
-            return await handler(smaller)
-        except ContextOverflowError as error:
-            return await handler(_smaller(request, await self._fitters.fit_after_async(error, messages, **words)))
+        return await self._fitters.send_async(
+            lambda fitted: handler(_smaller(request, messages, fitted)), messages, **words
+        )
 
     def _question(self, request: ModelRequest[Any]) -> tuple[list[dict[str, Any]], BesideWords]:
         """The messages of a request, and what stands beside them."""
@@ -72,17 +67,25 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
         beside: BesideWords = {
             "window": lambda: (request.model.profile or {}).get("max_input_tokens"),
             "system": None if system is None else wire_of(system)["content"],
-            "tools": [convert_to_openai_tool(tool) for tool in request.tools] or None,
+            "tools": [_definition(tool) for tool in request.tools] or None,
             "key": _thread_id(),
         }
         return ([wire_of(message) for message in request.messages], beside)
 
 
-def _smaller(request: ModelRequest[Any], fitted: Fitted) -> ModelRequest[Any]:
+def _smaller(request: ModelRequest[Any], wires: list[dict[str, Any]], fitted: Fitted) -> ModelRequest[Any]:
     if fitted.unchanged:
         return request
-    messages: list[Any] = own_messages(fitted, request.messages, edited, inserted)
+    messages: list[Any] = own_messages(fitted, wires, request.messages, edited, inserted)
     return request.override(messages=messages)
+
+
+def _definition(tool: Any) -> dict[str, Any]:
+    """The definition of a tool; one that the provider runs is its own."""
+    try:
+        return convert_to_openai_tool(tool)
+    except (ValueError, TypeError):
+        return part_of("tool", tool)
 
 
 def _thread_id() -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from .._fitted import Fitted
     from ._host import BesideWords, FitterWords
+    from ._parts import Row
 
 _SHAPE = LlamaIndexShape()
 Model = TypeVar("Model", bound=LLM)
@@ -97,8 +98,8 @@ def wrap_llm(llm: Model, *, on_fit: Callable[[Fitted], object] | None = None, **
 
     `budget` is for messages, system prompt and tools together; it and the other words are those of `Fitter`, or `fitter` is
     one. Without any of them, the model tells its window (`metadata.context_window`). `on_fit` is called with what became of
-    the messages (`Fitted`), before each call. Conversations are told apart by their beginnings. Calls raise `Infeasible` where
-    what must stay is larger than the budget.
+    the messages (`Fitted`), before each call. Conversations are told apart by their beginnings. Where a provider refuses messages as
+    too long, they are made smaller and sent once more. Calls raise `Infeasible` where what must stay is larger than the budget.
     """
     kind = type(llm)
     fitted_kind = type(kind.__name__, (_ChatThatFits, kind), {"__module__": kind.__module__})
@@ -145,33 +146,46 @@ class _ChatThatFits:
 
     def chat(self, messages: Sequence[ChatMessage], **words: Any) -> Any:
         """The model's answer to what fits."""
-        return super().chat(self._fit(messages, words), **words)  # type: ignore[misc]
+        chat = super().chat  # type: ignore[misc]
+        if self._has_fitted(messages):
+            return chat(messages, **words)
+        rows, wires = _rows_and_wires(messages)
+        sent = self._sent(rows, messages)
+        return self._fitters().send(lambda fitted: chat(sent(fitted), **words), wires, **self._beside(words))
 
     def stream_chat(self, messages: Sequence[ChatMessage], **words: Any) -> Any:
         """The same, as it comes."""
-        return super().stream_chat(self._fit(messages, words), **words)  # type: ignore[misc]
+        stream = super().stream_chat  # type: ignore[misc]
+        if self._has_fitted(messages):
+            return stream(messages, **words)
+        rows, wires = _rows_and_wires(messages)
+        sent = self._sent(rows, messages)
+        return self._fitters().stream(lambda fitted: stream(sent(fitted), **words), wires, **self._beside(words))
 
     async def achat(self, messages: Sequence[ChatMessage], **words: Any) -> Any:
         """The same, awaited."""
-        return await super().achat(await self._fit_async(messages, words), **words)  # type: ignore[misc]
+        chat = super().achat  # type: ignore[misc]
+        if self._has_fitted(messages):
+            return await chat(messages, **words)
+        rows, wires = _rows_and_wires(messages)
+        sent = self._sent(rows, messages)
+        beside = self._beside(words)
+        return await self._fitters().send_async(lambda fitted: chat(sent(fitted), **words), wires, **beside)
 
     async def astream_chat(self, messages: Sequence[ChatMessage], **words: Any) -> Any:
         """The same, awaited, as it comes."""
-        return await super().astream_chat(await self._fit_async(messages, words), **words)  # type: ignore[misc]
-
-    def _fit(self, messages: Sequence[ChatMessage], words: dict[str, Any]) -> Sequence[ChatMessage]:
+        stream = super().astream_chat  # type: ignore[misc]
         if self._has_fitted(messages):
-            return messages
-        rows = rows_of(messages, _SHAPE)
-        fitted = self._fitters().fit([row.wire for row in rows], **self._beside(words))
-        return _FittedMessages(messages_of(fitted, rows, messages, _SHAPE), self)
+            return await stream(messages, **words)
+        rows, wires = _rows_and_wires(messages)
+        sent = self._sent(rows, messages)
+        beside = self._beside(words)
+        return await self._fitters().stream_async(lambda fitted: stream(sent(fitted), **words), wires, **beside)
 
-    async def _fit_async(self, messages: Sequence[ChatMessage], words: dict[str, Any]) -> Sequence[ChatMessage]:
-        if self._has_fitted(messages):
-            return messages
-        rows = rows_of(messages, _SHAPE)
-        fitted = await self._fitters().fit_async([row.wire for row in rows], **self._beside(words))
-        return _FittedMessages(messages_of(fitted, rows, messages, _SHAPE), self)
+    def _sent(
+        self, rows: list[Row], messages: Sequence[ChatMessage]
+    ) -> Callable[[Fitted], _FittedMessages]:
+        return lambda fitted: _FittedMessages(messages_of(fitted, rows, messages, _SHAPE), self)
 
     def _has_fitted(self, messages: Sequence[ChatMessage]) -> bool:
         """Whether these messages are what one call of this model hands to another."""
@@ -189,3 +203,8 @@ class _ChatThatFits:
             "tools": tools if tools and is_definitions else None,
             "window": lambda: self.metadata.context_window,  # type: ignore[attr-defined]
         }
+
+
+def _rows_and_wires(messages: Sequence[ChatMessage]) -> tuple[list[Row], list[dict[str, Any]]]:
+    rows = rows_of(messages, _SHAPE)
+    return (rows, [row.wire for row in rows])

@@ -13,7 +13,8 @@ from minisweagent.models.utils.actions_toolcall import BASH_TOOL
 
 from .._errors import FormatError
 from .._fitter import Fitter
-from ._host import check_words, near_word, own_messages
+from ._chat_messages import content_after, wires_of
+from ._host import Fitters, check_words, near_word, own_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,15 +63,16 @@ class FittedModel:
 
     def __init__(self, model: Any, fitter: Fitter, *, on_fit: Callable[[Fitted], object] | None = None) -> None:
         self._model = model
-        self._fitter = fitter
-        self._on_fit = on_fit
+        self._fitters = Fitters("openai-chat", on_fit, fitter=fitter)
 
     def query(self, messages: list[dict[str, Any]], **words: Any) -> Any:
-        """The model's answer to what fits of the messages."""
-        fitted = self._fitter.fit([_sent(index, message) for index, message in enumerate(messages)], tools=[BASH_TOOL])
-        if self._on_fit is not None:
-            self._on_fit(fitted)
-        return self._model.query(own_messages(fitted, messages, _edited, lambda message: message), **words)
+        """The model's answer to what fits of the messages. What its provider refuses as too long is made smaller, once."""
+        wires = [_sent(index, message) for index, message in enumerate(messages)]
+
+        def query(fitted: Fitted) -> Any:
+            return self._model.query(own_messages(fitted, wires, messages, _edited, lambda message: message), **words)
+
+        return self._fitters.send(query, wires, tools=[BASH_TOOL])
 
     def __getattr__(self, name: str) -> Any:
         if name == "_model":  # a copy that is not filled yet
@@ -88,8 +90,9 @@ def _sent(index: int, message: dict[str, Any]) -> dict[str, Any]:
         raise FormatError(
             f"messages[{index}]: of OpenAI's Responses; give the agent a model that speaks chat completions"
         )
-    return {key: value for key, value in message.items() if key != "extra"}
+    return {key: value for key, value in {**message, **wires_of([message])[0]}.items() if key != "extra"}
 
 
 def _edited(own: dict[str, Any], message: dict[str, Any], _texts: Texts) -> dict[str, Any]:
-    return {**message, "extra": own["extra"]} if "extra" in own else message
+    after = {**message, "content": content_after(own.get("content"), message.get("content"))}
+    return {**after, "extra": own["extra"]} if "extra" in own else after

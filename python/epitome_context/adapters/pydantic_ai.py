@@ -11,19 +11,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability
+from pydantic_ai.exceptions import RetryModelRequest
 
-from ._host import Fitters, definition
+from ._host import Fitters, definition, overflow_of
 from ._pydantic_ai_messages import messages_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
-    from ._host import FitterWords
+    from ._host import BesideWords, FitterWords
 
 
 class EpitomeCapability(AbstractCapability[Any]):
@@ -33,12 +35,14 @@ class EpitomeCapability(AbstractCapability[Any]):
     one. Without any of them, the model's profile tells its window (`context_window`). `on_fit` is called with what became of
     the messages (`Fitted`), before each request.
 
-    One capability may serve many agents and runs: each `conversation_id` is a conversation of its own. Raises `Infeasible`
-    where what must stay is larger than the budget.
+    One capability may serve many agents and runs: each `conversation_id` is a conversation of its own. Where a provider refuses a
+    request as too long, it is made smaller and sent once more. Raises `Infeasible` where what must stay is larger than the
+    budget.
     """
 
     def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
+        self._refusals: dict[str, Exception] = {}  # of requests that are about to be made again, by the run
 
     @classmethod
     def get_serialization_name(cls) -> str | None:
@@ -51,16 +55,31 @@ class EpitomeCapability(AbstractCapability[Any]):
         """The request with what fits in place of its messages."""
         model, parameters = request_context.model, request_context.model_request_parameters
         rows = rows_of(request_context.messages)
-        fitted = await self._fitters.fit_async(
-            [row.wire for row in rows],
-            window=lambda: model.context_window,
-            system="\n\n".join(part.content for part in parameters.instruction_parts or []) or None,
-            tools=_definitions(parameters),
-            key=ctx.conversation_id or "",
-        )
+        wires = [row.wire for row in rows]
+        beside: BesideWords = {
+            "window": lambda: model.context_window,
+            "system": "\n\n".join(part.content for part in parameters.instruction_parts or []) or None,
+            "tools": _definitions(parameters),
+            "key": ctx.conversation_id or "",
+        }
+        refusal = self._refusals.pop(ctx.run_id or "", None)
+        if refusal is None:
+            fitted = await self._fitters.fit_async(wires, **beside)
+        else:
+            fitted = await self._fitters.fit_after_async(refusal, wires, **beside)
         if fitted.unchanged:
             return request_context
         return replace(request_context, messages=messages_of(fitted, rows, request_context.messages))
+
+
+    async def on_model_request_error(
+        self, ctx: RunContext[Any], *, request_context: ModelRequestContext, error: Exception
+    ) -> ModelResponse:
+        """Has a request that was refused as too long made again, once; it is prepared anew, and smaller."""
+        if request_context.attempt > 1 or overflow_of(error) is None:
+            raise error
+        self._refusals[ctx.run_id or ""] = error
+        raise RetryModelRequest from error
 
 
 def _definitions(parameters: ModelRequestParameters) -> list[dict[str, Any]] | None:

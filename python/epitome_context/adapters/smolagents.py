@@ -33,7 +33,7 @@ class FittedModel(Model):
     became of the messages (`Fitted`), before each call. `tools` are two tools for an agent that bring back what left.
 
     One model may serve many agents: conversations are told apart by their beginnings. Raises `Infeasible` where what must stay
-    is larger than the budget.
+    is larger than the budget. Where a provider refuses messages as too long, they are made smaller and sent once more.
     """
 
     def __init__(
@@ -50,7 +50,10 @@ class FittedModel(Model):
 
     def generate(self, messages: list[ChatMessage], *given: Any, **words: Any) -> ChatMessage:
         """The model's answer to what fits."""
-        return self._model.generate(self._fit(messages), *given, **words)
+        wires = wires_of(messages)
+        return self._fitters.send(
+            lambda fitted: self._model.generate(_sent(fitted, wires, messages), *given, **words), wires
+        )
 
     def __call__(self, messages: list[ChatMessage], *given: Any, **words: Any) -> ChatMessage:
         """The same."""
@@ -73,13 +76,10 @@ class FittedModel(Model):
             return found
 
         def generate_stream(messages: list[ChatMessage], *given: Any, **words: Any) -> Iterator[Any]:
-            stream: Iterator[Any] = found(self._fit(messages), *given, **words)
-            return stream
+            wires = wires_of(messages)
+            return self._fitters.stream(lambda fitted: found(_sent(fitted, wires, messages), *given, **words), wires)
 
         return generate_stream
-
-    def _fit(self, messages: list[ChatMessage]) -> list[ChatMessage]:
-        return own_messages(self._fitters.fit(wires_of(messages)), messages, edited, inserted)
 
     @property
     def tools(self) -> list[Tool]:
@@ -101,6 +101,10 @@ class FittedModel(Model):
                 left.search_history,
             ),
         ]
+
+
+def _sent(fitted: Fitted, wires: list[dict[str, Any]], messages: list[ChatMessage]) -> list[ChatMessage]:
+    return own_messages(fitted, wires, messages, edited, inserted)
 
 
 class _LookUp(Tool):

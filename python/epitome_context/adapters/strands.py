@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from strands import tool
 from strands.agent.conversation_manager import ConversationManager
-from strands.hooks import BeforeModelCallEvent
+from strands.hooks import AfterModelCallEvent, BeforeModelCallEvent
 from strands.types.exceptions import ContextWindowOverflowException
 
 from .._errors import Infeasible
-from ._host import Fitters, definition
+from ._host import Fitters, definition, overflow_of
 from ._log import Log
 from ._parts import messages_of, rows_of
 from ._strands_messages import StrandsShape
@@ -53,16 +53,29 @@ class EpitomeConversationManager(ConversationManager):
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._log = Log()
         self._state: str | None = None
+        self._is_again = False  # whether a call is made again that was refused
 
     def register_hooks(self, registry: HookRegistry, **words: Any) -> None:
         """Has the messages fitted before each call of the model."""
         super().register_hooks(registry, **words)
         registry.add_callback(BeforeModelCallEvent, self._before_call)
+        registry.add_callback(AfterModelCallEvent, self._after_call)
 
     async def _before_call(self, event: BeforeModelCallEvent) -> None:
         from .._async import in_thread
 
         await in_thread(self._fit, event.agent)
+
+    async def _after_call(self, event: AfterModelCallEvent) -> None:
+        """Has a call made again, once, that was refused as too long in words that Strands does not know."""
+        error = event.exception
+        if error is None or self._is_again or isinstance(error, ContextWindowOverflowException) or not overflow_of(error):
+            self._is_again = False
+            return
+        from .._async import in_thread
+
+        await in_thread(self.reduce_context, event.agent, error)
+        self._is_again = event.retry = True
 
     def apply_management(self, agent: Agent, **words: Any) -> None:
         """Fits the messages. Where they cannot be fitted they stay, and the next call of the model raises `Infeasible`."""

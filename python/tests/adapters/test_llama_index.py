@@ -26,7 +26,7 @@ from work import ANSWER, TASK, check_kept, check_sent, read
 import epitome_context as epitome
 from epitome_context.adapters._llama_index_messages import LlamaIndexShape
 from epitome_context.adapters._parts import _message_of, _row_after, rows_of
-from epitome_context.adapters.llama_index import EpitomeMemory, recall_tools, wrap_llm
+from epitome_context.adapters.llama_index import EpitomeMemory, _FittedMessages, recall_tools, wrap_llm
 
 BUDGET = 8_000  # a step of two results is a quarter of what the other tests have
 SHAPE = LlamaIndexShape()
@@ -176,9 +176,10 @@ def test_a_call_that_calls_another_is_fitted_once() -> None:
     list(llm.stream_chat(talk))
     asyncio.run(awaited())
     assert len(fits) == len(llm.sent) == 4 and all(sent == llm.sent[0] for sent in llm.sent)
-    assert type(copy.deepcopy(llm._fit(talk, {}))) is list, "a copy does not hold the model"
+    handed = _FittedMessages(llm.sent[0], llm)
+    assert type(copy.deepcopy(handed)) is list, "a copy does not hold the model"
     other = wrap_llm(Scripted(parts=0), budget=BUDGET // 4)
-    other.chat(llm._fit(talk, {}))
+    other.chat(handed)
     assert epitome.count_tokens(wires_of(other.sent[0])) <= BUDGET // 4, "what fits one model may not fit another"
 
 

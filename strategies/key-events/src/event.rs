@@ -1,5 +1,6 @@
 //! Finds the key event of each unit.
 
+use epitome_strategy::commands::{Action, action, check_key, is_check, script_of};
 use epitome_strategy::text::{ceil_boundary, floor_boundary};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{
@@ -53,31 +54,6 @@ pub(crate) struct Event {
     pub(crate) what: String,
 }
 
-/// Words of commands that run tests.
-const TEST_WORDS: &[&str] = &[
-    "cargo test",
-    "go test",
-    "npm test",
-    "npm run test",
-    "pnpm test",
-    "yarn test",
-    "bun test",
-    "mvn test",
-    "gradle test",
-    "dotnet test",
-    "make test",
-    "make check",
-    "pytest",
-    "unittest",
-    "jest",
-    "vitest",
-    "phpunit",
-    "rspec",
-    "ctest",
-    "tox",
-];
-/// Words of commands that record or publish work.
-const COMMIT_WORDS: &[&str] = &["git commit", "git push", "git merge", "git tag", "git rebase", "pr create"];
 /// The bytes at the beginning and at the end of a command's output that are read for its outcome.
 const OUTPUT_ENDS: (usize, usize) = (200, 400);
 
@@ -112,14 +88,21 @@ pub(crate) fn events(view: &View<'_>, settings: &Settings) -> Vec<Option<Event>>
 /// Returns the event in a tool's output.
 fn came_out(view: &View<'_>, output: &ToolOutput<'_>, call: Option<&Call<'_>>) -> Option<(Kind, String)> {
     let shell = call.filter(|call| call.kind == ToolKind::Shell);
-    let mut words = COMMIT_WORDS.iter().chain(TEST_WORDS);
-    if let Some(call) = shell
-        && let Some(word) = words.find(|word| is_word_of(call.arguments, word))
-    {
-        return Some((Kind::Outcome, format!("{} ran `{word}`", output.tool)));
+    if let Some(what) = shell.and_then(|call| script_of(call)).and_then(|script| milestone(&script)) {
+        return Some((Kind::Outcome, format!("{} ran `{what}`", output.tool)));
     }
     let failed = output.is_error || shell.is_some() && ends_have(view, output.text, Cue::Error);
     failed.then(|| (Kind::Failure, format!("{} failed", output.tool)))
+}
+
+/// Returns the command of a script that checks the project, or that records or publishes work.
+fn milestone(script: &str) -> Option<String> {
+    let commands = script.split(['\n', ';', '&', '|']).map(str::trim);
+    commands.into_iter().find_map(|command| match action(command) {
+        _ if is_check(command) => Some(check_key(command)),
+        Action::Commit => Some(command.split_whitespace().take(2).collect::<Vec<_>>().join(" ")),
+        _ => None,
+    })
 }
 
 /// Returns the event in the messages of a unit.
@@ -201,13 +184,4 @@ fn ends_have(view: &View<'_>, text: &str, cue: Cue) -> bool {
         return has(text);
     }
     has(&text[..floor_boundary(text, head)]) || has(&text[ceil_boundary(text, text.len() - tail)..])
-}
-
-/// Whether a command holds a word that is not part of a longer one.
-fn is_word_of(command: &str, word: &str) -> bool {
-    let goes_on = |char: Option<char>| char.is_some_and(|char| char.is_alphanumeric() || char == '_');
-    !word.is_empty()
-        && command.match_indices(word).any(|(at, _)| {
-            !goes_on(command[..at].chars().next_back()) && !goes_on(command[at + word.len()..].chars().next())
-        })
 }

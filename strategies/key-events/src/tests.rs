@@ -46,14 +46,14 @@ fn tool_results_are_events() {
     check(r#"Edit c1 {"file_path":"a.rs"}"#, "c1: ok", &["changed a.rs"]);
     check(r#"Edit c1 {"file_path":"a.rs"}"#, "c1 error: no", &["Edit failed"]);
     check(r#"Write c1 {"file_path":"a.rs"}"#, "c1: ok", &["wrote a.rs"]);
-    check(r#"Bash c1 {"command":"make"}"#, "c1: exit code 2", &["Bash failed"]);
+    check(r#"Bash c1 {"command":"./deploy.sh"}"#, "c1: exit code 2", &["Bash failed"]);
     check(r#"Bash c1 {"command":"ls"}"#, "c1: a.rs", &[]);
     check(r#"Bash c1 {"command":"cargo test -p a"}"#, "c1: x", &["Bash ran `cargo test`"]);
     check(r#"Bash c1 {"command":"cat cargo tests"}"#, "c1: x", &[]);
     check(r#"Bash c1 {"command":"git commit -m x"}"#, "c1: x", &["Bash ran `git commit`"]);
     // Neither in the first nor in the last lines.
     check(r#"Bash c1 {"command":"cat log"}"#, "c1:\n  line … x100 lines\n  error\n  line … x100 lines", &[]);
-    assert_eq!(events("assistant: I run it.\ntextcall bash: make\nuser(output): exit code: 2"), ["bash failed"]);
+    assert_eq!(events("assistant: I run it.\ntextcall bash: ./deploy.sh\nuser(output): exit code: 2"), ["bash failed"]);
 }
 
 /// A task, then steps of about 43 tokens: a change, a look, a failure, a look, a decision, and twelve looks.

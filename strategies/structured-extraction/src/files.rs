@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::ops::Range;
 
 use epitome_strategy::{FileAccess, Language, Tokens, View};
 
@@ -21,9 +20,15 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Returns as many as fit into `budget` tokens of the files that calls of `units` named, changed ones first; those
+    /// Returns as many as fit into `budget` tokens of the files that calls of a run's units named, changed ones first; those
     /// in an `earlier` block's list come last, and those that are `told` elsewhere are left out. Linear.
-    pub(crate) fn new(view: &View<'_>, units: &Range<usize>, earlier: &Self, told: &Self, budget: Tokens) -> Self {
+    pub(crate) fn new(
+        view: &View<'_>,
+        is_of_run: impl Fn(u32) -> bool,
+        earlier: &Self,
+        told: &Self,
+        budget: Tokens,
+    ) -> Self {
         let mut files = Self::default();
         let mut seen: HashSet<&str> = told.paths().collect();
         let mut left = budget;
@@ -31,8 +36,8 @@ impl Files {
         for wants_change in [true, false] {
             let of_calls = events.iter().rev().filter(|event| {
                 let is_change = matches!(event.access, FileAccess::Edit | FileAccess::Write);
-                let unit = view.facts().calls()[event.call as usize].unit as usize;
-                !event.failed && is_change == wants_change && units.contains(&unit)
+                let unit = view.facts().calls()[event.call as usize].unit;
+                !event.failed && is_change == wants_change && is_of_run(unit)
             });
             let (into, known) =
                 if wants_change { (&mut files.changed, &earlier.changed) } else { (&mut files.read, &earlier.read) };
@@ -77,18 +82,17 @@ impl Files {
         text
     }
 
-    /// Adds the files in a line of an earlier block's list; `false` where the line is not of such a list.
-    pub(crate) fn read_line(&mut self, line: &str) -> bool {
+    /// Adds the files in a line of an earlier block's list; other lines have none.
+    pub(crate) fn read_line(&mut self, line: &str) {
         for language in [Language::English, Language::Chinese] {
             for (label, paths) in [(changed_label(language), &mut self.changed), (read_label(language), &mut self.read)]
             {
                 if let Some(listed) = line.strip_prefix(label) {
                     paths.extend(listed.split(BETWEEN).map(str::to_owned));
-                    return true;
+                    return;
                 }
             }
         }
-        false
     }
 }
 

@@ -1,22 +1,17 @@
 #![doc = include_str!("../README.md")]
 
 mod block;
-mod choose;
 mod extract;
 mod files;
-mod gather;
 mod newest;
-mod plan_state;
 mod section;
 mod settings;
-mod snippets;
-mod value;
 
 use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, Tokens, View, strategy};
+use epitome_transcript::lines::{Source, Worth};
 
-use crate::extract::{BLOCK_OVERHEAD, Source, split};
-use crate::gather::SnippetCollector;
-use crate::newest::Cuts;
+use crate::extract::{BLOCK_OVERHEAD, Extraction};
+use crate::section::Section;
 pub use crate::settings::Settings;
 
 /// Where the blocks leave more than this part of the room (one in so many) unused, the newest part gets it.
@@ -42,50 +37,42 @@ impl Strategy for StructuredExtraction {
             (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
         let free_tokens: Tokens = free.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();
         let fixed = goal.current.saturating_sub(free_tokens) + BLOCK_OVERHEAD;
-        let values = value::values(view);
-        let cuts = self.cut_newest(view, goal, fixed, &values);
-        let room = (goal.target + cuts.saved).saturating_sub(fixed);
+        let of_newest = newest::newest(view).map_or(0, |unit| view.unit_tokens(unit));
+        let beside = goal.target.saturating_add(of_newest).saturating_sub(fixed);
+        let (cuts, saved) = newest::cuts(view, goal, (f64::from(beside) * self.settings.newest_share) as Tokens);
+        let room = (goal.target + saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
-        let mut gathered = SnippetCollector::new(view);
-        // This is nearly all of the work, and useless once the work is cancelled.
-        split(view, &free, tail)
-            .0
-            .iter()
-            .take_while(|_| !view.is_cancelled())
-            .for_each(|unit| gathered.unit(*unit as usize));
-        let source = Source {
+        let source = Source::read(view, block::read);
+        let worth = Worth::new(view, &source);
+        if view.is_cancelled() {
+            return Ok(Plan::decline("the compaction was given up"));
+        }
+        let sections = Section::of_lines(view, &source);
+        let extraction = Extraction {
             view,
             goal,
             settings: &self.settings,
             free: &free,
             free_tokens,
             room,
-            gathered: &gathered,
-            values: &values,
-            cuts: &cuts,
+            source: &source,
+            worth: &worth,
+            sections: &sections,
         };
-        let mut extract = match source.extract(tail) {
+        let mut extract = match extraction.extract(tail) {
             Ok(extract) => extract,
             // Without a block, the newest output is still cut by the worth of its passages.
-            Err(reason) => return Ok(Plan::from_edits(cuts.edits, reason)),
+            Err(reason) => return Ok(Plan::from_edits(cuts, reason)),
         };
         // Where the old part has no more lines worth their tokens, more of the newest part stays as it was.
         if extract.spare > room / SPARE_PART
-            && let Ok(longer) = source.extract(tail + extract.spare)
+            && let Ok(longer) = extraction.extract(tail + extract.spare)
         {
             extract = longer;
         }
         let mut edits = extract.edits;
-        edits.extend(cuts.edits);
+        edits.extend(cuts);
         Ok(Plan::from_edits(edits, ""))
-    }
-}
-
-impl StructuredExtraction {
-    /// Returns the cuts of the newest step, where it takes more than its share of the room beside `fixed` messages.
-    fn cut_newest(&self, view: &View<'_>, goal: &Goal, fixed: Tokens, values: &[f32]) -> Cuts {
-        let room = goal.target.saturating_add(newest::tokens(view)).saturating_sub(fixed);
-        newest::cuts(view, (f64::from(room) * self.settings.newest_share) as Tokens, values)
     }
 }
 

@@ -1,9 +1,9 @@
-//! The block's parts, and its words in both languages.
+//! The block's parts, and which of them a line belongs to.
 
-use epitome_strategy::{Language, Tokens, View};
+use std::collections::HashSet;
 
-/// Tokens of the line that names the source of a group of lines.
-pub(crate) const HEADER_TOKENS: f32 = 5.0;
+use epitome_strategy::{Cue, Cues, Language, View};
+use epitome_transcript::lines::{Kind, Line, Source};
 
 /// The block's parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,11 +43,30 @@ impl Section {
             |section: &Self| [Language::English, Language::Chinese].iter().any(|it| section.heading(*it) == line);
         Self::ALL.into_iter().find(opens)
     }
-}
 
-/// Returns the tokens of all headings.
-pub(crate) fn headings(view: &View<'_>, language: Language) -> Tokens {
-    Section::ALL.iter().map(|section| view.count(section.heading(language)) + 2).sum::<Tokens>() + 8
+    /// Returns the section of each line of a session. Of lists of tasks the newest is in its own. Linear.
+    pub(crate) fn of_lines(view: &View<'_>, source: &Source) -> Vec<Self> {
+        let decides = view.lexicon().search(Cues::new([Cue::Decision]));
+        let asks = view.lexicon().search(Cues::new([Cue::Question]));
+        // A typed message answers what the model said before it.
+        let typed = source.passages.windows(2).filter(|pair| pair[1].kind == Kind::Typed);
+        let answered: HashSet<u32> = typed.map(|pair| pair[0].message).collect();
+        let section = |line: &Line| {
+            let passage = &source.passages[line.passage as usize];
+            match passage.kind {
+                Kind::Typed | Kind::Told if line.demand > 0.0 => Self::Requests,
+                Kind::Argument if passage.action.is_some_and(|action| source.actions[action as usize].lists_tasks) => {
+                    Self::Tasks
+                }
+                Kind::Said | Kind::Answer if decides.has(line.text()) => Self::Decisions,
+                Kind::Said | Kind::Answer if asks.has(line.text()) && !answered.contains(&passage.message) => {
+                    Self::Questions
+                }
+                _ => Self::Details,
+            }
+        };
+        source.lines.iter().map(section).collect()
+    }
 }
 
 /// Returns a word of the block in the session's language.

@@ -2,53 +2,12 @@
 
 use std::collections::HashMap;
 
+use epitome_strategy::commands::{Action as Effect, action as effect, is_looking};
 use epitome_strategy::tools::ToolKind;
 
 use crate::passage::Action;
 use crate::source::Source;
 use crate::terms::hash;
-
-/// Commands that show the content of files and of a repository. Source: the recorded agents' commands.
-const READING_COMMANDS: &[&str] =
-    &["cat ", "sed -n", "head ", "tail ", "nl ", "grep ", "rg ", "ls", "find ", "Get-Content", "git show", "git diff"];
-
-/// Commands that report a state. Source: as above.
-const STATE_COMMANDS: &[&str] = &[
-    "git status",
-    "git log",
-    "git diff --stat",
-    "git branch",
-    "git push",
-    "git commit",
-    "git show",
-    "gh pr",
-    "gh run",
-    "gh issue",
-    "gh repo",
-    "pytest",
-    "go test",
-    "go build",
-    "go vet",
-    "cargo test",
-    "cargo build",
-    "cargo check",
-    "cargo clippy",
-    "npm test",
-    "npm run",
-    "pnpm test",
-    "pnpm run",
-    "yarn test",
-    "yarn build",
-    "bun test",
-    "bun run",
-    "make",
-    "tsc",
-    "eslint",
-    "ruff",
-    "mypy",
-    "mvn",
-    "gradle",
-];
 
 /// Returns the request of a call: its line without the tool's name, and without a change of the folder in front.
 pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
@@ -79,12 +38,14 @@ pub(crate) fn newest_of_same(source: &Source) -> HashMap<u64, u32> {
 pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
     let asked = request_of(source, action);
     matches!(action.kind, ToolKind::Read | ToolKind::Search | ToolKind::Web)
-        || (action.kind == ToolKind::Shell && READING_COMMANDS.iter().any(|command| asked.starts_with(command)))
+        || (action.kind == ToolKind::Shell && is_looking(asked))
 }
 
 /// Whether a call reports a state: of a repository, a build, a test.
 pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
-    action.kind == ToolKind::Shell && STATE_COMMANDS.iter().any(|command| request_of(source, action).contains(command))
+    let asked = request_of(source, action);
+    let is_of_repository = asked.starts_with("git ") || asked.starts_with("gh ");
+    action.kind == ToolKind::Shell && (is_of_repository || matches!(effect(asked), Effect::Run | Effect::Commit))
 }
 
 /// Returns the file that a call reads or changes, by its name without folders.

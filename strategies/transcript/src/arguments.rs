@@ -61,7 +61,7 @@ const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirect
 
 /// The kind of a line of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Sign {
+pub enum Sign {
     /// Text that a change removes, or must match.
     Old,
     /// Text that a change puts in.

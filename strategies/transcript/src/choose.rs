@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::changes::replaced_lines;
-use crate::companions::Companions;
-use crate::nesting::Nesting;
+use crate::heads::Heads;
 use crate::passage::Kind;
 use crate::source::Source;
 use crate::terms::KeyMap;
@@ -28,11 +27,12 @@ const PRICE: f32 = 0.9;
 /// terms worth less elsewhere, so entries go out of date: [`take_until`](Self::take_until) values the top anew and puts
 /// it back where the next entry is better. Lines next to a taken one gain, so they enter again with their new value;
 /// the old entry is skipped once the line is kept.
-pub(crate) struct Choice<'c> {
+#[derive(Debug)]
+pub struct Choice<'c> {
     source: &'c Source,
     worth: &'c Worth,
     /// Whether each line is kept.
-    pub(crate) kept: Vec<bool>,
+    pub kept: Vec<bool>,
     /// Whether each line takes part at all.
     open: Vec<bool>,
     /// How many kept lines have each term.
@@ -43,29 +43,28 @@ pub(crate) struct Choice<'c> {
     taken: Vec<u32>,
     heap: BinaryHeap<Candidate>,
     /// Tokens of all kept lines.
-    pub(crate) used: u32,
+    pub used: u32,
     /// The lines in the order in which they were taken.
     pub(crate) order: Vec<u32>,
     /// The bound for the lines of each run.
     runs: Bounds,
-    companions: Companions,
-    nesting: Nesting,
+    heads: Heads,
 }
 
 /// The bound for the lines of each run of units, and the tokens that they take.
 #[derive(Debug, Default)]
-pub(crate) struct Bounds {
+pub struct Bounds {
     /// The run of each passage; `None` where its lines have no bound.
-    pub(crate) of_passage: Vec<Option<u32>>,
+    pub of_passage: Vec<Option<u32>>,
     /// The most tokens that the lines of each run may take.
-    pub(crate) most: Vec<u32>,
+    pub most: Vec<u32>,
     used: Vec<u32>,
 }
 
 impl Bounds {
-    /// Returns the same bound for each of `runs` runs.
-    pub(crate) fn new(of_passage: Vec<Option<u32>>, runs: usize, most: u32) -> Self {
-        Self { of_passage, most: vec![most; runs], used: vec![0; runs] }
+    /// Returns bounds of so many tokens for runs: `of_passage` has the run of each passage.
+    pub fn new(of_passage: Vec<Option<u32>>, most: Vec<u32>) -> Self {
+        Self { of_passage, used: vec![0; most.len()], most }
     }
 
     fn run(&self, passage: u32) -> Option<usize> {
@@ -77,6 +76,7 @@ impl Bounds {
     }
 }
 
+#[derive(Debug)]
 struct Candidate {
     density: f32,
     line: u32,
@@ -105,7 +105,7 @@ impl Ord for Candidate {
 impl<'c> Choice<'c> {
     /// Returns a choice among the lines of the passages for which `is_open` holds; the lines of those for which `stays`
     /// holds are shown anyway. Linear in the lines.
-    pub(crate) fn new(
+    pub fn new(
         source: &'c Source,
         worth: &'c Worth,
         is_open: impl Fn(usize) -> bool,
@@ -123,8 +123,7 @@ impl<'c> Choice<'c> {
             used: 0,
             order: Vec::new(),
             runs: Bounds::default(),
-            companions: Companions::default(),
-            nesting: Nesting::default(),
+            heads: Heads::default(),
         };
         for (number, passage) in source.passages.iter().enumerate() {
             if stays(number) {
@@ -139,25 +138,26 @@ impl<'c> Choice<'c> {
         for (line, _) in replaced_lines(source).into_iter().enumerate().filter(|(_, replaced)| *replaced) {
             choice.open[line] = false;
         }
-        choice.companions = Companions::new(source, worth, &choice.open);
-        choice.nesting = Nesting::new(source, &choice.open);
+        choice.heads = Heads::new(source, worth, &choice.open);
         let open = (0..source.lines.len() as u32).filter(|line| choice.open[*line as usize]);
         choice.heap = open.map(|line| Candidate { density: choice.density(line), line }).collect();
         choice
     }
 
     /// Sets bounds for the lines of runs.
-    pub(crate) fn with_bounds(mut self, runs: Bounds) -> Self {
+    pub fn with_bounds(mut self, runs: Bounds) -> Self {
         self.runs = runs;
         self
     }
 
     /// Lowers the bound of a run to `over` tokens under what its lines take, and removes the lines that were taken
     /// last.
-    pub(crate) fn shrink(&mut self, run: usize, over: u32) {
+    pub fn shrink(&mut self, run: usize, over: u32) {
         self.runs.most[run] = self.runs.used[run].saturating_sub(over);
         let mut at = self.order.len();
-        while at > 0 && (self.runs.used[run] > self.runs.most[run] || self.is_orphan(self.order[at - 1])) {
+        while at > 0
+            && (self.runs.used[run] > self.runs.most[run] || is_orphan(&self.heads, &self.kept, self.order[at - 1]))
+        {
             at -= 1;
             let line = self.order[at];
             if self.runs.run(self.source.lines[line as usize].passage) == Some(run) {
@@ -169,15 +169,15 @@ impl<'c> Choice<'c> {
 
     /// Takes lines until they make `room` tokens; a line that is too long for the rest is passed over. Can be called
     /// again with more room.
-    pub(crate) fn take_until(&mut self, room: u32) {
+    pub fn take_until(&mut self, room: u32) {
         self.take_among(room, |_| true);
     }
 
     /// Takes lines for which `is_among` holds until all taken ones make `room` tokens.
-    pub(crate) fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
+    pub fn take_among(&mut self, room: u32, is_among: impl Fn(u32) -> bool) {
         let (mut passed, mut others) = (Vec::new(), Vec::new());
         while let Some(Candidate { density, line }) = self.heap.pop() {
-            if self.kept[line as usize] || self.waits(line) {
+            if self.kept[line as usize] {
                 continue;
             }
             if !is_among(line) {
@@ -262,15 +262,10 @@ impl<'c> Choice<'c> {
     pub(crate) fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
-        while let Some(orphan) = self.order.pop_if(|line| self.nesting.is_orphan(*line, &self.kept)) {
+        while let Some(orphan) = self.order.pop_if(|line| is_orphan(&self.heads, &self.kept, *line)) {
             self.forget(orphan);
         }
         Some(line)
-    }
-
-    /// Whether what a line stands under is not kept.
-    fn is_orphan(&self, line: u32) -> bool {
-        self.nesting.is_orphan(line, &self.kept)
     }
 
     fn forget(&mut self, line: u32) {
@@ -334,7 +329,7 @@ impl<'c> Choice<'c> {
     fn head(&self, line: u32) -> Option<u32> {
         let passage = &self.source.passages[self.source.lines[line as usize].passage as usize];
         let call = passage.action.filter(|_| passage.kind != Kind::Call);
-        self.nesting.parent(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
+        self.heads.above(line).or_else(|| call.map(|action| self.source.actions[action as usize].head))
     }
 
     /// Returns what a line stands under and is not kept yet, the innermost first.
@@ -349,12 +344,7 @@ impl<'c> Choice<'c> {
 
     /// Returns the line that a line is kept with, where it is not kept yet.
     fn companion(&self, line: u32) -> Option<u32> {
-        self.companions.brought_by(line).filter(|other| !self.kept[*other as usize])
-    }
-
-    /// Whether a line is not worth anything yet: it enters again when the line behind it is taken.
-    fn waits(&self, line: u32) -> bool {
-        self.companions.awaited_by(line).is_some_and(|other| !self.kept[other as usize])
+        self.heads.brought_by(line).filter(|other| !self.kept[*other as usize])
     }
 
     /// Returns a line with everything that is taken with it: its companions, what it stands under and these ones'.
@@ -374,6 +364,11 @@ impl<'c> Choice<'c> {
         let [before, next] = self.neighbours(line);
         before.is_none_or(|before| self.kept[before as usize]) || next.is_some_and(|next| self.kept[next as usize])
     }
+}
+
+/// Whether what a line stands under is not kept.
+fn is_orphan(heads: &Heads, kept: &[bool], line: u32) -> bool {
+    heads.above(line).is_some_and(|above| !kept[above as usize])
 }
 
 /// The most lines that are passed over, as too long for the rest, before a choice ends.

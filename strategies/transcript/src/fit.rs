@@ -114,7 +114,7 @@ fn bounds(source: &Source, layout: &Layout) -> Bounds {
         let run = run(passage.unit);
         runs.get(run).is_some_and(|it| it.contains(&passage.unit)).then_some(run as u32)
     });
-    Bounds::new(of_passage.collect(), runs.len(), layout.max_lines)
+    Bounds::new(of_passage.collect(), vec![layout.max_lines; runs.len()])
 }
 
 fn is_newest_words(layout: &Layout, passage: &Passage) -> bool {

@@ -4,15 +4,12 @@ mod actions;
 mod arguments;
 mod changes;
 mod choose;
-mod companions;
 mod counts;
 mod digest;
-mod elements;
 mod excerpts;
-mod failures;
 mod fit;
+mod heads;
 mod layout;
-mod nesting;
 mod outcome;
 mod passage;
 mod pieces;
@@ -32,6 +29,17 @@ pub use crate::settings::Settings;
 use crate::source::Source;
 use crate::worth::Worth;
 
+/// Reading a session as lines of worth, and choosing among them: for strategies that lay the kept lines out in another way.
+pub mod lines {
+    pub use crate::arguments::Sign;
+    pub use crate::choose::{Bounds, Choice};
+    pub use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker, is_transcript, read, write};
+    pub use crate::passage::{Action, Kind, Line, Passage};
+    pub use crate::records::records;
+    pub use crate::source::Source;
+    pub use crate::worth::Worth;
+}
+
 strategy! {
     /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.
     pub struct Transcript(Settings) {
@@ -48,7 +56,7 @@ impl Strategy for Transcript {
     }
 
     fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        let source = Source::read(view);
+        let source = Source::read(view, |_| Vec::new());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));

@@ -1,16 +1,14 @@
 //! How a call ended, and the line of its result that says so.
 
-use epitome_strategy::commands::{exit_code, first_error, is_failure, is_looking, is_search, outcome};
+use epitome_strategy::commands::{
+    exit_code, first_error, is_failure, is_looking, is_search, is_success, outcome, verdict,
+};
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
 
-use crate::failures::{tells_of_failure, tells_of_success, verdict};
-
 /// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
 const LONGEST: usize = 160;
-/// How many of the last lines of a command are read for plain words of its end; above them errors may have been handled.
-const LAST_LINES: usize = 5;
 /// The most lines of a result that is an answer and no content.
 const SHORT_ANSWER: usize = 3;
 
@@ -43,30 +41,20 @@ pub(crate) fn ending<'r>(
     }
     let runs = kind == ToolKind::Shell && !is_looking(asked);
     // What a command shows may speak of errors, and of exit codes.
-    let told = if runs { ending_line(result) } else { answer(kind, asked, result) };
+    let told = if runs { outcome(result) } else { answer(kind, asked, result) };
     let exit =
         if runs { exit_code(result) } else { (kind == ToolKind::Shell).then(|| first_exit_code(result)).flatten() };
     let says = exit.map(|code| code == 0).or_else(|| {
-        let fails = is_error || told.is_some_and(fails);
+        let fails = is_error || told.is_some_and(is_failure);
         let shows = matches!(kind, ToolKind::Read | ToolKind::Search) || (kind == ToolKind::Shell && !runs);
         let verdict = if shows { None } else { verdict(result) };
-        let fine = || flags == Flags::Set || told.is_some_and(tells_of_success) || is_report_of_silence(result);
+        let fine = || flags == Flags::Set || told.is_some_and(is_success) || is_report_of_silence(result);
         if fails { Some(false) } else { verdict.or_else(|| fine().then_some(true)) }
     });
     let line = if says == Some(false) { first_error(result).or(told) } else { told.filter(|_| runs) };
     // A line with the exit code, or of silence, says what the mark says.
     let line = line.filter(|line| line.len() <= LONGEST && exit_code(line).is_none() && !is_report_of_silence(line));
     (says.map(|fine| if fine { Ending::Fine } else { Ending::Failed }), line)
-}
-
-fn fails(line: &str) -> bool {
-    is_failure(line) || tells_of_failure(line)
-}
-
-/// Returns the last line of a command's output that says how it ended.
-fn ending_line(result: &str) -> Option<&str> {
-    let mut last = lines(result).rev().take(LAST_LINES);
-    last.find(|line| fails(line) || tells_of_success(line)).or_else(|| outcome(result))
 }
 
 /// Returns the line of a result other than a command's that says how the call ended. What reads and shows prints content,
@@ -76,10 +64,10 @@ fn answer<'r>(kind: ToolKind, asked: &str, result: &'r str) -> Option<&'r str> {
     let first = lines(result).next()?;
     let count = lines(result).take(SHORT_ANSWER + 1).count();
     match kind {
-        ToolKind::Shell => (count == 1 && fails(first) && is_of_program(first, asked)).then_some(first),
-        ToolKind::Read | ToolKind::Search => (count == 1 && fails(first)).then_some(first),
-        _ if count <= SHORT_ANSWER => lines(result).rev().find(|line| fails(line) || tells_of_success(line)),
-        ToolKind::Edit | ToolKind::Write => (fails(first) || tells_of_success(first)).then_some(first),
+        ToolKind::Shell => (count == 1 && is_failure(first) && is_of_program(first, asked)).then_some(first),
+        ToolKind::Read | ToolKind::Search => (count == 1 && is_failure(first)).then_some(first),
+        _ if count <= SHORT_ANSWER => lines(result).rev().find(|line| is_failure(line) || is_success(line)),
+        ToolKind::Edit | ToolKind::Write => (is_failure(first) || is_success(first)).then_some(first),
         _ => first.to_ascii_lowercase().starts_with("error").then_some(first),
     }
 }

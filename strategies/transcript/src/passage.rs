@@ -11,7 +11,7 @@ use crate::digest::LeftOutCalls;
 
 /// The kind of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Typed by a person.
     Typed,
     /// What a person said through a tool.
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
 
 /// A line that may be kept.
 #[derive(Debug, Clone)]
-pub(crate) struct Line {
+pub struct Line {
     pub(crate) source: Arc<str>,
     /// Its bytes in the text of its block.
     pub(crate) range: Range<usize>,
@@ -42,15 +42,15 @@ pub(crate) struct Line {
     pub(crate) starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
-    /// The line that begins its record, where it is a part of a long one.
-    pub(crate) head: Option<u32>,
     /// The probability that it is a person's demand, or a fact to be kept in mind; 0 where that is unlikely.
-    pub(crate) demand: f32,
-    pub(crate) passage: u32,
+    pub demand: f32,
+    /// Its passage, by position.
+    pub passage: u32,
 }
 
 impl Line {
-    pub(crate) fn text(&self) -> &str {
+    /// Returns its text, without a number that a tool put in front of it.
+    pub fn text(&self) -> &str {
         &self.source[self.range.clone()]
     }
 
@@ -62,17 +62,21 @@ impl Line {
 
 /// Lines of one block with one speaker or tool.
 #[derive(Debug)]
-pub(crate) struct Passage {
-    pub(crate) kind: Kind,
+pub struct Passage {
+    /// Its kind.
+    pub kind: Kind,
+    /// The speaker's name, where it is known.
+    pub(crate) speaker: Option<Arc<str>>,
     /// The unit of the view that contains it, or that contains the summary which covers it.
-    pub(crate) unit: u32,
+    pub unit: u32,
     /// Its message, by number among all that are read.
-    pub(crate) message: u32,
+    pub message: u32,
     /// Its block, where the view itself contains it.
     pub(crate) at: Option<BlockRef>,
-    pub(crate) lines: Range<u32>,
+    /// Its lines.
+    pub lines: Range<u32>,
     /// Its call, by position among the actions.
-    pub(crate) action: Option<u32>,
+    pub action: Option<u32>,
     /// Whether lines behind the last one were left out by an earlier compaction.
     pub(crate) gap_behind: bool,
     /// The calls in front of it that an earlier compaction left out.
@@ -83,14 +87,14 @@ pub(crate) struct Passage {
 
 /// A call.
 #[derive(Debug)]
-pub(crate) struct Action {
+pub struct Action {
     pub(crate) name: Arc<str>,
     pub(crate) kind: tools::ToolKind,
     /// Its line.
-    pub(crate) head: u32,
+    pub head: u32,
     pub(crate) message: u32,
     /// Whether it lists tasks, each with its status.
-    pub(crate) lists_tasks: bool,
+    pub lists_tasks: bool,
     /// How it ended, where that is known.
     pub(crate) ending: Option<Ending>,
     /// The line of its output that says how it ended, where there is a short one.

@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use epitome_strategy::text;
 
-use crate::elements;
-
 /// Bytes of the longest line that is one piece.
 const LONGEST_LINE: usize = 400;
 /// Bytes of the longest line of a typed message that is one piece, and of its shortest sentence that is.
@@ -23,8 +21,6 @@ pub(crate) struct Piece {
     pub(crate) number: Option<Range<usize>>,
     /// Whether it begins a line; otherwise it continues the line of the piece before.
     pub(crate) starts_line: bool,
-    /// The piece that begins its record, by position among all, where another one does.
-    pub(crate) head: Option<usize>,
 }
 
 /// How a text is split.
@@ -38,8 +34,7 @@ pub(crate) enum Cut {
     Sentences,
 }
 
-/// Returns the pieces of a text that have a letter or a digit, in order; long lines of JSON are split between their records and
-/// fields. Lines of marks alone are left out, and of what a tool
+/// Returns the pieces of a text that have a letter or a digit, in order. Lines of marks alone are left out, and of what a tool
 /// printed those of one tag, the numbers of empty lines, an exit code of success and marks of an earlier clearing. Linear.
 pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
     let mut pieces = Vec::new();
@@ -53,26 +48,16 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
         }
         if end - start <= longest {
             if text[start..end].chars().any(char::is_alphanumeric) {
-                pieces.push(Piece { range: start..end, number, starts_line: true, head: None });
+                pieces.push(Piece { range: start..end, number, starts_line: true });
             }
             continue;
         }
         let mut number = number;
-        if let Some(parts) = (cut != Cut::Sentences).then(|| elements::parts(&text[start..end])).flatten() {
-            let first = pieces.len();
-            pieces.extend(parts.into_iter().map(|part| Piece {
-                range: part.range.start + start..part.range.end + start,
-                number: number.take(),
-                starts_line: part.range.start == 0,
-                head: part.head.map(|head| first + head),
-            }));
-            continue;
-        }
         let mut at = start;
         while at < end {
             let rest = &text[at..end];
             let length = if cut == Cut::Sentences { end_of_sentence(rest) } else { end_of_piece(rest) };
-            let piece = Piece { range: at..at + length, number: number.take(), starts_line: at == start, head: None };
+            let piece = Piece { range: at..at + length, number: number.take(), starts_line: at == start };
             if rest[..length].chars().any(char::is_alphanumeric) {
                 pieces.push(piece);
             }
@@ -98,7 +83,7 @@ fn end_of_sentence(line: &str) -> usize {
 
 /// Returns where the first piece of a long line ends: at the last end of a sentence, of a field or of a word within
 /// bounds.
-pub(crate) fn end_of_piece(line: &str) -> usize {
+fn end_of_piece(line: &str) -> usize {
     if line.len() <= PIECE {
         return line.len();
     }

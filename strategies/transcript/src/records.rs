@@ -11,7 +11,7 @@ use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
 
 /// Returns the records of the passages at `passages`, with the lines that are kept. Linear in the passages' lines.
-pub(crate) fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
+pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[bool]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     // The record of each call of the run: results are placed with their calls.
     let mut calls: HashMap<u32, usize> = HashMap::new();
@@ -149,6 +149,10 @@ fn rows(source: &Source, passage: &Passage, kept: &[bool]) -> Rows {
         row_gap = gap_here;
         // A number is shown where lines were left out, so that the place can be found again.
         let is_first = rows.is_empty();
+        if let Some(speaker) = passage.speaker.as_ref().filter(|_| is_first) {
+            row.push_str(speaker);
+            row.push_str(": ");
+        }
         if let Some(number) = line.number().filter(|_| gap_here || is_first) {
             row.push_str(number);
             row.push_str(": ");
@@ -185,7 +189,6 @@ mod tests {
                     sign: Sign::Plain,
                     starts_line: at == 0 || text[..at].ends_with('\n'),
                     gap_before: false,
-                    head: None,
                     demand: 0.0,
                     passage: 0,
                 });
@@ -193,6 +196,7 @@ mod tests {
             }
             let passage = Passage {
                 kind: Kind::Output,
+                speaker: None,
                 unit: 0,
                 message: 0,
                 at: None,

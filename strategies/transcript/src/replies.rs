@@ -17,18 +17,6 @@ const LAST_LINES: usize = 12;
 /// The most options of one question that a reply brings.
 const MOST_OPTIONS: usize = 3;
 
-/// Words for the place of an option in its list, each with the labels that options there have. Source: the recorded replies.
-const ORDINALS: [(&str, [&str; 2]); 6] = [
-    ("first", ["1", "a"]),
-    ("second", ["2", "b"]),
-    ("third", ["3", "c"]),
-    ("fourth", ["4", "d"]),
-    ("1st", ["1", "a"]),
-    ("2nd", ["2", "b"]),
-];
-const ORDINALS_CHINESE: [(&str, [&str; 2]); 4] =
-    [("第一", ["1", "a"]), ("第二", ["2", "b"]), ("第三", ["3", "c"]), ("第四", ["4", "d"])];
-
 /// Returns the lines that each short reply answers, of the passages for which `is_shown` holds, the newest reply first:
 /// the model's question, and the options that the reply names. Linear.
 pub(crate) fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&Passage) -> bool) -> Vec<Vec<u32>> {
@@ -71,7 +59,7 @@ fn lines_for(source: &Source, reply: &str, said: &[u32]) -> Vec<u32> {
     lines
 }
 
-/// Returns the labels of options that a reply names: `2`, `#2`, `B`, `the second one`.
+/// Returns the labels of options that a reply names: `2`, `#2`, `B`.
 fn labels(reply: &str) -> Vec<String> {
     let words: Vec<&str> = reply.split(|char: char| !char.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
     let mut labels: Vec<String> = Vec::new();
@@ -81,12 +69,8 @@ fn labels(reply: &str) -> Vec<String> {
         let is_number = word.len() < 3 && word.bytes().all(|byte| byte.is_ascii_digit());
         if is_number || (is_letter && (is_alone || word.starts_with(|char: char| char.is_ascii_uppercase()))) {
             labels.push(word.to_ascii_lowercase());
-        } else if let Some((_, own)) = ORDINALS.iter().find(|(ordinal, _)| word.eq_ignore_ascii_case(ordinal)) {
-            labels.extend(own.map(str::to_owned));
         }
     }
-    let chinese = ORDINALS_CHINESE.iter().filter(|(ordinal, _)| reply.contains(ordinal));
-    labels.extend(chinese.flat_map(|(_, own)| own.map(str::to_owned)));
     labels
 }
 
@@ -115,9 +99,7 @@ mod tests {
         check("b", &["b"]);
         check("A. is fine, ensure we log", &["a"]);
         check("let's fix #3 too", &["3"]);
-        check("the second one", &["2", "b"]);
         check("option c please", &["c"]);
-        check("第二个", &["2", "b"]);
         check("yes, write it", &[]);
         check("create a draft PR", &[]);
     }

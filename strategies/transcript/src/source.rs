@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_strategy::session::heading::is_missing_result;
-use epitome_strategy::session::{CallId, Content, Heading};
+use epitome_strategy::session::heading::{is_missing_result, without_memories};
+use epitome_strategy::session::{CallId, Content, Heading, Media, MediaSource};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
@@ -21,10 +21,13 @@ const MOST_BYTES: usize = 4_000_000;
 
 /// Everything that may be kept, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Source {
-    pub(crate) passages: Vec<Passage>,
-    pub(crate) lines: Vec<Line>,
-    pub(crate) actions: Vec<Action>,
+pub struct Source {
+    /// The passages.
+    pub passages: Vec<Passage>,
+    /// Their lines.
+    pub lines: Vec<Line>,
+    /// The calls.
+    pub actions: Vec<Action>,
     /// How many messages were read.
     pub(crate) messages: u32,
     /// Calls of the present unit that wait for their results.
@@ -37,6 +40,8 @@ pub(crate) struct Source {
     flags: Flags,
     /// Whether the present unit is the newest step.
     is_newest: bool,
+    /// The name of the present message's speaker.
+    speaker: Option<Arc<str>>,
     /// Calls that an earlier compaction left out in front of the next passage.
     left_out: LeftOutCalls,
     /// Whether an earlier compaction left out what the model said in front of the next passage.
@@ -50,17 +55,24 @@ struct SourcePosition {
     at: Option<BlockRef>,
 }
 
-/// What stands in the lines for a picture or a file that a person gave.
-fn media_name(mime: &str) -> Arc<str> {
-    match mime.split('/').next() {
-        Some(kind @ ("image" | "audio" | "video")) => Arc::from(format!("[{kind}]")),
-        _ => Arc::from("[file]"),
-    }
+/// What stands in the lines for a picture or a file: its kind, and the name, address or id by which it can be had again.
+fn media_name(media: &Media) -> Arc<str> {
+    let kind = match media.mime.split('/').next() {
+        Some(kind @ ("image" | "audio" | "video")) => kind,
+        _ => "file",
+    };
+    let place = match &media.source {
+        MediaSource::Url(place) => Some(place),
+        MediaSource::Base64(_) | MediaSource::Missing => None,
+    };
+    let named: String = media.name.iter().chain(place).map(|name| format!(" {}", one_line(name))).collect();
+    Arc::from(format!("[{kind}{named}]"))
 }
 
 impl Source {
-    /// Reads a view. Linear in it, and in the messages behind its newest transcripts.
-    pub(crate) fn read(view: &View<'_>) -> Self {
+    /// Reads a view; `summary` reads summaries that are no transcripts. Linear in it, and in the messages behind its newest
+    /// transcripts.
+    pub fn read(view: &View<'_>, summary: impl Fn(&str) -> Vec<Record>) -> Self {
         let mut source = Self::default();
         let behind = behind_transcripts(view);
         source.flags = flags(view, &behind);
@@ -76,7 +88,11 @@ impl Source {
                     messages.iter().for_each(|it| source.read_message(it, place, None))
                 }
                 Some(TranscribedContent::Text(text)) => source.read_records(digest::read(text), place),
-                None if matches!(unit.kind, UnitKind::System | UnitKind::Summary) => {}
+                None if unit.kind == UnitKind::System => {}
+                None if unit.kind == UnitKind::Summary => {
+                    let text = view.message(unit.entries.start).plain_text();
+                    source.read_records(summary(without_memories(Heading::body_of(&text))), place);
+                }
                 None => {
                     for position in unit.entries.clone() {
                         source.read_message(view.message(position), place, Some(position as u32));
@@ -109,6 +125,7 @@ impl Source {
         if message.is_system_prompt() {
             return;
         }
+        self.speaker = message.name.as_ref().map(one_line);
         for (index, block) in message.blocks.iter().enumerate() {
             let place =
                 SourcePosition { at: position.map(|message| BlockRef { message, block: index as u32 }), ..place };
@@ -122,14 +139,23 @@ impl Source {
                     let action = self.waiting.get(&result.call_id).copied();
                     let told = speech::typed_ranges(message, index);
                     self.read_output(&result.text, &told, result.is_error, action, place);
+                    let can_be_had =
+                        |media: &&Media| media.name.is_some() || matches!(media.source, MediaSource::Url(_));
+                    for media in result.attachments.iter().filter(can_be_had) {
+                        self.add_name(Kind::Output, &media_name(media), action, place);
+                    }
                 }
                 Content::Media(media) if message.is_typed() => {
-                    let name = media_name(&media.mime);
-                    self.add(Kind::Typed, &name, 0..name.len(), None, SourcePosition { at: None, ..place });
+                    self.add_name(Kind::Typed, &media_name(media), None, place)
                 }
-                Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => {}
+                Content::Media(media) => self.add_name(Kind::Injected, &media_name(media), None, place),
+                Content::Opaque(opaque) if !opaque.kind.is_empty() => {
+                    self.add_name(Kind::Injected, &Arc::from(format!("[{}]", one_line(&opaque.kind))), None, place);
+                }
+                Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
             }
         }
+        self.speaker = None;
         self.messages += 1;
     }
 
@@ -204,12 +230,12 @@ impl Source {
             sign: Sign::Plain,
             starts_line: true,
             gap_before: false,
-            head: None,
             demand: 0.0,
             passage,
         });
         self.passages.push(Passage {
             kind: Kind::Call,
+            speaker: None,
             unit: place.unit,
             message: self.messages,
             at: place.at,
@@ -265,6 +291,11 @@ impl Source {
         self.add(rest, text, at..text.len(), action, place);
     }
 
+    /// Adds a line that stands for something without text.
+    fn add_name(&mut self, kind: Kind, name: &Arc<str>, action: Option<u32>, place: SourcePosition) {
+        self.add(kind, name, 0..name.len(), action, SourcePosition { at: None, ..place });
+    }
+
     fn add(&mut self, kind: Kind, text: &Arc<str>, range: Range<usize>, action: Option<u32>, place: SourcePosition) {
         self.add_signed(kind, text, range, action, Sign::Plain, place);
     }
@@ -297,7 +328,6 @@ impl Source {
                 sign,
                 starts_line: piece.starts_line,
                 gap_before: false,
-                head: piece.head.map(|head| first + head as u32),
                 demand: 0.0,
                 passage,
             });
@@ -305,8 +335,10 @@ impl Source {
         let lines = first..self.lines.len() as u32;
         if !lines.is_empty() {
             let SourcePosition { unit, at } = place;
+            let is_speech = matches!(kind, Kind::Typed | Kind::Said | Kind::Answer);
             self.passages.push(Passage {
                 kind,
+                speaker: self.speaker.clone().filter(|_| is_speech),
                 unit,
                 message: self.messages,
                 at,

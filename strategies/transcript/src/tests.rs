@@ -302,7 +302,6 @@ fn what_a_short_reply_answers_stays() {
         check(&case(&fixture(reply), "tail_share=0").target(170).run(), holds, lacks);
     };
     check("b", &["Which of them do you prefer?", "**B)** two processes share a lock"], &["**A)**"]);
-    check("the third one", &["Which of them do you prefer?", "**C)** a queue stands between"], &[]);
     check("yes", &["Which of them do you prefer?"], &[]);
 }
 

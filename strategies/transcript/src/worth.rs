@@ -71,9 +71,9 @@ const TYPED_TOPIC: f32 = 1.0;
 
 /// The possible contribution of every line to a transcript.
 #[derive(Debug)]
-pub(crate) struct Worth {
+pub struct Worth {
     /// Tokens of each line, its line feed included.
-    pub(crate) tokens: Vec<u32>,
+    pub tokens: Vec<u32>,
     /// The terms of all lines, and the range of each line's terms.
     pub(crate) terms: Vec<u32>,
     pub(crate) spans: Vec<(u32, u32)>,
@@ -94,7 +94,7 @@ impl Worth {
     }
 
     /// Values the lines. Linear in the lines and their terms.
-    pub(crate) fn new(view: &View<'_>, source: &Source) -> Self {
+    pub fn new(view: &View<'_>, source: &Source) -> Self {
         let mut known = Terms::default();
         let mut terms = Vec::new();
         let mut spans = Vec::with_capacity(source.lines.len());

@@ -17,6 +17,7 @@ use crate::{Failure, content_json, fitter, fitter_from_state, problem_of, profil
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'a> {
+    format: &'static str,
     status: &'static str,
     unchanged: bool,
     tokens_before: u32,
@@ -47,6 +48,7 @@ impl<'a> Told<'a> {
             })
         };
         Ok(Self {
+            format: fitted.profile.as_str(),
             status: status_name(fitted),
             unchanged: fitted.is_unchanged(),
             tokens_before: fitted.tokens_before,
@@ -82,13 +84,15 @@ impl Calls {
         let items: Vec<&RawValue> = serde_json::from_slice(messages)
             .map_err(|error| Failure::Format(format!("messages: not a JSON list of messages: {error}")))?;
         let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
-        let request =
-            FitRequest { system: system.beside(), tools: tools.beside(), key: &words.key, ..FitRequest::new(&texts) };
+        let mut request = FitRequest::new(&texts);
+        (request.system, request.tools, request.key) = (system.beside(), tools.beside(), &words.key);
+        request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
         let done = match words.overflow {
             None => fitter.fit(&request),
             Some(limits) => fitter.fit_after(&request, Overflow { limit: limits.limit, actual: limits.actual }),
         };
-        let fitted = done.map_err(|error| Failure::of_fit(error, fitter.profile()))?;
+        let fitted =
+            done.map_err(|error| Failure::of_fit(error, request.profile.unwrap_or_else(|| fitter.profile())))?;
         let told = Told::new(&fitted).map_err(Failure::other)?;
         Ok(Answer::json(&told).with_bytes(fitted.report_json().into_bytes()))
     }
@@ -98,7 +102,10 @@ impl Calls {
         let fitter = self.fitter(words.handle)?;
         match fitter.retrieve(&words.of) {
             None => Ok(Answer::json(&())),
-            Some(content) => Ok(Answer::of_json(content_json(&content, fitter.profile().into())?)),
+            Some(content) => Ok(Answer::of_json(content_json(
+                &content,
+                profile_of(words.format.as_deref(), Some(fitter.profile().into()))?.into(),
+            )?)),
         }
     }
 

@@ -52,6 +52,9 @@ pub(super) struct EngineHandle {
 pub(super) struct Retrieval {
     pub(super) handle: u32,
     pub(super) of: String,
+    /// The form of the messages that left, where it is not the fitter's.
+    #[serde(default)]
+    pub(super) format: Option<String>,
 }
 
 /// What an engine is made of.
@@ -142,6 +145,9 @@ impl FitterWords {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct FitWords {
     pub(super) handle: u32,
+    /// The form of the messages, where they tell it.
+    #[serde(default)]
+    pub(super) format: Option<String>,
     #[serde(default)]
     system: Option<Box<RawValue>>,
     #[serde(default)]

@@ -11,14 +11,9 @@ use super::values::{name_parser, tokens};
 
 #[derive(Debug, Args)]
 pub(crate) struct EvalArgs {
-    /// Files of recorded sessions, and folders of them; Parquet files of them in builds with the feature `parquet`
+    /// Files of recorded sessions, and folders of them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// In Parquet files: the column of the sessions, as text or as lists of messages
-    /// [default: `messages`, or the only one that can be it]
-    #[cfg(feature = "parquet")]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) column: Option<String>,
     /// The methods to measure: default, tournament, a preset, a chain's or strategy's name, chain:a+b+c,
     /// set:KEY=VALUE+KEY=VALUE for the default with other settings, config:FILE, or
     /// baseline:newest|tail|cleared|identifiers. The baselines are always measured
@@ -34,20 +29,6 @@ pub(crate) struct EvalArgs {
     /// With --what probes: ask so many questions of each session also with the question as the focus of the compaction
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) questions: usize,
-    /// With --what probes: show what N passages of a search for each question answer, alone and beside every method's
-    /// context
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(crate) search: Option<u16>,
-    /// Compact to each budget also in N compactions one after the other, such as 3,10, and show every figure beside that of
-    /// one; sessions keep their log
-    #[arg(long, value_name = "N,M", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
-    pub(crate) generations: Vec<u32>,
-    /// The same through these budgets, such as 0.6,0.35,0.15; the last one is the final budget
-    #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', conflicts_with_all = ["generations", "budgets"])]
-    pub(crate) through: Vec<epitome_eval::BudgetSpec>,
-    /// With --generations or --through: write each result as OpenAI chat and read it back before the next compaction
-    #[arg(long)]
-    pub(crate) piped: bool,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
     /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]
@@ -67,7 +48,6 @@ pub(crate) struct EvalArgs {
     pub(crate) filter: FilterArgs,
     /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
     /// each folder
-    /// [default: MANIFEST.md in or beside the folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) labels: Option<PathBuf>,
     /// Draw this many sessions

@@ -73,7 +73,6 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         cases: run.cases,
         summaries: all.summaries,
         differences: all.differences,
-        generations: all.generations,
         groups,
     };
     if args.json {

@@ -44,7 +44,6 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
         EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
-        EvalError::Lake { .. } => Failure::usage(error),
         EvalError::Patterns(_) => Failure::other(error),
     }
 }

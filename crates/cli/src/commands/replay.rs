@@ -245,13 +245,9 @@ fn table(totals: &[Total]) -> String {
     }
     let mut text = format!("\n{STRONG}totals{STRONG:#}\n{}", table.render(width().max(FIGURES)));
     for total in totals.iter().filter(|total| total.waited_micros > 0) {
-        let ahead = match total.waited_micros_ahead {
-            Some(micros) => format!("{} where each is prepared ahead", seconds(micros)),
-            None => "the recordings have no times to tell what preparing ahead would leave of it".to_owned(),
-        };
         let _ = writeln!(
             text,
-            "  {FAINT}{}: waited {} for {}; {ahead}{FAINT:#}",
+            "  {FAINT}{}: waited {} for {}{FAINT:#}",
             total.policy,
             seconds(total.waited_micros),
             plural((total.epochs + total.failed_epochs) as usize, "compaction"),

@@ -26,28 +26,20 @@ fn a_session_is_measured() {
     1 case from 1 session read; macro averages, micro in brackets. Upper bounds on what a model will remember, not accuracies.
 
     budget 0.4
-      method                      bound          FRR  quotes  files  rules  kept  usable  over  invalid  system  failed  unchanged  ms
-      baseline:newest       .600 (.600)  .600 (.600)    .800  1.000   .500  .370   100 %     0        0       0       0       .000  ms
-      baseline:tail         .600 (.600)  .600 (.600)    .800  1.000   .500  .370   100 %     0        0       0       0       .000  ms
-      baseline:cleared      .800 (.800)  .800 (.800)    .800  1.000  1.000  .376   100 %     0        0       0       0       .008  ms
-      baseline:identifiers  .867 (.867)  .867 (.867)    .800  1.000  1.000  .394   100 %     0        0       0       0       .008  ms
-      method                final  speakers  source  fill  out of place
-      baseline:newest        .600     1.000   1.000  .925             0
-      baseline:tail          .600     1.000   1.000  .925             0
-      baseline:cleared      1.000     1.000   1.000  .941             0
-      baseline:identifiers  1.000     1.000   1.000  .985             0
+      method                      bound          FRR  quotes  files  rules  fill  kept  usable  over  invalid  system  failed  unchanged  ms
+      baseline:newest       .600 (.600)  .600 (.600)    .800  1.000   .500  .925  .370   100 %     0        0       0       0       .000  ms
+      baseline:tail         .600 (.600)  .600 (.600)    .800  1.000   .500  .925  .370   100 %     0        0       0       0       .000  ms
+      baseline:cleared      .800 (.800)  .800 (.800)    .800  1.000  1.000  .941  .376   100 %     0        0       0       0       .008  ms
+      baseline:identifiers  .867 (.867)  .867 (.867)    .800  1.000  1.000  .985  .394   100 %     0        0       0       0       .008  ms
 
     baseline:cleared − baseline:newest paired by session, 95 % interval
-      budget            difference    from      to  sessions  more/less
-      0.4     bound         +0.200  +0.200  +0.200         1        1/0
-      0.4     FRR           +0.200  +0.200  +0.200         1        1/0
-      0.4     quotes        +0.000  +0.000  +0.000         1        0/0
-      0.4     files         +0.000  +0.000  +0.000         1        0/0
-      0.4     rules         +0.500  +0.500  +0.500         1        1/0
-      0.4     final         +0.400  +0.400  +0.400         1        1/0
-      0.4     speakers      +0.000  +0.000  +0.000         1        0/0
-      0.4     source        +0.000  +0.000  +0.000         1        0/0
-      0.4     fill          +0.017  +0.017  +0.017         1        1/0
+      budget          difference    from      to  sessions  more/less
+      0.4     bound       +0.200  +0.200  +0.200         1        1/0
+      0.4     FRR         +0.200  +0.200  +0.200         1        1/0
+      0.4     quotes      +0.000  +0.000  +0.000         1        0/0
+      0.4     files       +0.000  +0.000  +0.000         1        0/0
+      0.4     rules       +0.500  +0.500  +0.500         1        1/0
+      0.4     fill        +0.017  +0.017  +0.017         1        1/0
     ");
 }
 
@@ -177,17 +169,11 @@ fn what_is_named_twice_counts_once() {
 }
 
 #[test]
-fn labels_are_found_above_and_their_lack_is_told() {
-    let place = Place::new();
-    std::fs::create_dir_all(place.path("data/dev/part")).unwrap();
-    place.file("data/dev/part/session.jsonl", example("session.jsonl"));
-    place.file("data/dev/MANIFEST.md", "# About something else\n");
-    let line = "eval data/dev/part --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
-    let told = place.run(line);
-    assert_eq!(told.stderr, "there are no kinds of task: --labels names a table of them\n");
-    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/session.jsonl | code |\n");
-    let found = place.run(line);
-    assert_eq!((found.json()["groups"][0]["name"].clone(), found.stderr.as_str()), ("code".into(), ""));
-    place.file("data/MANIFEST.md", "| file | type |\n|---|---|\n| part/other.jsonl | code |\n");
-    assert_eq!(place.run(line).stderr, "none of the files stands in the table of labels\n");
+fn the_lack_of_labels_is_told() {
+    let place = place();
+    let line = "eval session.jsonl --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
+    assert_eq!(place.run(line).stderr, "there are no kinds of task: --labels names a table of them\n");
+    place.file("kinds.md", "| file | type |\n|---|---|\n| other.jsonl | code |\n");
+    let ran = place.run(&format!("{line} --labels kinds.md"));
+    assert_eq!(ran.stderr, "none of the files stands in the table of labels\n");
 }

@@ -1,12 +1,10 @@
 //! What a call asks for: a call of the view, of a message behind a summary, or of a transcript's line.
 
 use epitome_session::{Arguments, Content, Message};
+use epitome_strategy::commands::script_in;
 use epitome_strategy::tools::{self, ToolKind};
 use epitome_strategy::transcript::{ARGUMENT, OUTPUT};
 use epitome_strategy::{Call, Value};
-
-/// The argument keys under which agents pass a shell command.
-const COMMAND_KEYS: &[&str] = &["command", "cmd", "script", "code", "commands", "input"];
 
 /// A call, as far as the kind of task depends on it.
 #[derive(Debug)]
@@ -71,24 +69,13 @@ impl<'a> Asked<'a> {
         self.arguments.contains("\"view\"") || (self.told.is_some() && self.arguments.starts_with("view | "))
     }
 
-    /// Returns the command of a shell call: the text of its arguments, or the string or the list of words in their JSON.
+    /// Returns the command of a shell call: the text of its arguments, or the script in their JSON.
     pub(super) fn command(&self) -> String {
         if let Some(told) = &self.told {
             return told.command.clone();
         }
         let Some(json) = &self.json else { return self.arguments.to_owned() };
-        match COMMAND_KEYS.iter().find_map(|key| json.get(key)) {
-            Some(Value::String(text)) => text.clone(),
-            // `["bash", "-lc", "the command"]`, or one word an element.
-            Some(Value::Array(words)) => {
-                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-                match words.as_slice() {
-                    [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
-                    words => words.join(" "),
-                }
-            }
-            _ => String::new(),
-        }
+        script_in(json).unwrap_or_default()
     }
 
     /// Returns the files that the call changes: those that its arguments or a patch in them name.

@@ -4,7 +4,6 @@
 //! towards even shares where there is little material. `docs/detection.md` has the agreement with labelled sessions.
 
 mod asked;
-mod commands;
 mod signals;
 mod weights;
 

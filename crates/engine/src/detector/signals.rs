@@ -1,12 +1,12 @@
 //! The signals of a view: counts that indicate its kind of task.
 
 use epitome_session::{Content, Heading, HeadingKind, Message, Origin, Role};
+use epitome_strategy::commands::{Action, action};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::{self, Record, Speaker};
 use epitome_strategy::{Cue, CueCounts, Cues, View};
 
 use super::asked::Asked;
-use super::commands::{Action, action};
 
 /// The bytes of a typed message that are searched for cue words: text that is pasted below a request is not the
 /// request.

@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used)]
 
 use epitome_session::{Language, units};
+use epitome_strategy::commands::{Action, action};
 use epitome_strategy::{EntryTokens, Protection};
 use epitome_testkit::FakeCounter;
 use epitome_testkit::fixture::session;
 
-use super::commands::{Action, action};
 use super::*;
 
 fn detect(fixture: &str) -> Verdict {

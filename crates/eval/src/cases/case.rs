@@ -13,7 +13,6 @@ use crate::cases::instructions::demands;
 use crate::cases::needed::{NeededAtom, NeededAtoms, calls};
 use crate::cases::patterns::Patterns;
 use crate::cases::text::{conversation, shown_messages, system};
-use crate::figures::meaning::Meaning;
 
 /// The identity of a case: a session among all that are read, and the cut.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -80,7 +79,6 @@ pub(crate) struct Truth {
     pub(crate) quotes: Patterns,
     pub(crate) files: Patterns,
     pub(crate) instructions: Patterns,
-    pub(crate) meaning: Meaning,
 }
 
 impl Case {
@@ -164,7 +162,6 @@ impl Truth {
             quotes: Patterns::new(&lines, false)?,
             files: Patterns::new(&files, true)?,
             instructions: Patterns::new(&instructions, false)?,
-            meaning: Meaning::new(before)?,
         })
     }
 }

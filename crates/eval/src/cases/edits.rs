@@ -103,7 +103,7 @@ fn patch_lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the files that a message's calls write or change, as they are named there.
-pub(crate) fn written_files(message: &Message, files: &mut Vec<String>) {
+pub fn written_files(message: &Message, files: &mut Vec<String>) {
     each_call(message, &mut |tool, value, text| {
         let tool = plain(tool);
         let views = value.is_some_and(|value| value["command"] == "view" || value["command"] == "undo_edit");
@@ -166,7 +166,7 @@ fn redirected_files(command: &str, files: &mut Vec<String>) {
 }
 
 /// Returns the text by which a result names a file: its last two parts, or its name where it has one part.
-pub(crate) fn short_name(file: &str) -> String {
+pub fn short_name(file: &str) -> String {
     let file = file.trim_end_matches(['/', '\\']);
     let separators: Vec<usize> = file.rmatch_indices(['/', '\\']).map(|(at, _)| at).collect();
     let start = separators.get(1).map_or(0, |at| at + 1);

@@ -144,7 +144,7 @@ pub fn call_atoms(message: &Message) -> Vec<Vec<String>> {
 }
 
 /// Whether a parameter says how a tool runs, not on what.
-pub(crate) fn is_plumbing(key: &str) -> bool {
+pub fn is_plumbing(key: &str) -> bool {
     let plain: String = key.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
     PLUMBING.contains(&plain.to_ascii_lowercase().as_str())
 }

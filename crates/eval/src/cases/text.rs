@@ -53,7 +53,7 @@ fn append_block(block: &Block, text: &mut String) {
 
 /// Returns arguments decoded, `name: value` on a line of its own for each value: escapes of JSON would stick to the
 /// strings behind them.
-pub(crate) fn append_arguments(arguments: &Arguments, text: &mut String) {
+pub fn append_arguments(arguments: &Arguments, text: &mut String) {
     let parsed = match arguments {
         Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
         Arguments::Text(_) => None,
@@ -72,7 +72,7 @@ pub(crate) fn append_arguments(arguments: &Arguments, text: &mut String) {
 }
 
 /// Calls back with every string and number in `value`, with the name of the nearest field that contains it.
-pub(crate) fn leaves(value: &Value, key: &str, visit: &mut impl FnMut(&str, &str)) {
+pub fn leaves(value: &Value, key: &str, visit: &mut impl FnMut(&str, &str)) {
     match value {
         Value::String(text) => visit(key, text),
         Value::Number(number) => visit(key, &number.to_string()),

@@ -21,7 +21,8 @@ impl KeptCount {
         self.of == 0
     }
 
-    pub(crate) fn count(present: &[bool]) -> Self {
+    /// Counts those that are present.
+    pub fn count(present: &[bool]) -> Self {
         Self { kept: present.iter().filter(|present| **present).count() as u32, of: present.len() as u32 }
     }
 }

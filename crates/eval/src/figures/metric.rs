@@ -33,16 +33,6 @@ pub enum Metric {
     User,
     /// Of these, what was read.
     Content,
-    /// Typed messages.
-    Typed,
-    /// Sentences of final answers.
-    Finals,
-    /// Lines under who said them.
-    Speakers,
-    /// Lines under what printed them.
-    Sources,
-    /// Lines of a summary that the agent recorded.
-    OwnSummary,
     /// Tokens of the budget that were used.
     Fill,
 }
@@ -50,12 +40,10 @@ pub enum Metric {
 /// The subject of a metric: tables show one at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    /// Exact strings, files, sentences.
+    /// Exact strings, files, sentences, and how full the budget is.
     Strings,
     /// Probes.
     Probes,
-    /// What was said, with its order and its speakers.
-    Meaning,
 }
 
 named! {
@@ -71,11 +59,6 @@ named! {
         Why = "why",
         User = "user",
         Content = "content",
-        Typed = "typed",
-        Finals = "final",
-        Speakers = "speakers",
-        Sources = "source",
-        OwnSummary = "summary",
         Fill = "fill",
     }
 }
@@ -84,11 +67,8 @@ impl Metric {
     /// Returns its subject.
     pub fn family(self) -> Family {
         match self {
-            Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules => Family::Strings,
+            Self::BoundFrr | Self::Frr | Self::Quotes | Self::Files | Self::Rules | Self::Fill => Family::Strings,
             Self::Probes | Self::Exact | Self::State | Self::Why | Self::User | Self::Content => Family::Probes,
-            Self::Typed | Self::Finals | Self::Speakers | Self::Sources | Self::OwnSummary | Self::Fill => {
-                Family::Meaning
-            }
         }
     }
 
@@ -106,11 +86,6 @@ impl Metric {
             Self::Why => row.scores.probes.count_of(ProbeKind::Why),
             Self::User => row.scores.probes.count_of(ProbeKind::User),
             Self::Content => row.scores.probes.count_of(ProbeKind::Content),
-            Self::Typed => row.scores.meaning.typed,
-            Self::Finals => row.scores.meaning.finals,
-            Self::Speakers => row.scores.meaning.speakers,
-            Self::Sources => row.scores.meaning.sources,
-            Self::OwnSummary => row.scores.meaning.summary,
             Self::Fill => row.scores.fill,
         }
     }

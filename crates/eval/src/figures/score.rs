@@ -9,7 +9,6 @@ use crate::cases::cut::tokens_of;
 use crate::cases::probes::ProbeScores;
 use crate::cases::text::{append, conversation, shown_messages, system};
 use crate::figures::kept::KeptCount;
-use crate::figures::meaning::MeaningScores;
 
 /// The figures of one result. `docs/evaluation.md` defines each.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -27,9 +26,6 @@ pub struct Scores {
     /// Questions whose facts the result shows.
     #[serde(default, skip_serializing_if = "ProbeScores::is_none")]
     pub probes: ProbeScores,
-    /// What was said, with its order and its speakers.
-    #[serde(default, skip_serializing_if = "MeaningScores::is_none")]
-    pub meaning: MeaningScores,
     /// Tokens of the result and those of its budget, where the prefix had more than the budget.
     #[serde(default, skip_serializing_if = "KeptCount::is_none")]
     pub fill: KeptCount,
@@ -63,7 +59,6 @@ impl Scores {
             files: none(self.files),
             rules: none(self.rules),
             probes: self.probes.with_nothing_kept(),
-            meaning: self.meaning.with_nothing_kept(),
             fill: none(self.fill),
             ..Self::default()
         }
@@ -86,7 +81,6 @@ impl Case {
             files: KeptCount::count(&self.truth.files.present(&text)),
             rules: KeptCount::count(&self.truth.instructions.present(&text)),
             probes: ProbeScores::default(),
-            meaning: self.truth.meaning.measure(result),
             fill: if self.prefix_tokens > budget {
                 KeptCount { kept: tokens, of: budget }
             } else {

@@ -26,24 +26,6 @@ pub struct Average {
     pub cases: u32,
 }
 
-/// Lines said only after the newest typed message that are in front of it: there should be none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct MisplacedLines {
-    /// Such lines of all cases.
-    pub lines: u32,
-    /// Cases with any.
-    pub cases: u32,
-    /// How many cases can tell.
-    pub of: u32,
-}
-
-impl MisplacedLines {
-    /// Returns the mean number of lines of a case; `None` where no case can tell.
-    pub fn share(self) -> Option<f64> {
-        (self.of > 0).then(|| f64::from(self.lines) / f64::from(self.of))
-    }
-}
-
 /// The averages of a method at a budget.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
@@ -57,14 +39,8 @@ pub struct Summary {
     pub sessions: u32,
     /// The averages in the order of [`Metric::ALL`].
     pub averages: [Average; Metric::ALL.len()],
-    /// Lines that are in front of the newest typed message though they came after it.
-    pub misplaced: MisplacedLines,
     /// The mean share of the prefix's tokens in the result, over cases with a result.
     pub kept_share: f64,
-    /// The mean of a result's tokens, over cases with a result.
-    pub tokens: f64,
-    /// The mean of the tokens in front of the first changed message, which a provider may still hold in its cache.
-    pub unchanged_tokens: f64,
     /// How many cases have a usable result: within the budget, valid, the system prompt intact.
     pub usable: u32,
     /// How many cases are over the budget.
@@ -124,10 +100,7 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
         cases: rows.len() as u32,
         sessions: sessions.len() as u32,
         averages: Metric::ALL.map(|metric| average(rows, metric, seed)),
-        misplaced: misplaced(rows),
         kept_share: mean(&|row| share(row.scores.tokens, row), &has_result),
-        tokens: mean(&|row| f64::from(row.scores.tokens), &has_result),
-        unchanged_tokens: mean(&|row| f64::from(row.scores.unchanged_tokens), &has_result),
         usable: count(&|row| row.is_usable()),
         over_budget: count(&|row| row.scores.over_budget),
         invalid: count(&|row| row.scores.violation.is_some()),
@@ -136,15 +109,6 @@ fn summary(method: &str, budget: &str, rows: &[&Row], seed: u64) -> Summary {
         unchanged_share: mean(&|row| share(row.scores.unchanged_tokens, row), &has_result),
         cache_loss_tokens: mean(&|row| f64::from(row.scores.cache_loss_tokens), &has_result),
         milliseconds: mean(&|row| row.micros as f64 / 1e3, &|_| true),
-    }
-}
-
-fn misplaced(rows: &[&Row]) -> MisplacedLines {
-    let lines: Vec<u32> = rows.iter().filter_map(|row| row.scores.meaning.misplaced).collect();
-    MisplacedLines {
-        lines: lines.iter().sum(),
-        cases: lines.iter().filter(|lines| **lines > 0).count() as u32,
-        of: lines.len() as u32,
     }
 }
 

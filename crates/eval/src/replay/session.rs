@@ -48,13 +48,8 @@ pub struct ReplayEpoch {
     pub summary: TokenUsage,
     /// The price of these, in dollars.
     pub summary_money: f64,
-    /// How long it took, in microseconds: a person waits this long where it is made when it is suggested; 0 for one of
-    /// the recording.
+    /// How long it took, in microseconds; 0 for one of the recording.
     pub micros: u64,
-    /// How long a person waits where it is prepared from then on and made when there is no room left, in microseconds:
-    /// the rest of its time by the recording's own times. `None` where the recording has no times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub micros_ahead: Option<u64>,
 }
 
 impl ReplayEpoch {
@@ -151,8 +146,8 @@ pub(crate) fn replay<'o>(
         }
         let is_answer = message.role == Role::Assistant && !is_empty(message) && is_said(message);
         if is_answer && !answering && replay.prompt.len() > 0 {
-            replay.compact_if_due(number)?;
-            replay.call_again(number, message)?;
+            replay.compact_if_due()?;
+            replay.call_again(message)?;
             replay.request(message.timestamp);
         }
         answering = is_answer || (answering && is_empty(message));
@@ -182,9 +177,9 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// Makes the calls that the observer asks for before the recording's message `number`: each is a turn of its own, and
+    /// Makes the calls that the observer asks for before a message of the recording: each is a turn of its own, and
     /// may make a compaction due.
-    fn call_again(&mut self, number: usize, message: &Message) -> Result<(), EvalError> {
+    fn call_again(&mut self, message: &Message) -> Result<(), EvalError> {
         while let Some(made) = self.observer.as_mut().and_then(|observer| observer.call_before(message)) {
             self.request(message.timestamp);
             let tokens = made.each_ref().map(|message| u64::from(tokens_of(message)));
@@ -192,7 +187,7 @@ impl Replay<'_, '_> {
             for (message, tokens) in made.iter().zip(tokens) {
                 self.append(message, tokens);
             }
-            self.compact_if_due(number)?;
+            self.compact_if_due()?;
         }
         Ok(())
     }
@@ -273,12 +268,11 @@ impl Replay<'_, '_> {
             summary,
             summary_money: summary.money(&self.model.price),
             micros: 0,
-            micros_ahead: None,
         });
     }
 
     /// Checks the budget, and compacts where it is due. Constant time where it is not.
-    fn compact_if_due(&mut self, number: usize) -> Result<(), EvalError> {
+    fn compact_if_due(&mut self) -> Result<(), EvalError> {
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
         let total = engine.ledger.total();
@@ -308,8 +302,6 @@ impl Replay<'_, '_> {
             cache_loss_tokens = self.changed();
             self.tell_compacted();
         }
-        let room = u64::from(limit.saturating_sub(total));
-        let micros_ahead = self.until_full(number, room).map(|left| micros.saturating_sub(left));
         let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
         let summary = TokenUsage { input: read, uncached: read, output: written, ..TokenUsage::default() };
         self.outcome.epochs.push(ReplayEpoch {
@@ -323,26 +315,7 @@ impl Replay<'_, '_> {
             summary,
             summary_money: summary.money(&self.model.price),
             micros,
-            micros_ahead,
         });
         Ok(())
-    }
-
-    /// Returns the microseconds by the recording's times from the message `number` on until `room` tokens more have
-    /// arrived; the largest number where the session ends before that, `None` where the recording has no times. Linear
-    /// in these messages.
-    fn until_full(&self, number: usize, mut room: u64) -> Option<u64> {
-        let messages = &self.recording.messages[number..];
-        let started = messages.iter().find_map(|message| message.timestamp)?;
-        for (message, tokens) in messages.iter().zip(&self.recording.tokens[number..]) {
-            match room.checked_sub(*tokens) {
-                Some(left) => room = left,
-                None => {
-                    let at = message.timestamp?;
-                    return Some(u64::try_from(at - started).unwrap_or(0).saturating_mul(1_000));
-                }
-            }
-        }
-        Some(u64::MAX)
     }
 }

@@ -39,11 +39,8 @@ pub struct Total {
     pub against_never: Option<f64>,
     /// How long the replays took for each turn, in microseconds.
     pub micros_per_turn: f64,
-    /// How long a person waited for compactions, in microseconds, where each is made when it is suggested.
+    /// How long a person waited for compactions, in microseconds.
     pub waited_micros: u64,
-    /// The same where each is prepared from then on, and made when there is no room left; `None` where there was no
-    /// compaction, or where a recording has no times to tell it by.
-    pub waited_micros_ahead: Option<u64>,
 }
 
 /// Returns the total of each policy, in the order of the sessions' policies.
@@ -69,7 +66,6 @@ impl Total {
     fn new<'a>(policy: &str, rows: impl Iterator<Item = &'a ReplayedSession>, price: &Price) -> Self {
         let mut total = Self { policy: policy.to_owned(), ..Self::default() };
         let (mut kept, mut micros) = (0.0, 0.0);
-        let mut ahead: Option<u64> = Some(0);
         for row in rows {
             total.sessions += 1;
             total.turns += row.turns.len() as u32;
@@ -84,7 +80,6 @@ impl Total {
             for epoch in &row.epochs {
                 total.summary.add(&epoch.summary);
                 total.waited_micros += epoch.micros;
-                ahead = ahead.zip(epoch.micros_ahead).map(|(sum, micros)| sum + micros);
                 total.cache_loss_tokens += epoch.cache_loss_tokens;
                 if epoch.status.is_compaction() {
                     total.epochs += 1;
@@ -94,7 +89,6 @@ impl Total {
                 }
             }
         }
-        total.waited_micros_ahead = ahead.filter(|_| total.epochs + total.failed_epochs > 0);
         total.kept_share = (total.epochs > 0).then(|| kept / f64::from(total.epochs));
         total.summary_money = total.summary.money(price);
         total.money = total.spent.money(price) + total.summary_money;

@@ -1,8 +1,5 @@
 //! From files to cases: one file in memory at a time for each thread.
 
-use std::io::Read as _;
-use std::path::Path;
-
 use epitome::Session;
 use epitome::formats::{ReadOptions, read};
 use epitome::session::Entry;
@@ -11,12 +8,8 @@ use rayon::prelude::*;
 use crate::EvalError;
 use crate::cases::case::{Case, CaseId};
 use crate::cases::files::File;
-use crate::cases::lake::PARQUET;
-#[cfg(feature = "parquet")]
-use crate::cases::lake::{LakeRow, each_block};
 use crate::cases::probes::ProbedCase;
 use crate::cases::recorded::{self, RecordedCase};
-use crate::figures::meaning::{OWN_SUMMARY, last_own_view};
 use crate::figures::row::Row;
 use crate::run::job::Job;
 use crate::run::measure::Measure;
@@ -28,30 +21,8 @@ pub(crate) struct FileRows {
     pub(crate) rows: Vec<Row>,
     pub(crate) cases: usize,
     pub(crate) sessions: usize,
-    /// Why the file, or each of these rows of it, is not a session.
-    pub(crate) problems: Vec<String>,
-}
-
-#[cfg(feature = "parquet")]
-impl FileRows {
-    fn add(&mut self, other: Self) {
-        self.rows.extend(other.rows);
-        self.cases += other.cases;
-        self.sessions += other.sessions;
-        self.problems.extend(other.problems);
-    }
-}
-
-/// Rows of a table in memory at a time.
-#[cfg(feature = "parquet")]
-const ROWS_AT_ONCE: usize = 256;
-
-/// Whether a file begins with these bytes.
-fn begins_with(path: &Path, magic: &[u8]) -> std::io::Result<bool> {
-    let mut first = Vec::new();
-    epitome_shelf::check_plain(path)?;
-    std::fs::File::open(path)?.take(magic.len() as u64).read_to_end(&mut first)?;
-    Ok(first == magic)
+    /// Why the file is not a session.
+    pub(crate) problem: Option<String>,
 }
 
 /// Which sessions are worked on.
@@ -64,61 +35,10 @@ impl Job<'_> {
             return self.of_probes(file, wanted, measure);
         }
         let unreadable = |error| EvalError::Read { file: file.path.display().to_string(), error };
-        if begins_with(&file.path, PARQUET).map_err(unreadable)? {
-            return self.of_parquet(file, wanted, measure);
-        }
         let bytes = epitome_shelf::read_plain(&file.path).map_err(unreadable)?;
-        self.of_bytes(file, None, bytes, wanted, measure)
-    }
-
-    /// The cases of the rows of a Parquet file, each read like a file of its own.
-    #[cfg(feature = "parquet")]
-    fn of_parquet(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<FileRows, EvalError> {
-        let mut found = FileRows::default();
-        let of_row = |row: LakeRow| match row.session {
-            Some(session) => self.of_bytes(file, Some(&row.name), session.into_bytes(), wanted, measure),
-            None => Ok(FileRows::default()),
-        };
-        each_block(&file.path, self.plan.column.as_deref(), ROWS_AT_ONCE, &mut |block| {
-            let of_rows: Vec<Result<FileRows, EvalError>> = block.into_par_iter().map(of_row).collect();
-            of_rows.into_iter().try_for_each(|rows| {
-                found.add(rows?);
-                Ok(())
-            })
-        })?;
-        Ok(found)
-    }
-
-    #[cfg(not(feature = "parquet"))]
-    fn of_parquet(&self, file: &File, _: CaseSelector<'_>, _: bool) -> Result<FileRows, EvalError> {
-        let problem = "is a Parquet file, which this build does not read: build with the feature `parquet`".to_owned();
-        // One that lies in a folder among sessions is like any other file that is none.
-        if self.plan.paths.contains(&file.path) {
-            return Err(EvalError::Lake { file: file.path.display().to_string(), problem });
-        }
-        Ok(FileRows { problems: vec![problem], ..FileRows::default() })
-    }
-
-    /// The cases of the bytes of a file, or of the row `row` of one.
-    fn of_bytes(
-        &self,
-        file: &File,
-        row: Option<&str>,
-        bytes: Vec<u8>,
-        wanted: CaseSelector<'_>,
-        measure: bool,
-    ) -> Result<FileRows, EvalError> {
         let loaded = match read(bytes, ReadOptions::default()) {
             Ok(loaded) => loaded,
-            Err(error) => {
-                let row = row.map_or_else(String::new, |row| format!("row {row}: "));
-                return Ok(FileRows { problems: vec![format!("{row}{error}")], ..FileRows::default() });
-            }
-        };
-        let name_of = |session: &str| match row {
-            Some(row) if loaded.sessions.len() == 1 => row.to_owned(),
-            Some(row) => format!("{row}/{session}"),
-            None => session.to_owned(),
+            Err(error) => return Ok(FileRows { problem: Some(error.to_string()), ..FileRows::default() }),
         };
         let mut found = FileRows { sessions: loaded.sessions.len(), ..FileRows::default() };
         if !self.plan.filter.admits_format(loaded.format.as_str()) {
@@ -129,8 +49,8 @@ impl Job<'_> {
             .sessions
             .par_iter()
             .map(|session| {
-                let session_name = name_of(&session.name);
-                let id = CaseId { file: file.name.clone(), session: session_name, cut_permille: 0, part: None };
+                let (file, name) = (file.name.clone(), session.name.clone());
+                let id = CaseId { file, session: name, cut_permille: 0, part: None };
                 if !self.plan.filter.admits_session(&id) || !wanted(&id) {
                     return Ok((0, Vec::new()));
                 }
@@ -184,19 +104,11 @@ impl Job<'_> {
             }
             return Ok((cases, rows));
         }
-        let own = last_own_view(session);
         for cut in &self.plan.cuts {
             let id = CaseId { cut_permille: (cut.cut * 1000.0).round() as u32, ..id.clone() };
             if let Some(case) = Case::new(id, format, session, cut)? {
                 take(case, None);
             }
-        }
-        // What an agent's own summary comes to is measured once for each session that counts.
-        if let Some(own) = own.filter(|_| cases > 0 && measure) {
-            let part = Some(OWN_SUMMARY.to_owned());
-            let mut case = Case::from_prefix(CaseId { cut_permille: 1000, part, ..id.clone() }, format, own, &[])?;
-            case.task = self.plan.labels.label(&id.file).map(str::to_owned);
-            rows.extend(Measure { job: self, case: &case }.own_summary());
         }
         Ok((cases, rows))
     }

@@ -5,11 +5,9 @@ use std::sync::atomic::Ordering;
 use epitome::session::{Entry, Session};
 use rayon::prelude::*;
 
-use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId};
 use crate::cases::cut::tokens_of;
-use crate::cases::probes::{Probe, ProbeHits, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
-use crate::figures::meaning::{OWN_SUMMARY, OWN_SUMMARY_SHARE};
+use crate::cases::probes::{Probe, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::figures::random::hash;
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
@@ -23,14 +21,6 @@ const OWN_SIZE: &str = "own size";
 /// The name of the hand-off summary of a probed session, alone, among the methods.
 pub const HANDOFF: &str = "hand-off";
 
-/// The name of a search's results for each question of a probed session, alone, among the methods.
-pub const SEARCH: &str = "search";
-
-/// The name of a method's context with a search's results beside it, among the methods.
-pub fn with_search(method: &str) -> String {
-    format!("{method} +search")
-}
-
 /// The name of a method with a question of a probed session as its focus, among the methods.
 pub fn with_question(method: &str) -> String {
     format!("{method} +question")
@@ -40,16 +30,6 @@ pub fn with_question(method: &str) -> String {
 pub(crate) struct Measure<'a> {
     pub(crate) job: &'a Job<'a>,
     pub(crate) case: &'a Case,
-}
-
-/// The sizes before and after.
-struct BudgetStep<'a> {
-    /// Tokens before.
-    prefix: u32,
-    /// The least budget that is fair.
-    floor: u32,
-    budget: &'a str,
-    tokens: u32,
 }
 
 /// The identity of a row within a case.
@@ -81,7 +61,7 @@ impl Measure<'_> {
     }
 
     /// Measures a probed session at every budget: the hand-off summary alone, where there is one, every method, every
-    /// method that takes a focus with a question as its focus, and a search, where these are asked for.
+    /// method that takes a focus with a question as its focus, where that is asked for.
     pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
         let (plan, folder) = (self.job.plan, &probed.folder);
         let probes = &folder.set.probes;
@@ -106,16 +86,10 @@ impl Measure<'_> {
             }
             for method in &plan.methods {
                 let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
-                let way = BudgetStep { prefix: probed.tokens, floor: probed.floor, budget: &name, tokens };
-                rows.extend(self.of_method(method, &way, &score));
+                rows.push(self.of_method(method, &name, tokens, &score));
             }
             rows.extend(self.focused_rows(probes, &name, tokens));
-            if let Some(passages) = plan.search {
-                let hits = ProbeHits::search(&self.case.prefix, probes, passages);
-                rows.extend(self.search_rows(probes, &hits, &name, tokens));
-            }
         }
-        rows.extend(self.own_summary());
         rows
     }
 
@@ -126,11 +100,7 @@ impl Measure<'_> {
         let is_sound = !scores.over_budget && scores.violation.is_none();
         match messages_of(entries, self.case.prefix.tools.as_deref()).ok().filter(|_| is_sound) {
             Some(messages) => Scores { probes: answered(&context_text(&messages)), ..scores },
-            None => Scores {
-                probes: answered("").with_nothing_kept(),
-                meaning: scores.meaning.with_nothing_kept(),
-                ..scores
-            },
+            None => Scores { probes: answered("").with_nothing_kept(), ..scores },
         }
     }
 
@@ -156,60 +126,16 @@ impl Measure<'_> {
         rows
     }
 
-    /// Measures a search's results for each question of a probed session, alone and beside the context of every method.
-    fn search_rows(&self, probes: &[Probe], hits: &ProbeHits, budget: &str, tokens: u32) -> Vec<Row> {
-        let alone = RowIdentity { part: None, budget, tokens, method: SEARCH };
-        let nothing = || MethodOutcome { entries: Some(Vec::new()), problem: None, micros: 0 };
-        let score = |_: &[Entry]| Scores {
-            probes: hits.score_probes(probes, ""),
-            tokens: hits.tokens(),
-            system_intact: true, // it stands alone: there is none that it could have lost
-            ..Scores::default()
-        };
-        let mut rows = vec![self.row(&alone, &nothing, &score)];
-        for method in &self.job.plan.methods {
-            let named = with_search(method.name());
-            let which = RowIdentity { part: None, budget, tokens, method: &named };
-            let answered = |text: &str| hits.score_probes(probes, text);
-            let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
-            rows.push(self.row(&which, &|| method.compact(self.case, tokens), &score));
-        }
-        rows
-    }
-
-    /// Measures a view with a summary that the agent recorded, compacted by every method; none where there is no
-    /// summary.
-    pub(crate) fn own_summary(&self) -> Vec<Row> {
-        if !self.case.truth.meaning.has_own_summary() {
-            return Vec::new();
-        }
-        let budget = BudgetSpec::Share(OWN_SUMMARY_SHARE);
-        self.at(OWN_SUMMARY, self.case.budget_tokens(budget))
-    }
-
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let way = BudgetStep { prefix: self.case.prefix_tokens, floor: self.case.floor_tokens, budget, tokens };
-        self.job.plan.methods.iter().flat_map(|method| self.of_method(method, &way, &score)).collect()
+        self.job.plan.methods.iter().map(|method| self.of_method(method, budget, tokens, &score)).collect()
     }
 
-    /// Measures a method at a budget: once, and as often as the plan says. Repeating baselines would be useless.
-    fn of_method(&self, method: &Method, way: &BudgetStep<'_>, score: &dyn Fn(&[Entry]) -> Scores) -> Vec<Row> {
-        let once = self.which(way.budget, way.tokens, method);
-        let mut rows = vec![self.row(&once, &|| method.compact(self.case, way.tokens), score)];
-        for generations in self.job.plan.generations.iter().filter(|_| !method.is_baseline()) {
-            let budgets = generations.budgets(way.prefix, way.tokens, way.floor);
-            let name = generations.name(method.name());
-            let which = RowIdentity { method: &name, ..self.which(way.budget, way.tokens, method) };
-            let compact = || method.compact_through(self.case, &budgets, generations.piped);
-            rows.push(self.row(&which, &compact, score));
-        }
-        rows
-    }
-
-    fn which<'b>(&'b self, budget: &'b str, tokens: u32, method: &'b Method) -> RowIdentity<'b> {
+    /// Measures a method at a budget.
+    fn of_method(&self, method: &Method, budget: &str, tokens: u32, score: &dyn Fn(&[Entry]) -> Scores) -> Row {
         let part = self.case.id.part.as_deref();
-        RowIdentity { part, budget, tokens, method: method.name() }
+        let which = RowIdentity { part, budget, tokens, method: method.name() };
+        self.row(&which, &|| method.compact(self.case, tokens), score)
     }
 
     /// Measures a row.

@@ -1,7 +1,6 @@
 //! A run: a plan's methods on its cases, file by file, and its result.
 
 pub(crate) mod baselines;
-pub(crate) mod generations;
 pub(crate) mod job;
 pub(crate) mod load;
 pub(crate) mod measure;

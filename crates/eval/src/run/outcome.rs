@@ -24,7 +24,7 @@ pub struct Run {
     pub cases: usize,
     /// Sessions that were read.
     pub sessions: usize,
-    /// Files, and rows of tables, that are not sessions or could not be read, and why.
+    /// Files that are not sessions, and why.
     pub skipped: Vec<(String, String)>,
 }
 
@@ -49,7 +49,7 @@ impl Plan {
             run.rows.extend(result.rows);
             run.cases += result.cases;
             run.sessions += result.sessions;
-            run.skipped.extend(result.problems.into_iter().map(|problem| (file.name.clone(), problem)));
+            run.skipped.extend(result.problem.map(|problem| (file.name.clone(), problem)));
         }
         Ok(run)
     }

@@ -8,7 +8,6 @@ use crate::cases::case::CaseOptions;
 use crate::cases::labels::Labels;
 use crate::cases::select::Filter;
 use crate::figures::row::Row;
-use crate::run::generations::Generations;
 use crate::run::method::Method;
 
 /// The kind of a run.
@@ -30,17 +29,10 @@ pub struct Plan {
     pub subject: Subject,
     /// Files and folders; a folder means every file in it.
     pub paths: Vec<PathBuf>,
-    /// In Parquet files, which builds with the feature `parquet` read: the column of the sessions; without it `messages`,
-    /// or the only one that can be it.
-    pub column: Option<String>,
     /// The methods, in the order of the tables.
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// In how many compactions each budget is also reached, beside one.
-    pub generations: Vec<Generations>,
-    /// For probes: passages that a search may show for each question, alone and beside every method's context.
-    pub search: Option<usize>,
     /// For probes: how many of each session are also asked with the question as the focus of the compaction.
     pub questions: usize,
     /// The cuts, and which parts of a session count.

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::figures::meaning::OWN_SUMMARY;
 use crate::figures::paired::{Difference, differences_of};
 use crate::figures::row::Row;
 use crate::figures::summary::{Summary, summaries_of};
-use crate::tables::generations::{Generation, generations};
 
 /// The property by which cases are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,9 +28,6 @@ pub struct Group {
     pub questions: u32,
     /// Averages by budget and method.
     pub summaries: Vec<Summary>,
-    /// Figures after several compactions beside one.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub generations: Vec<Generation>,
     /// Paired differences.
     pub differences: Vec<Difference>,
     #[serde(skip)]
@@ -49,18 +44,14 @@ impl Group {
     fn of_rows(name: &str, rows: &[&Row], pairs: &[(String, String)], seed: u64) -> Self {
         // A probed session is one case, whatever is asked about it; the parts of other cases are cases.
         let is_question = |row: &Row| row.case.part.is_some() && row.scores.probes.all.of > 0;
-        // A view with the agent's own summary is another view of a session that is there already.
-        let is_case = |row: &Row| !is_question(row) && row.budget != OWN_SUMMARY;
         let of_cases = |wanted: &dyn Fn(&Row) -> bool| {
             rows.iter().filter(|row| wanted(row)).map(|row| &row.case).collect::<BTreeSet<_>>().len() as u32
         };
-        let summaries = summaries_of(rows, seed);
         Self {
             name: name.to_owned(),
             questions: of_cases(&|row| is_question(row)),
-            cases: of_cases(&is_case),
-            generations: generations(&summaries),
-            summaries,
+            cases: of_cases(&|row| !is_question(row)),
+            summaries: summaries_of(rows, seed),
             differences: pairs.iter().flat_map(|(a, b)| differences_of(rows, a, b, seed)).collect(),
         }
     }

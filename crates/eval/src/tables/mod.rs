@@ -1,6 +1,5 @@
 //! Tables: figures as cells, by group, for a terminal and for a page of HTML.
 
-pub(crate) mod generations;
 pub(crate) mod groups;
 pub(crate) mod html;
 pub(crate) mod sheet;

@@ -1,11 +1,8 @@
 //! Tables of a group as cells, for every form of output: figures with intervals, and differences.
 
-use std::fmt;
-
 use crate::figures::metric::{Family, Metric};
 use crate::figures::paired::Difference;
-use crate::figures::summary::{MisplacedLines, Summary};
-use crate::tables::generations::generations_sheet;
+use crate::figures::summary::Summary;
 use crate::tables::groups::Group;
 
 /// The fewest sessions with an informative interval: fewer have too few resamples that differ.
@@ -66,20 +63,6 @@ pub fn figure(share: Option<f64>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{share:.3}").trim_start_matches('0').to_owned())
 }
 
-/// The heading for lines that are in front of a question though they came after it.
-pub const ORDER: &str = "out of place";
-
-impl fmt::Display for MisplacedLines {
-    /// Returns `0`, or `12 in 3 of 40`: lines, cases with any, cases that can tell; `–` where no case can.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.of, self.lines) {
-            (0, _) => formatter.write_str("–"),
-            (_, 0) => formatter.write_str("0"),
-            (of, lines) => write!(formatter, "{lines} in {} of {of}", self.cases),
-        }
-    }
-}
-
 /// Returns a difference with its sign: `+.056`, `−.001`.
 pub fn signed(difference: f64) -> String {
     let digits = format!("{:.3}", difference.abs());
@@ -97,27 +80,19 @@ pub fn measured_metrics(summaries: &[Summary]) -> Vec<Metric> {
 /// Returns `metrics` in the tables that show them, one for each family: probes first where there are any.
 pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
     let of = |family: Family| metrics.iter().copied().filter(|metric| metric.family() == family).collect::<Vec<_>>();
-    [Family::Probes, Family::Strings, Family::Meaning]
-        .map(of)
-        .into_iter()
-        .filter(|metrics| !metrics.is_empty())
-        .collect()
+    [Family::Probes, Family::Strings].map(of).into_iter().filter(|metrics| !metrics.is_empty()).collect()
 }
 
 impl Group {
-    /// Returns the averages, a table for each family of metrics; then, where there are any, figures after several
-    /// compactions beside one. The first table also has what belongs to all results: tokens kept, usable results and so
-    /// on.
+    /// Returns the averages, a table for each family of metrics. The first table also has what belongs to all results:
+    /// tokens kept, usable results and so on.
     pub fn figures(&self) -> Vec<Sheet> {
         let families = by_family(&measured_metrics(&self.summaries));
         if families.is_empty() {
             return vec![self.figures_of(Vec::new(), true)];
         }
         let of_families = families.into_iter().enumerate();
-        let mut sheets: Vec<Sheet> =
-            of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect();
-        sheets.extend(generations_sheet(&self.summaries));
-        sheets
+        of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect()
     }
 
     /// Returns macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every
@@ -134,10 +109,6 @@ impl Group {
         let mut headings = vec!["budget".to_owned(), "method".to_owned()];
         headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), of(metric))));
         let others = ["kept", "usable", "over / invalid / system / failed", "unchanged", "ms"];
-        let tells_order = metrics.iter().any(|metric| metric.family() == Family::Meaning);
-        if tells_order {
-            headings.push(ORDER.to_owned());
-        }
         if is_first {
             headings.extend(others.map(str::to_owned));
         }
@@ -153,9 +124,6 @@ impl Group {
                     }
                 }
             }));
-            if tells_order {
-                cells.push(summary.misplaced.to_string());
-            }
             if !is_first {
                 return cells.into_iter().map(SheetCell::from).collect();
             }

@@ -211,8 +211,12 @@ fn another_host_decides_anew() {
     assert_eq!(first.fit(&FitRequest::new(&messages)).unwrap().status, FitStatus::Compacted);
     let mut options = FitOptions::within(8_000);
     options.host = HostChanges::Texts;
-    let other =
-        epitome_fit::Fitter::from_state(&first.state().unwrap(), &crate::lists::runtime(), Wire::OpenaiChat, options);
+    let other = epitome_fit::Fitter::from_state(
+        &first.state().unwrap(),
+        &crate::lists::runtime(),
+        Some(Wire::OpenaiChat),
+        options,
+    );
     let fitted = other.unwrap().fit(&FitRequest::new(&messages)).unwrap();
     assert_eq!(fitted.status, FitStatus::Compacted);
     obeys(&fitted, messages.len(), HostChanges::Texts, "another host");

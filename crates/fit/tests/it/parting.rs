@@ -4,7 +4,7 @@ use epitome::formats::Wire;
 use epitome::live::Overflow;
 use epitome_fit::{FitOptions, FitRequest, FitStatus, Fitted, Fitter};
 
-use crate::lists::{chat, fitter};
+use crate::lists::{List, chat, fitter};
 
 const BUDGET: u32 = 4_000;
 
@@ -115,6 +115,26 @@ fn keys_tell_conversations_apart() {
     let of = |key: &'static str| fitter.fit(&FitRequest { key, ..FitRequest::new(&messages) }).unwrap();
     let statuses = [of("ann").status, of("bob").status, of("ann").status];
     assert_eq!(statuses, [FitStatus::Compacted, FitStatus::Compacted, FitStatus::Replayed]);
+}
+
+#[test]
+fn a_request_names_the_form_of_its_list() {
+    let shared = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET));
+    for round in 0..2 {
+        for profile in Wire::ALL {
+            let list = List::example(profile);
+            let request = FitRequest { profile: Some(profile), ..list.request(list.messages.len()) };
+            let (ours, alone) = (shared.fit(&request).unwrap(), fitter(profile, FitOptions::within(BUDGET)));
+            let theirs = alone.fit(&list.request(list.messages.len())).unwrap();
+            let expect = if round == 0 { FitStatus::Compacted } else { FitStatus::Replayed };
+            assert_eq!(
+                (ours.status, ours.profile, ours.pieces),
+                (expect, profile, theirs.pieces),
+                "{profile:?} {round}"
+            );
+        }
+    }
+    assert_eq!(shared.profile(), Wire::ALL[0], "the first that was named");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn fit(fitter: &Fitter, messages: &[String]) -> Fitted {
 }
 
 fn reopen(bytes: &[u8], profile: Wire) -> Result<Fitter, StateError> {
-    Fitter::from_state(bytes, &runtime(), profile, FitOptions::within(BUDGET))
+    Fitter::from_state(bytes, &runtime(), Some(profile), FitOptions::within(BUDGET))
 }
 
 #[test]
@@ -67,11 +67,8 @@ fn damage_is_found() {
 }
 
 #[test]
-fn another_format_is_refused() {
-    let state = fitter(Wire::OpenaiChat, FitOptions::within(BUDGET)).state().unwrap();
-    let error = reopen(&state, Wire::Anthropic).map(drop).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the state was made for format `openai-chat`, and this fitter is for `anthropic`: use the same, or begin without a state"
-    );
+fn a_list_that_tells_no_form_is_of_that_of_the_state() {
+    let state = fitter(Wire::Gemini, FitOptions::within(BUDGET)).state().unwrap();
+    let profile = |named| Fitter::from_state(&state, &runtime(), named, FitOptions::within(BUDGET)).unwrap().profile();
+    assert_eq!((profile(None), profile(Some(Wire::Anthropic))), (Wire::Gemini, Wire::Anthropic));
 }

@@ -52,7 +52,7 @@ pub(crate) fn loaded_session(
         return Err(ReadError::malformed(format, nothing_found));
     }
     let name = session.id.as_deref().unwrap_or("0").to_owned();
-    Ok(LoadedSession { name, session, records })
+    Ok(LoadedSession { name, session, records, model: None })
 }
 
 /// The records of a file, the oldest first, without the damaged ones.

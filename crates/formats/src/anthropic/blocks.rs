@@ -19,10 +19,31 @@ use crate::media::is_id;
 pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
     let blocks = blocks(content);
     match role {
-        "assistant" => model_messages(blocks),
+        "assistant" => said_messages(blocks),
         "system" | "developer" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],
         _ => user_messages(blocks),
     }
+}
+
+/// The messages of one of the model's: a compaction of the provider's in it is one of its own, which stands for all in front.
+fn said_messages(mut blocks: Vec<Block>) -> Vec<Message> {
+    let Some(at) = blocks.iter().rposition(is_compaction) else { return model_messages(blocks) };
+    let behind = blocks.split_off(at + 1);
+    let summary = blocks.pop().into_iter().collect();
+    let mut messages = if blocks.is_empty() { Vec::new() } else { model_messages(blocks) };
+    messages.push(Message::new("", Role::User, Origin::Summary, summary));
+    if !behind.is_empty() {
+        messages.extend(model_messages(behind));
+    }
+    messages
+}
+
+/// Whether a block is a compaction of the provider's that can be read: what stands in front of it is not shown to the model
+/// (Anthropic's documentation of "Compaction"). One without a text failed, and stands for nothing.
+pub(crate) fn is_compaction(block: &Block) -> bool {
+    let raw = block.raw.as_ref().filter(|raw| raw.dialect == Dialect::Anthropic);
+    raw.and_then(|raw| Object::parse(&raw.json))
+        .is_some_and(|object| object.text("type").as_deref() == Some("compaction"))
 }
 
 /// The blocks of a message's content: a string, or a list of blocks.
@@ -47,6 +68,7 @@ fn block(json: &str) -> Block {
         "text" => text(&object),
         "thinking" => thinking(&object),
         "redacted_thinking" => redacted_thinking(&object),
+        "compaction" => object.text("content").map(|text| (Content::Text { text: Arc::from(&*text) }, false)),
         "tool_use" => tool_use(&object),
         "tool_result" => Some(tool_result(&object)),
         kind if class_of_block(kind) == PartClass::Call => own_call(&object, json),

@@ -55,6 +55,9 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             let record = reader.record(span.clone());
             let role = object.text("role").unwrap_or_default();
             for message in blocks::messages(&role, object.get("content").unwrap_or_default()) {
+                if message.blocks.iter().any(blocks::is_compaction) {
+                    reader.leave_out();
+                }
                 reader.push(message, record, &object);
             }
         }

@@ -2,6 +2,7 @@
 
 use epitome_session::{Block, Content, Dialect, Media, MediaSource, RawBlock, Role};
 
+use super::blocks::is_compaction;
 use crate::json::{self, ObjectWriter, quote};
 use crate::media::{absent_text, has_place, is_document, is_id};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
@@ -24,6 +25,7 @@ fn role(turn: &MessageToRender<'_>) -> &'static str {
     match turn.message.role {
         Role::Assistant => "assistant",
         Role::Tool if turn.is_beside_call => "assistant",
+        Role::User if turn.message.blocks.iter().any(is_compaction) => "assistant",
         Role::System if turn.message.is_system_prompt() => "system",
         Role::Tool | Role::User | Role::System => "user",
     }
@@ -51,6 +53,9 @@ fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<(&'static str, Vec<MessageToRe
         }
         if role == "assistant" {
             settle(&mut groups, &mut instructions);
+            if groups.is_empty() {
+                groups.push(("user", vec![MessageToRender::opening()]));
+            }
         }
         match groups.last_mut() {
             Some((last, group)) if *last == role => group.push(turn),

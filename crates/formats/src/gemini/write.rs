@@ -9,14 +9,15 @@ use crate::json::{self, Object, ObjectWriter, quote};
 use crate::openai_chat::write::{MISSING, arguments_object, image_type};
 use crate::render::changed::OF_ANOTHER_MODEL;
 use crate::render::plan::{MessageToRender, Plan};
-use crate::render::{RequestItem, RequestParts, Source};
+use crate::render::{RequestItem, RequestParts, Source, Wire};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
     let (system, conversation): (Vec<MessageToRender<'_>>, Vec<MessageToRender<'_>>) =
         plan.turns.into_iter().partition(|turn| turn.is_prompt);
     parts.system = system_prompt(&system);
-    for group in conversation.chunk_by(is_one_content) {
+    let merges = source.is_some_and(|source| source.merges_neighbours(Wire::Gemini));
+    for group in conversation.chunk_by(|left, right| is_one_content(left, right, merges)) {
         match recorded(group, source) {
             Some(item) => parts.items.push(item),
             None => parts.items.extend(contents(group).into_iter().map(RequestItem::built)),
@@ -50,11 +51,13 @@ impl Side {
 }
 
 /// Whether two neighbours are written as one content: parts of one record, results of one step, and what the model says in
-/// a row, because a content with calls may only follow the user's side.
-fn is_one_content(left: &MessageToRender<'_>, right: &MessageToRender<'_>) -> bool {
+/// a row, because a content with calls may only follow the user's side; what stands on the user's side in a row, where the
+/// contents that came take turns.
+fn is_one_content(left: &MessageToRender<'_>, right: &MessageToRender<'_>, merges_users: bool) -> bool {
     let record = |turn: &MessageToRender<'_>| turn.entry.and_then(|entry| entry.message.records.first().copied());
     let is_one_record = record(left).is_some() && record(left) == record(right);
-    is_one_record || (Side::from_turn(left) == Side::from_turn(right) && Side::from_turn(left) != Side::User)
+    let side = Side::from_turn(left);
+    is_one_record || (side == Side::from_turn(right) && (side != Side::User || merges_users))
 }
 
 fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {

@@ -8,7 +8,7 @@ use epitome_session::{
 };
 use serde_json::value::RawValue;
 
-use crate::blocks::{answer, media_of_url, opaque, system_message, user_message, with_raw};
+use crate::blocks::{answer, media_of_url, opaque, system_message, user_messages, with_raw};
 use crate::json::{self, Object, ObjectWriter};
 use crate::media::{openai_part, said_sound};
 
@@ -18,8 +18,9 @@ pub(crate) fn arguments(text: &str) -> Arguments {
     if is_json { Arguments::Json(Arc::from(text)) } else { Arguments::Text(Arc::from(text)) }
 }
 
-/// Reads one chat message; it has no id yet.
-pub(crate) fn message(object: &Object<'_>) -> Message {
+/// Reads one chat message, which is one of the session's, or several: what a compaction put into it is one of its own. They
+/// have no ids yet.
+pub(crate) fn messages(object: &Object<'_>) -> Vec<Message> {
     let content = object.get("content").unwrap_or_default();
     let name = object.text("name").map(|name| Arc::from(&*name));
     let role = object.text("role").unwrap_or_default();
@@ -29,23 +30,27 @@ pub(crate) fn message(object: &Object<'_>) -> Message {
         "tool" => result(content, object.id("tool_call_id")),
         // The results of functions, which came before tools, have a name and no id.
         "function" => result(content, Arc::from("")),
-        _ => user(content),
+        _ => return user(content, name.as_ref()),
     };
     match message.blocks.first_mut().map(|block| &mut block.content) {
         Some(Content::ToolResult(result)) => result.name = name,
         _ => message.name = name,
     }
-    message
+    vec![message]
 }
 
-fn user(content: &str) -> Message {
-    let mut message = user_message(blocks(content));
-    if let [Block { content: Content::Text { text }, .. }] = &message.blocks[..]
+fn user(content: &str, name: Option<&Arc<str>>) -> Vec<Message> {
+    let mut messages = user_messages(blocks(content));
+    if let [message] = &mut messages[..]
+        && let [Block { content: Content::Text { text }, .. }] = &message.blocks[..]
         && ["<tool_response>", "Observation:", "EXECUTION RESULT of"].iter().any(|start| text.starts_with(start))
     {
         message.origin = Origin::ToolOutput;
     }
-    message
+    for message in messages.iter_mut().filter(|message| !matches!(message.origin, Origin::Summary | Origin::Notice)) {
+        message.name = name.cloned();
+    }
+    messages
 }
 
 fn assistant(object: &Object<'_>, content: &str) -> Message {

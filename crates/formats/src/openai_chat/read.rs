@@ -19,7 +19,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             match with_role(json) {
                 Some(object) => {
                     let record = reader.record(span.clone());
-                    reader.push(blocks::message(&object), record, &object);
+                    blocks::messages(&object).into_iter().for_each(|message| reader.push(message, record, &object));
                 }
                 None => reader.warn_skipped(number),
             }

@@ -10,34 +10,104 @@ use crate::render::{RequestItem, RequestParts, Source, Wire};
 
 pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestParts {
     let mut parts = RequestParts { warnings: plan.warnings, ..RequestParts::default() };
+    let merges = source.is_some_and(|source| source.merges_neighbours(Wire::OpenaiChat));
+    let mut list = MessageList { items: Vec::new(), merges };
     // Images of results: a tool's message holds text alone, so they follow in a user's message behind the last result.
     let mut images: Vec<Media> = Vec::new();
-    for turn in &plan.turns {
-        if turn.message.role != Role::Tool {
-            parts.items.extend(take_images(&mut images));
+    for group in plan.turns.chunk_by(is_one_record) {
+        if group[0].message.role != Role::Tool {
+            list.extend(take_images(&mut images));
         }
-        if turn.is_as_read
-            && let Some(record) = turn.entry.and_then(|entry| entry.message.records.first())
-            && let Some(json) = source.and_then(|source| source.record(*record))
-            && is_message(json)
-        {
-            parts.items.push(RequestItem { json: json.to_owned(), record: Some(*record) });
+        if let Some(item) = recorded(group, source) {
+            list.push(item);
             continue;
         }
-        let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Wire::OpenaiChat));
-        let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
-        let results = turn.message.blocks.iter().filter_map(Block::as_result);
-        images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
-        parts.items.push(RequestItem::built(message(turn, &recorded)));
+        for turn in group {
+            let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Wire::OpenaiChat));
+            let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
+            let results = turn.message.blocks.iter().filter_map(Block::as_result);
+            images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
+            list.push(RequestItem::built(message(turn, &recorded)));
+        }
     }
     if !plan.is_open {
-        parts.items.extend(take_images(&mut images));
+        list.extend(take_images(&mut images));
     } else if !images.is_empty() {
         // A provider takes nothing between a call and its result: they follow once the last result is there.
         let count = images.len();
         parts.warnings.push(format!("{count} images were left out: other results of their step are not there"));
     }
+    parts.items = list.items;
     parts
+}
+
+/// The messages of a request.
+struct MessageList {
+    items: Vec<RequestItem>,
+    /// Whether neighbours of one role are written as one message.
+    merges: bool,
+}
+
+impl MessageList {
+    fn push(&mut self, item: RequestItem) {
+        let one = self.items.last().filter(|_| self.merges).and_then(|last| merged(&last.json, &item.json));
+        match one {
+            Some(json) => {
+                self.items.pop();
+                self.items.push(RequestItem::built(json));
+            }
+            None => self.items.push(item),
+        }
+    }
+
+    fn extend(&mut self, items: impl IntoIterator<Item = RequestItem>) {
+        items.into_iter().for_each(|item| self.push(item));
+    }
+}
+
+/// Two messages of one role as one, with the parts of both; `None` where they are not, or the first one calls.
+fn merged(first: &str, second: &str) -> Option<String> {
+    let (one, other) = (Object::parse(first)?, Object::parse(second)?);
+    let role = one.text("role").filter(|role| matches!(&**role, "user" | "assistant"))?;
+    let calls = ["tool_calls", "function_call"].iter().any(|name| one.get(name).is_some());
+    if calls || other.text("role").as_deref() != Some(&*role) || one.text("name") != other.text("name") {
+        return None;
+    }
+    let parts = |message: &Object<'_>| match message.get("content") {
+        None => Some(Vec::new()),
+        Some(content) => match json::string(content) {
+            Some(text) if text.is_empty() => Some(Vec::new()),
+            Some(text) => Some(vec![text_part(&text)]),
+            None => Some(json::list(content)?.into_iter().map(str::to_owned).collect()),
+        },
+    };
+    let mut content = parts(&one)?;
+    content.extend(parts(&other)?);
+    let mut writer = ObjectWriter::new().text("role", &role);
+    writer = writer.raw("content", &if content.is_empty() { "null".to_owned() } else { json::join(&content) });
+    let is_kept = |name: &str| name != "role" && name != "content";
+    for (name, value) in other.fields().filter(|(name, _)| is_kept(name)) {
+        writer = writer.raw(name, value);
+    }
+    for (name, value) in one.fields().filter(|(name, _)| is_kept(name) && !other.has(name)) {
+        writer = writer.raw(name, value);
+    }
+    Some(writer.finish())
+}
+
+/// Whether two neighbours were read from one message.
+fn is_one_record(left: &MessageToRender<'_>, right: &MessageToRender<'_>) -> bool {
+    let record = |turn: &MessageToRender<'_>| turn.entry.and_then(|entry| entry.message.records.first().copied());
+    record(left).is_some() && record(left) == record(right)
+}
+
+/// The bytes of a group that is one record and all of it.
+fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Option<RequestItem> {
+    let source = source?;
+    let record = *group.first()?.entry?.message.records.first()?;
+    let is_whole = source.members(record) as usize == group.len() && group.iter().all(|turn| turn.is_as_read);
+    let json = source.record(record).filter(|json| is_whole && is_message(json))?;
+    Some(RequestItem { json: json.to_owned(), record: Some(record) })
 }
 
 /// Whether a record is a message as providers take it: some recordings hold their list of calls as text.

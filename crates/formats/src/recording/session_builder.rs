@@ -136,7 +136,7 @@ impl SessionBuilder {
     /// The session, unless nothing in it could be read.
     pub(crate) fn finish(self, name: impl Into<String>) -> Option<LoadedSession> {
         let readable = !self.session.log().is_empty();
-        readable.then(|| LoadedSession { name: name.into(), session: self.session, records: Vec::new() })
+        readable.then(|| LoadedSession { name: name.into(), session: self.session, records: Vec::new(), model: None })
     }
 
     /// The one session of a file. `problem` is the error's where nothing in it could be read.

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey};
+use epitome_session::{Entry, EntryKey, Message, Role};
+
+use epitome_wire::openai_chat;
 
 use super::Wire;
 use crate::codex::read::item_of;
@@ -18,6 +21,10 @@ pub struct Source<'a> {
     records: &'a [Range<usize>],
     /// The number of messages of the log that each record holds.
     members: HashMap<u32, u32>,
+    /// Whether user and model take turns in it: then the server may ask for that, and the output does too.
+    alternates: bool,
+    /// The model that it asks for.
+    model: Option<&'a str>,
     /// Whether the session is rendered for the agent's own file, whose items are to stay as they are.
     for_own_file: bool,
 }
@@ -35,6 +42,8 @@ impl<'a> Source<'a> {
             bytes: &loaded.bytes,
             records: &session.records,
             members,
+            alternates: alternates(session.session.log()),
+            model: session.model.as_deref(),
             for_own_file: false,
         })
     }
@@ -42,6 +51,13 @@ impl<'a> Source<'a> {
     /// The same source for records that go back into the agent's file.
     pub(crate) fn for_own_file(&self) -> Self {
         Self { members: self.members.clone(), for_own_file: true, ..*self }
+    }
+
+    /// Whether neighbours of one role are to be written as one message of `wire`. In OpenAI's form, where a model is named that
+    /// may have a template which refuses them: a list alone is its host's to make a request of.
+    pub(crate) fn merges_neighbours(&self, wire: Wire) -> bool {
+        let may_refuse = wire != Wire::OpenaiChat || self.model.is_some_and(openai_chat::may_want_turns);
+        self.alternates && self.is_own(wire) && may_refuse
     }
 
     /// Whether the source's messages are as `profile` takes them.
@@ -83,4 +99,19 @@ impl<'a> Source<'a> {
         let [record] = entry.original.records[..] else { return None };
         matches!(entry.key, EntryKey::Log(_)).then(|| self.record(record)).flatten().and_then(Object::parse)
     }
+}
+
+/// Whether user and model take turns in a log: no two messages of a person's side in a row, and none of the model's but those
+/// with calls, whose results follow. An instruction among the messages is no such form.
+fn alternates(log: &[Arc<Message>]) -> bool {
+    let conversation = log.iter().skip_while(|message| message.role == Role::System).filter(|it| it.role != Role::Tool);
+    let messages: Vec<&Arc<Message>> = conversation.collect();
+    let takes_turns = |pair: &[&Arc<Message>]| match (pair[0].role, pair[1].role) {
+        (Role::User, Role::Assistant) | (Role::Assistant, Role::User) => true,
+        (Role::Assistant, Role::Assistant) => pair[0].calls().next().is_some(),
+        // What stands in one message.
+        (Role::User, Role::User) => pair[0].records == pair[1].records && !pair[0].records.is_empty(),
+        _ => false,
+    };
+    messages.windows(2).all(takes_turns)
 }

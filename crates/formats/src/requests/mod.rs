@@ -5,7 +5,7 @@ pub(crate) mod envelope;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Block, Message, MessageId, Origin, Role, Session};
+use epitome_session::{Block, Entry, EntryKey, Epoch, Message, MessageId, Origin, Role, Session, Trigger};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -109,12 +109,21 @@ pub(crate) fn read_sessions(
         }
         let mut session = Session::new();
         session.extend(reader.messages);
+        if reader.left_out > 0 {
+            let is_left_out = |entry: &&Entry| {
+                let is_before = matches!(entry.key, EntryKey::Log(index) if (index as usize) < reader.left_out);
+                is_before && !entry.message.is_system_prompt()
+            };
+            let removed: Vec<EntryKey> = session.view().iter().filter(is_left_out).map(|entry| entry.key).collect();
+            session.commit(Epoch::recorded(Trigger::Recorded, removed, Vec::new()));
+        }
         if let Some(wrapper) = &envelope.wrapper {
             session.tools =
                 wrapper.get("tools").or_else(|| wrapper.get("functions")).and_then(defined_tools).map(Arc::from);
             session.id = name_of(wrapper).map(Arc::from);
         }
-        loaded.push(LoadedSession { name, session, records: reader.records });
+        let model = envelope.wrapper.as_ref().and_then(|wrapper| Some(wrapper.text("model")?.into_owned()));
+        loaded.push(LoadedSession { name, session, records: reader.records, model });
     }
     Ok(loaded)
 }
@@ -132,6 +141,8 @@ pub(crate) struct RequestReader {
     pub(crate) messages: Vec<Message>,
     records: Vec<Range<usize>>,
     skipped: Vec<usize>,
+    /// The number of messages that the provider does not show to the model: a compaction of its own stands for them.
+    left_out: usize,
 }
 
 impl RequestReader {
@@ -155,6 +166,11 @@ impl RequestReader {
         let record = self.record(base..base + json.len());
         let message = Message::new("", Role::System, Origin::Instructions, blocks);
         self.messages.push(Message { records: vec![record], ..message });
+    }
+
+    /// Leaves out what was read so far: a compaction that follows stands for it.
+    pub(crate) fn leave_out(&mut self) {
+        self.left_out = self.messages.len();
     }
 
     pub(crate) fn warn_skipped(&mut self, number: usize) {

@@ -296,7 +296,7 @@ pub(crate) fn written(input: &str, removed: &[usize]) -> String {
 
 #[test]
 fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
-    let input = r#"{ "model" : "m",
+    let input = r#"{ "model" : "gpt-5",
   "messages" : [
     {"role": "system",  "content": "s"},
     {"content": "a", "role": "user"},
@@ -304,7 +304,7 @@ fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
       {"role": "user", "content": "c"}
   ], "temperature": 0.10 }
 "#;
-    let expect = r#"{ "model" : "m",
+    let expect = r#"{ "model" : "gpt-5",
   "messages" : [
     {"role": "system",  "content": "s"},
     {"role":"user","content":"so far"},
@@ -312,6 +312,13 @@ fn a_request_keeps_its_fields_its_white_space_and_its_untouched_messages() {
   ], "temperature": 0.10 }
 "#;
     assert_eq!(written(input, &[1, 2]), expect);
+    // A server whose template may want its messages to take turns gets turns, as it did.
+    let local = written(&input.replace("gpt-5", "gemma-3"), &[1, 2]);
+    assert!(
+        local.contains(r#"{"role":"user","content":[{"type":"text","text":"so far"},{"type":"text","text":"c"}]}"#)
+    );
+    let in_a_row = input.replace("gpt-5", "gemma-3").replace(r#""role": "assistant""#, r#""role": "user""#);
+    assert!(written(&in_a_row, &[1, 2]).contains(r#"{"role":"user","content":"so far"}"#));
 
     let input = "{\"role\":\"user\", \"content\":\"a\"}\n{\"role\":\"assistant\", \"content\":\"b\"}\n{\"role\":\"user\", \"content\":\"c\"}\n";
     assert_eq!(

@@ -14,19 +14,8 @@ use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 
 /// The figures that a recorded session has, in the order of the columns. Those of probes need more than the session.
-const FIGURES: [Metric; 11] = [
-    Metric::BoundFrr,
-    Metric::Frr,
-    Metric::Quotes,
-    Metric::Files,
-    Metric::Rules,
-    Metric::Typed,
-    Metric::Finals,
-    Metric::Speakers,
-    Metric::Sources,
-    Metric::OwnSummary,
-    Metric::Fill,
-];
+const FIGURES: [Metric; 6] =
+    [Metric::BoundFrr, Metric::Frr, Metric::Quotes, Metric::Files, Metric::Rules, Metric::Fill];
 
 /// What one session gave. A row that is null stays empty.
 #[derive(Debug, Default)]
@@ -102,11 +91,8 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
     Ok(Plan {
         subject: Subject::Future,
         paths: Vec::new(),
-        column: None,
         methods,
         budgets,
-        generations: Vec::new(),
-        search: None,
         questions: 0,
         cuts: vec![CaseOptions { cut, with_reasoning }],
         // What is too short to say anything is for the query to leave out.
@@ -134,7 +120,6 @@ fn measured_fields(rows: &[&Row]) -> PyResult<Vec<FieldArray>> {
         truths("usable", rows.iter().map(|row| Some(row.is_usable()))),
         texts("problem", problems.iter().map(Option::as_deref))?,
         numbers("cache_loss_tokens", count(|row| row.scores.cache_loss_tokens)),
-        numbers("misplaced", rows.iter().map(|row| row.scores.meaning.misplaced.map(i64::from))),
     ];
     for figure in FIGURES {
         let name = figure.as_str().to_lowercase();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, Message, Position, units};
 use epitome_strategy::commands::{
-    exit_code, first_command, is_failure, outcome, results as lasting_results, script_of,
+    check_key, exit_code, first_command, is_check, is_failure, outcome, results as lasting_results, script_of,
 };
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::text::clip;
@@ -13,43 +13,6 @@ use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Call, EntryTokens, Language, Lexicon, Protection, TokenCounter, Tokens, ToolOutput, View};
 
 use crate::memory::MemoryKind;
-
-/// Programs that build, test or check by themselves. Source: the programs' own manuals.
-const CHECKERS: &[&str] = &[
-    "pytest",
-    "unittest",
-    "tox",
-    "nox",
-    "ctest",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "playwright",
-    "tsc",
-    "eslint",
-    "ruff",
-    "mypy",
-    "pyright",
-    "golangci-lint",
-    "make",
-    "ninja",
-];
-
-/// Programs that run what a project names. Source: as above.
-const RUNNERS: &[&str] = &[
-    "cargo", "go", "npm", "pnpm", "yarn", "bun", "deno", "just", "mise", "task", "mvn", "gradle", "gradlew", "dotnet",
-    "swift", "zig", "rake", "mix", "cmake", "nx", "turbo", "composer", "bazel",
-];
-
-/// The names that these programs, and the projects, give to building, testing and checking.
-const TASKS: &[&str] =
-    &["test", "tests", "build", "check", "lint", "clippy", "vet", "typecheck", "verify", "compile", "ci"];
-
-/// Words in front of the program or the task.
-const WRAPPERS: &[&str] =
-    &["npx", "bunx", "uvx", "uv", "poetry", "python", "python3", "run", "exec", "time", "sudo", "bundle", "-m", "--"];
 
 /// The longest command that is kept, in columns; a longer one is a script.
 const LONGEST_COMMAND: usize = 90;
@@ -147,29 +110,10 @@ fn folder(call: &Call<'_>, script: &str) -> Option<String> {
     (!folder.is_empty() && !folder.contains(['`', '$', '\n'])).then_some(folder)
 }
 
-/// Whether a command builds, tests or checks the project.
-fn is_check(command: &str) -> bool {
-    let words = words_of(command);
-    let Some(program) = words.first() else { return false };
-    let names_task = |word: &&str| word.split([':', '-', '.', '/']).any(|part| TASKS.contains(&part));
-    CHECKERS.contains(program) || RUNNERS.contains(program) && words.get(1).is_some_and(names_task)
-}
-
-/// Returns the words of a command from its program on, without options; the program without its folder.
-fn words_of(command: &str) -> Vec<&str> {
-    let is_assignment = |word: &str| word.split_once('=').is_some_and(|(name, _)| !name.contains(['-', '/']));
-    let words = command
-        .split_whitespace()
-        .filter(|word| !is_assignment(word) && !WRAPPERS.contains(word) && !word.starts_with(['-', '+']));
-    words.map(|word| word.rsplit('/').next().unwrap_or(word)).collect()
-}
-
 /// Returns the key of a command's memory: its program with the task, and the folder. `None` for a text that is none.
 pub(crate) fn command_key(memory: &str) -> Option<CommandKey> {
     let (command, place) = memory.strip_prefix('`')?.split_once('`')?;
-    let words = words_of(command);
-    let count = if words.first().is_some_and(|program| CHECKERS.contains(program)) { 1 } else { 2 };
-    Some((words.into_iter().take(count).collect::<Vec<_>>().join(" "), place.to_owned()))
+    Some((check_key(command), place.to_owned()))
 }
 
 /// Returns the memory of a commit from git's line about it: `[main 1a2b3c4] Fix the parser`.

@@ -16,7 +16,7 @@ pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
 }
 
 /// Whether a line is git's report of a commit: `[main 1a2b3c4] Fix the parser`.
-fn is_commit(line: &str) -> bool {
+pub(super) fn is_commit(line: &str) -> bool {
     let Some((head, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else { return false };
     let hash = head.split_whitespace().next_back().unwrap_or_default();
     let has_branch = head.split_whitespace().count() > 1;

@@ -7,12 +7,25 @@ use crate::facts::Call;
 /// Returns the script that a call runs, unchanged.
 pub fn script_of(call: &Call<'_>) -> Option<String> {
     match call.json() {
-        Some(json) => ["command", "cmd", "script", "code"].iter().find_map(|key| match json.get(*key)? {
-            Value::String(text) => Some(text.clone()),
-            Value::Array(words) => words.last().and_then(Value::as_str).map(str::to_owned),
-            _ => None,
-        }),
+        Some(json) => script_in(&json),
         None => Some(call.arguments.to_owned()),
+    }
+}
+
+/// Returns the script in a shell call's arguments: a text, or the words of a command; of `["bash", "-lc", "…"]` the last.
+/// Source of the keys: the tools of the recorded agents.
+pub fn script_in(arguments: &Value) -> Option<String> {
+    let keys = ["command", "cmd", "script", "code", "commands", "input"];
+    match keys.iter().find_map(|key| arguments.get(*key))? {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            Some(match words.as_slice() {
+                [_, flag, script] if flag.starts_with('-') && flag.ends_with('c') => (*script).to_owned(),
+                words => words.join(" "),
+            })
+        }
+        _ => None,
     }
 }
 
@@ -42,81 +55,6 @@ pub fn first_command(command: &str) -> Option<String> {
     let end = NOISE.iter().filter_map(|noise| line.find(noise)).min().unwrap_or(line.len());
     line.truncate(end);
     Some(line)
-}
-
-/// Programs that only look.
-const LOOKING: &[&str] = &[
-    "ls",
-    "cat",
-    "head",
-    "tail",
-    "sed",
-    "awk",
-    "grep",
-    "rg",
-    "find",
-    "fd",
-    "pwd",
-    "echo",
-    "wc",
-    "which",
-    "cd",
-    "tree",
-    "less",
-    "ps",
-    "sleep",
-    "true",
-    "stat",
-    "file",
-    "du",
-    "df",
-    "env",
-    "export",
-    "printf",
-    "nl",
-    "open",
-    "goto",
-    "scroll_down",
-    "scroll_up",
-    "search_dir",
-    "search_file",
-    "find_file",
-    "type",
-    "jq",
-    "date",
-    "whoami",
-];
-
-/// Sub-commands of `git`, `gh` and the like that only look.
-const LOOKING_AT: &[&str] = &[
-    "status",
-    "diff",
-    "log",
-    "show",
-    "branch",
-    "blame",
-    "rev-parse",
-    "ls-files",
-    "api",
-    "view",
-    "checks",
-    "list",
-    "remote",
-    "add",
-];
-
-/// Whether a command and every later one only look.
-pub fn is_looking(command: &str) -> bool {
-    command.split("&&").flat_map(|part| part.split(';')).all(only_looks)
-}
-
-fn only_looks(command: &str) -> bool {
-    let mut words = command.split_whitespace().filter(|word| !word.contains('='));
-    let program = words.next().unwrap_or_default();
-    let program = program.rsplit('/').next().unwrap_or(program);
-    LOOKING.contains(&program)
-        || (matches!(program, "git" | "gh" | "glab" | "docker" | "kubectl")
-            && words.take(3).any(|word| LOOKING_AT.contains(&word)))
 }
 
 /// Programs that print what they find. Those of the first line report with the exit code 1 that they found nothing.

@@ -143,18 +143,21 @@ fn any_of(words: &[&str]) -> AhoCorasick {
     automaton.unwrap_or_else(|error| unreachable!("a handful of words: {error}"))
 }
 
-/// Words that are too common to distinguish lines.
+/// Words of English that say nothing of a subject, in alphabetical order.
 const STOP_WORDS: &[&str] = &[
-    "the", "and", "for", "with", "that", "this", "from", "have", "has", "are", "was", "were", "you", "your", "not",
-    "but", "can", "could", "should", "would", "will", "please", "into", "all", "any", "what", "why", "how", "when",
-    "where", "which", "then", "than", "them", "they", "there", "here", "just", "make", "sure", "let", "use", "using",
-    "does", "did", "now", "also", "only", "need", "want", "add", "get", "out", "its", "it's", "about", "some", "code",
-    "file", "files",
+    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being",
+    "between", "both", "but", "by", "can", "could", "did", "do", "does", "done", "down", "during", "each", "exactly",
+    "for", "from", "had", "has", "have", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its",
+    "just", "let", "may", "me", "might", "more", "most", "must", "my", "no", "not", "now", "of", "on", "only", "or",
+    "other", "our", "out", "over", "own", "please", "s", "same", "she", "should", "so", "some", "such", "t", "than",
+    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "under", "up",
+    "us", "use", "used", "using", "very", "was", "we", "were", "what", "when", "where", "which", "who", "whom",
+    "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Whether a word (in lower case) is too common to distinguish English texts.
+/// Whether a word (in lower case) says nothing of the subject of an English text.
 pub fn is_stop_word(word: &str) -> bool {
-    STOP_WORDS.contains(&word)
+    STOP_WORDS.binary_search(&word).is_ok()
 }
 
 /// The terms of the current question, with which lines are matched.
@@ -187,7 +190,7 @@ impl Focus {
             };
             for term in found {
                 let says_something = term.chars().any(text::is_cjk) || term.chars().count() >= 3;
-                if says_something && !STOP_WORDS.contains(&term.as_str()) && !terms.contains(&term) {
+                if says_something && !is_stop_word(&term) && !terms.contains(&term) {
                     terms.push(term);
                 }
                 if terms.len() == MOST_TERMS {

@@ -9,9 +9,9 @@
  */
 
 import type { LanguageModelMiddleware, ModelMessage } from "ai";
-import type { FitOptions } from "epitome-context";
+import type { FitOptions, Overflow } from "epitome-context";
 
-import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
 
 export interface StepOptions extends AdapterOptions {
@@ -51,19 +51,48 @@ export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ mes
 /**
  * A middleware for `wrapLanguageModel`: it fits the prompt of each call of the model, whatever the call is for.
  *
- * The options are those of {@link epitomeStep}; the definitions of the tools are known and counted.
+ * The options are those of {@link epitomeStep}; the definitions of the tools are known and counted. Where a provider refuses a
+ * prompt as too long, it is made smaller and sent once more.
  */
 export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddleware {
   const words = optionsOf(options);
   const fitter = new Fitters("openai-chat", words).theOne();
+  /** What prompts were before they were fitted, by what was made of them. */
+  const prompts = new WeakMap<object, PartsMessage[]>();
+  async function smallerOf<P extends { prompt: unknown; tools?: readonly { type: string }[] }>(
+    params: P,
+    limits: Overflow,
+  ): Promise<P> {
+    const prompt = prompts.get(params) ?? (params.prompt as PartsMessage[]);
+    const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit, limits);
+    return { ...params, prompt: [...sent] };
+  }
   return {
     specificationVersion: "v4",
     async transformParams({ params }) {
       const prompt = params.prompt as PartsMessage[];
       const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit);
-      return sent === prompt ? params : { ...params, prompt: sent as typeof params.prompt };
+      if (sent === prompt) return params;
+      const smaller = { ...params, prompt: sent as typeof params.prompt };
+      prompts.set(smaller, prompt);
+      return smaller;
     },
+    wrapGenerate: async ({ doGenerate, params, model }) =>
+      again(doGenerate, async (limits) => model.doGenerate(await smallerOf(params, limits))),
+    wrapStream: async ({ doStream, params, model }) =>
+      again(doStream, async (limits) => model.doStream(await smallerOf(params, limits))),
   };
+}
+
+/** What a call of the model gives; where its provider refuses the prompt as too long, what `retry` gives, once. */
+async function again<T>(ask: () => PromiseLike<T>, retry: (limits: Overflow) => PromiseLike<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    const limits = overflowOf(error);
+    if (limits === null) throw error;
+    return await retry(limits);
+  }
 }
 
 function definitionsOf(tools: readonly { type: string }[] | undefined): object[] | null {

@@ -1,6 +1,6 @@
 /** What the adapters share: fitters made of an adapter's options. */
 
-import { ConfigError, Fitter, type Fitted, type FitterOptions } from "epitome-context";
+import { ConfigError, contextOverflow, Fitter, type Fitted, type FitterOptions, type Overflow } from "epitome-context";
 
 import { BESIDE_TAKES, FITTER_TAKES, problemOf, unknownOf } from "../checks.js";
 import { wellFormed } from "../json.js";
@@ -67,9 +67,6 @@ export class Fitters {
       const names = idle.map(([name]) => `\`${name}\``).join(", ");
       throw new ConfigError(`\`fitter\` is there already: ${names} would have no effect; give them to \`new Fitter\``);
     }
-    if (fitter !== undefined && fitter.size.conversations > 0 && fitter.format !== format) {
-      throw new ConfigError(`\`fitter\` holds conversations in the form of ${fitter.format}; this adapter needs ${format}`);
-    }
     this.#words = { ...words, format };
     this.#settled = fitter ?? (isSettled(words) ? new Fitter(this.#words) : undefined);
   }
@@ -118,4 +115,21 @@ export function argumentsOf(text: string): Record<string, unknown> {
   return typeof read === "object" && read !== null && !Array.isArray(read)
     ? (read as Record<string, unknown>)
     : { arguments: read };
+}
+
+/**
+ * The tokens that a provider names where an error, or what caused it, refuses a request as too long; `null` of any other error.
+ */
+export function overflowOf(error: unknown): Overflow | null {
+  const seen = new Set<unknown>();
+  for (let at = error; at instanceof Error && !seen.has(at); at = at.cause) {
+    seen.add(at);
+    const { statusCode, status, responseBody } = at as { statusCode?: unknown; status?: unknown; responseBody?: unknown };
+    const code = [statusCode, status].find((it) => Number.isInteger(it)) as number | undefined;
+    for (const text of [at.message, responseBody]) {
+      const found = typeof text === "string" ? contextOverflow(code ?? 400, text) : null;
+      if (found !== null) return found;
+    }
+  }
+  return null;
 }

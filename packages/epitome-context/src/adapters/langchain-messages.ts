@@ -2,27 +2,17 @@
 
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage, type BaseMessage } from "langchain";
 
-import { argumentsOf, textOfValue } from "./host.js";
+import { argumentsOf, isSame, textOfValue } from "./host.js";
+import { partOf as mediumOf, type Part } from "./media.js";
+import { textOfContent, type Wire } from "./own.js";
 
-interface Block {
-  type: string;
-  [key: string]: any;
-}
+type Block = Part;
 
 interface Call {
   id?: string;
   name: string;
   args: Record<string, unknown>;
   type?: "tool_call";
-}
-
-/** A message as it is fitted. */
-export interface Wire {
-  role: string;
-  content: string | Block[] | null;
-  reasoning_content?: string;
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-  tool_call_id?: string;
 }
 
 const ROLES: Record<string, string> = { human: "user", ai: "assistant", system: "system", tool: "tool", function: "function" };
@@ -46,6 +36,7 @@ function roleOf(message: BaseMessage): string {
 export function wireOf(message: BaseMessage): Wire {
   const role = roleOf(message);
   const wire: Wire = { role, content: contentOf(message) };
+  if (message.name) wire.name = message.name;
   if (role === "assistant") {
     const thought = thoughtOf(message);
     if (thought !== "") wire.reasoning_content = thought;
@@ -83,16 +74,9 @@ function isCallOf(message: BaseMessage, block: Block): boolean {
 }
 
 function partOf(block: Block): Block {
-  if (block.type === "text") return { type: "text", text: String(block["text"] ?? "") };
-  if (block.type === "image_url" || block.type === "image") return { type: "image_url", image_url: { url: urlOf(block) } };
-  return { type: "text", text: textOfValue(block) };
-}
-
-function urlOf(block: Block): string {
-  const given: unknown = block["image_url"] ?? block["url"];
-  if (typeof given === "string") return given;
-  if (typeof given === "object" && given !== null && "url" in given) return String(given.url);
-  return `data:${String(block["mimeType"] ?? block["mime_type"] ?? "image/*")};base64,${String(block["data"] ?? "")}`;
+  const kind: unknown = block.type ?? Object.keys(block)[0] ?? "other";
+  if (kind === "text" && typeof block["text"] === "string") return { type: "text", text: block["text"] };
+  return mediumOf(String(kind), block);
 }
 
 function thoughtOf(message: BaseMessage): string {
@@ -187,15 +171,6 @@ function blockAfter(block: Block, part: Block): Block {
   // Citations point into the text that was.
   const { citations: _, annotations: __, ...rest } = block;
   return { ...rest, ...part };
-}
-
-function isSame(one: Block, other: Block): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function textOfContent(content: Wire["content"]): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map((part) => String(part["text"] ?? "")).join("\n");
 }
 
 /** A message that was not there. */

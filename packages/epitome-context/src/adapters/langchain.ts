@@ -10,19 +10,19 @@
 
 import { ContextOverflowError } from "@langchain/core/errors";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
-import { contextOverflow, type Fitted, type FitOptions } from "epitome-context";
+import type { Fitted, FitOptions } from "epitome-context";
 import { createMiddleware, type AgentMiddleware, type BaseMessage } from "langchain";
 
-import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
 import { edited, inserted, wireOf } from "./langchain-messages.js";
+import { ownMessages, withPlaces } from "./own.js";
 
 /**
  * Fits the messages of each call of the model. The messages that the thread keeps are never changed.
  *
  * `budget` is for messages, system prompt and tools together. Without any option that settles a budget, the model's profile
  * tells its window (`maxInputTokens`). One middleware may serve many agents and threads: each thread of LangGraph (`thread_id`)
- * is a conversation of its own. Where a provider refuses a request as too long (`ContextOverflowError`), it is made smaller and
- * sent once more. Throws `Infeasible` where what must stay is larger than the budget.
+ * is a conversation of its own. Where a provider refuses a request as too long, it is made smaller and sent once more. Throws `Infeasible` where what must stay is larger than the budget.
  */
 export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware {
   const fitters = new Fitters("openai-chat", optionsOf(options));
@@ -35,15 +35,15 @@ export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware
       const smaller = (fitted: Fitted): typeof request => {
         options.onFit?.(fitted);
         if (fitted.unchanged) return request;
-        return { ...request, messages: fitted.applyTo<BaseMessage>(request.messages, { edited, inserted }) };
+        return { ...request, messages: ownMessages<BaseMessage>(fitted, messages, request.messages, { edited, inserted }) };
       };
-      const fits = smaller(await fitter.fitAsync(messages, beside));
+      const fits = smaller(await fitter.fitAsync(withPlaces(messages), beside));
       try {
         return await handler(fits);
       } catch (error) {
-        if (!ContextOverflowError.isInstance(error)) throw error;
-        const limits = contextOverflow(400, String((error as Error).message));
-        return await handler(smaller(await fitter.fitAfterAsync(messages, limits, beside)));
+        const limits = overflowOf(error);
+        if (limits === null && !ContextOverflowError.isInstance(error)) throw error;
+        return await handler(smaller(await fitter.fitAfterAsync(withPlaces(messages), limits, beside)));
       }
     },
   }) as AgentMiddleware;
@@ -58,11 +58,17 @@ function besideOf(request: { systemMessage: BaseMessage; tools: readonly unknown
     system: system === "" ? null : system,
     tools: tools.length === 0 ? null : tools,
     key: configurable?.thread_id ?? "",
+    format: "openai-chat",
   };
+}
+
+/** Whether a tool is a definition already, such as `{ type: "web_search" }` or `{ googleSearch: {} }`: the provider runs it. */
+function isHosted(tool: unknown): boolean {
+  const { type, name, schema } = tool as { type?: unknown; name?: unknown; schema?: unknown };
+  return !("invoke" in (tool as object)) && (typeof type === "string" || name === undefined || schema === undefined);
 }
 
 /** The definition of a tool; one that the provider hosts is its own definition. */
 function definitionOf(tool: unknown): unknown {
-  const isHosted = typeof (tool as { type?: unknown }).type === "string" && !("invoke" in (tool as object));
-  return isHosted ? tool : convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
+  return isHosted(tool) ? tool : convertToOpenAITool(tool as Parameters<typeof convertToOpenAITool>[0]);
 }

@@ -12,6 +12,7 @@ import type { AgentInputItem, CallModelInputFilter, CallModelInputFilterArgs } f
 import type { FitOptions } from "epitome-context";
 
 import { argumentsOf, Fitters, isSame, optionsOf, textOfValue, type AdapterOptions } from "./host.js";
+import { partOf } from "./media.js";
 
 export interface FilterOptions extends AdapterOptions {
   /** The definitions of an agent's tools, or the tokens that they take; without it, its function tools are counted. */
@@ -49,6 +50,7 @@ export function epitomeFilter(options: FilterOptions): CallModelInputFilter<any>
       system: instructions ?? null,
       tools: tools === undefined ? definitionsOf(data.agent.tools) : tools,
       key: key?.(data),
+      format: "openai-responses",
     });
     words.onFit?.(fitted);
     if (fitted.unchanged) return data.modelData;
@@ -81,7 +83,7 @@ function wireOf(item: Item): object {
     case "function_call":
       return { type: "function_call", call_id: item["callId"], name: item["name"], arguments: item["arguments"] };
     case "function_call_result":
-      return { type: "function_call_output", call_id: item["callId"], output: textOfOutput(item["output"]) };
+      return { type: "function_call_output", call_id: item["callId"], output: outputOf(item["output"]) };
     case "reasoning": {
       const summary = partsOf(item.content).map((part) => ({ type: "summary_text", text: part.text ?? "" }));
       const hidden = item["providerData"] as Record<string, unknown> | undefined;
@@ -128,12 +130,24 @@ function partsOf(content: unknown): ContentPart[] {
 function contentOf(content: unknown): unknown {
   if (!Array.isArray(content)) return content;
   return partsOf(content).map((part) => {
-    if (part.type === "input_image" && typeof part["image"] === "string") {
-      return { type: "input_image", image_url: part["image"] };
-    }
     const { providerData: _, ...rest } = part;
-    return rest;
+    if (typeof part.text === "string") return rest;
+    const medium = partOf(part.type, rest);
+    if (medium.type === "image_url") return { type: "input_image", image_url: medium["image_url"].url };
+    return medium.type === "file" ? { type: "input_file", ...medium["file"] } : medium;
   });
+}
+
+/** What a tool gave: a text, or parts where it is not text alone. */
+function outputOf(output: unknown): unknown {
+  if (typeof output === "string") return output;
+  const parts = contentOf(listOf(output)) as ContentPart[];
+  if (parts.every((part) => typeof part.text === "string")) return parts.map((part) => part.text).join("\n");
+  return parts.map((part) => (typeof part.text === "string" ? { type: "input_text", text: part.text } : part));
+}
+
+function listOf(output: unknown): ContentPart[] {
+  return (Array.isArray(output) ? output : [output]) as ContentPart[];
 }
 
 function textOfOutput(output: unknown): string {
@@ -148,6 +162,9 @@ function edited(own: Item, message: Item): Item {
     case "function_call":
       return { ...own, arguments: message["arguments"] };
     case "function_call_result": {
+      if (Array.isArray(message["output"]) && typeof own["output"] !== "string") {
+        return { ...own, output: contentAfter(listOf(own["output"]), message["output"]) };
+      }
       const text = textOfOutput(message["output"]);
       return { ...own, output: typeof own["output"] === "string" ? text : { type: "text", text } };
     }

@@ -3,15 +3,11 @@
  * shape is looked at, so that prompts of any version of the SDK are taken, and messages of a loop as well.
  */
 
-import type { Fitted, FitOptions, Fitter } from "epitome-context";
+import type { Fitted, FitOptions, Fitter, Overflow } from "epitome-context";
 
 import { argumentsOf, isSame, textOfValue } from "./host.js";
-
-/** A part of a message. */
-export interface Part {
-  type: string;
-  [key: string]: any;
-}
+import { partOf, type Part } from "./media.js";
+import { ownMessages, textOfContent, withPlaces, type Wire } from "./own.js";
 
 /** A message of text or of parts. */
 export interface PartsMessage {
@@ -29,70 +25,31 @@ interface Slot {
   part?: number;
   /** Whether it says something else now. */
   changed?: boolean;
-  /** The pictures of a changed result that stay: items of the host's. */
-  pictures?: Part[];
 }
 
-interface Wire {
-  role: string;
-  content: string | Part[] | null;
-  reasoning_content?: string;
-  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
-  tool_call_id?: string;
-}
-
-/** What to send in place of messages: the host's own objects for what is kept; `messages` itself where all is kept. */
+/**
+ * What to send in place of messages: the host's own objects for what is kept; `messages` itself where all is kept. With `overflow`
+ * a provider has refused what was sent.
+ */
 export async function fitParts<M extends PartsMessage>(
   fitter: Fitter,
   messages: readonly M[],
   options: FitOptions,
   onFit?: (fitted: Fitted) => void,
+  overflow?: Overflow,
 ): Promise<readonly M[]> {
   const slots = messages.flatMap(slotsOf);
-  const fitted = await fitter.fitAsync(
-    slots.map((slot) => slot.wire),
-    options,
-  );
+  const wires = slots.map((slot) => slot.wire);
+  const fitted = await (overflow === undefined
+    ? fitter.fitAsync(withPlaces(wires), { ...options, format: "openai-chat" })
+    : fitter.fitAfterAsync(withPlaces(wires), overflow, { ...options, format: "openai-chat" }));
   onFit?.(fitted);
   if (fitted.unchanged) return messages;
-  const sent = fitted.applyTo<Slot>(slots, {
-    edited: (own, wire: Wire) => ({ ...own, wire, changed: true }),
-    inserted: (wire: Wire) => ({ wire, host: -1 }),
+  const sent = ownMessages<Slot>(fitted, wires, slots, {
+    edited: (own, wire) => ({ ...own, wire, changed: true }),
+    inserted: (wire) => ({ wire, host: -1 }),
   });
-  return joined(withPictures(sent, messages), messages);
-}
-
-/**
- * Pictures of results that were cut, back at their results: in the form that was fitted a result is text alone, and its
- * pictures follow the results of their step in a message of their own.
- */
-function withPictures(sent: readonly Slot[], messages: readonly PartsMessage[]): Slot[] {
-  const slots: Slot[] = [];
-  for (const slot of sent) {
-    const pictures = slot.host < 0 && Array.isArray(slot.wire.content) ? slot.wire.content.filter(isPicture) : [];
-    let first = slots.length;
-    while (first > 0 && slots[first - 1]!.part !== undefined) first--;
-    const left = slots.slice(first).flatMap((result, index) => {
-      const items = result.changed === true ? (itemsOf(resultOf(result, messages)?.["output"]) ?? []) : [];
-      return items.map((item) => ({ item, wire: wireOfItem(item), at: first + index }));
-    });
-    const found = pictures.flatMap((picture) => {
-      const at = left.findIndex(({ wire }) => isSame(wire, picture));
-      return at < 0 ? [] : left.splice(at, 1);
-    });
-    for (const { item, at } of found) slots[at] = { ...slots[at]!, pictures: [...(slots[at]!.pictures ?? []), item] };
-    if (pictures.length === 0 || found.length < pictures.length) slots.push(slot);
-  }
-  return slots;
-}
-
-function isPicture(part: Part): boolean {
-  return part.type === "image_url";
-}
-
-/** The host's result that a slot stands for. */
-function resultOf({ host, part }: Slot, messages: readonly PartsMessage[]): Part | undefined {
-  return part === undefined ? undefined : (messages[host]?.content[part] as Part | undefined);
+  return joined(sent, messages);
 }
 
 function slotsOf(message: PartsMessage, host: number): Slot[] {
@@ -133,21 +90,7 @@ function isContent(part: Part): boolean {
 }
 
 function wireOfPart(part: Part): Part {
-  if (part.type === "text") return { type: "text", text: String(part["text"]) };
-  const data: unknown = part.type === "image" ? part["image"] : part.type === "file" ? part["data"] : undefined;
-  const kind = String(part["mediaType"] ?? (part.type === "image" ? "image/*" : ""));
-  if (data !== undefined && kind.startsWith("image/")) return { type: "image_url", image_url: { url: urlOf(data, kind) } };
-  if (part.type === "file") return { type: "file", file: { filename: String(part["filename"] ?? kind) } };
-  // What only the SDK and the provider know: it is counted as what it says.
-  return { type: "text", text: textOfValue(part) };
-}
-
-/** The address of data; of bytes their number, for what they show is not looked at. */
-function urlOf(data: unknown, kind: string): string {
-  if (data instanceof URL) return data.href;
-  if (typeof data === "string") return /^(https?|data):/.test(data) ? data : `data:${kind};base64,${data}`;
-  const length = (data as { byteLength?: number }).byteLength ?? 0;
-  return `data:${kind};length=${length},`;
+  return part.type === "text" ? { type: "text", text: String(part["text"]) } : partOf(part.type, part);
 }
 
 /** What a tool gave: a text, or parts where a picture is among it. */
@@ -156,28 +99,13 @@ function contentOfOutput(part: Part): string | Part[] {
   if (output === undefined) return textOfValue(part["result"] ?? "");
   const items = itemsOf(output);
   if (items === undefined) return textOfValue(output.value ?? output.reason ?? "");
-  const parts = items.map(wireOfItem);
+  const parts = items.map(wireOfPart);
   return parts.every((it) => it.type === "text") ? textOfContent(parts) : parts;
 }
 
 /** The items of a result that is made of several. */
 function itemsOf(output: { type?: string; value?: unknown } | undefined): Part[] | undefined {
   return output?.type === "content" && Array.isArray(output.value) ? (output.value as Part[]) : undefined;
-}
-
-/** An item of a result: versions of the SDK name pictures `media`, `image-data`, `image-url`, `file-data`, `file-url` or `file`. */
-function wireOfItem(item: Part): Part {
-  if (item.type === "text") return { type: "text", text: String(item["text"]) };
-  const kind = String(item["mediaType"] ?? (item.type.startsWith("image") ? "image/*" : ""));
-  const data = dataOf(item["data"]) ?? item["url"];
-  if (data !== undefined && kind.startsWith("image/")) return { type: "image_url", image_url: { url: urlOf(data, kind) } };
-  return { type: "text", text: textOfValue(item) };
-}
-
-/** Data, or its address; newer versions of the SDK say beside it which of the two it is. */
-function dataOf(data: unknown): unknown {
-  const tagged = data as { type?: unknown; data?: unknown; url?: unknown } | null | undefined;
-  return typeof tagged?.type === "string" ? (tagged.data ?? tagged.url) : (data ?? undefined);
 }
 
 /** Messages of what is sent: neighbouring results of one message are that message again. */
@@ -223,18 +151,15 @@ function withResults(own: PartsMessage, slots: readonly Slot[]): PartsMessage {
   return { ...own, content };
 }
 
-function outputOf(part: Part, { wire, pictures = [] }: Slot): object {
-  const before = part["output"] as { type?: string } | undefined;
-  const value = textOfContent(wire.content);
-  if (pictures.length > 0) {
-    return { ...before, value: [...(value === "" ? [] : [{ type: "text", text: value }]), ...pictures] };
+function outputOf(part: Part, { wire }: Slot): object {
+  const before = part["output"] as { type?: string; value?: unknown } | undefined;
+  if (Array.isArray(wire.content) && wire.content.some((it) => it.type !== "text")) {
+    const items = itemsOf(before) ?? [];
+    const value = wire.content.filter((it) => it["text"] !== "");
+    return { ...before, value: value.map((it) => items.find((item) => isSame(wireOfPart(item), it)) ?? it) };
   }
+  const value = textOfContent(wire.content);
   return before?.type === "error-text" || before?.type === "text" ? { ...before, value } : { type: "text", value };
-}
-
-function textOfContent(content: Wire["content"]): string {
-  if (typeof content === "string") return content;
-  return (content ?? []).map((part) => String(part["text"] ?? "")).join("\n");
 }
 
 /** A copy of a message that says what `wire` says; its own parts where they say what they said. */

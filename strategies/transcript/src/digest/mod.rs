@@ -8,12 +8,12 @@ mod write;
 
 use epitome_strategy::Language;
 use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, read_call};
-pub(crate) use epitome_strategy::transcript::{Ending, Speaker};
+pub use epitome_strategy::transcript::{Ending, Speaker};
 
 use crate::arguments::Sign;
 
-pub(crate) use read::{is_transcript, read};
-pub(crate) use write::write;
+pub use read::{is_transcript, read};
+pub use write::write;
 
 /// The mark in front of a line that would read as one of the form's own.
 const ESCAPE: char = '\\';
@@ -34,7 +34,7 @@ const SIGNS: [Sign; 3] = [Sign::Old, Sign::New, Sign::Plain];
 
 /// Lines of one speaker or tool, with the places of omissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Rows {
+pub struct Rows {
     rows: Vec<Row>,
     /// Whether lines behind the last one were left out.
     gap_behind: bool,
@@ -50,7 +50,7 @@ struct Row {
 impl Rows {
     /// Adds a line; `gap_before` says whether lines in front of it were left out. The form's own marks of omission at
     /// its ends are read as such, and a line of marks only, or an empty one, is not added.
-    pub(crate) fn push(&mut self, text: &str, gap_before: bool) {
+    pub fn push(&mut self, text: &str, gap_before: bool) {
         let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
         let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
         let marked = behind.unwrap_or(text);
@@ -77,7 +77,7 @@ impl Rows {
     }
 
     /// Returns the lines, each with whether others in front of it were left out.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, bool)> {
         self.rows.iter().map(|row| (row.text.as_str(), row.gap_before))
     }
 
@@ -89,11 +89,27 @@ impl Rows {
 
 /// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Record {
+pub enum Record {
     /// Speech.
-    Speech { speaker: Speaker, rows: Rows },
+    Speech {
+        /// Who speaks.
+        speaker: Speaker,
+        /// What is said.
+        rows: Rows,
+    },
     /// A call of the model.
-    Call { name: String, head: String, ending: Option<Ending>, arguments: Vec<(Sign, Rows)>, output: Rows },
+    Call {
+        /// The tool.
+        name: String,
+        /// What it was asked for, in one line.
+        head: String,
+        /// How it ended.
+        ending: Option<Ending>,
+        /// Longer arguments.
+        arguments: Vec<(Sign, Rows)>,
+        /// What it printed.
+        output: Rows,
+    },
     /// Calls of which nothing is shown.
     LeftOut(LeftOutCalls),
     /// What the model said, of which nothing is shown, between two messages of a person.
@@ -102,11 +118,11 @@ pub(crate) enum Record {
 
 /// Calls of which nothing is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct LeftOutCalls {
+pub struct LeftOutCalls {
     /// How many there are.
-    pub(crate) calls: u32,
+    pub calls: u32,
     /// How many of them failed.
-    pub(crate) failures: u32,
+    pub failures: u32,
 }
 
 impl LeftOutCalls {

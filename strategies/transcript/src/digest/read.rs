@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
-pub(crate) fn is_transcript(text: &str) -> bool {
+pub fn is_transcript(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
     first.starts_with(CALL)
         || Speaker::ALL.iter().any(|speaker| first.starts_with(speaker.mark()))
@@ -26,7 +26,7 @@ enum Part {
 
 /// Returns the records of a transcript, the engine's heading taken off. Text in front of the first record is left out:
 /// the line that explains the form. Linear.
-pub(crate) fn read(text: &str) -> Vec<Record> {
+pub fn read(text: &str) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
     let mut part = Part::Speech;
     for line in text.lines() {

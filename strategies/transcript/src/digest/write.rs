@@ -3,7 +3,7 @@
 use super::{CALL, ESCAPE, Ending, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
 
 /// Returns the text of records, without a line feed at the end. Linear.
-pub(crate) fn write(records: &[Record]) -> String {
+pub fn write(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
         match record {

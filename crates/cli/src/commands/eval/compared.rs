@@ -1,6 +1,6 @@
 //! Which methods are held against which.
 
-use epitome_eval::{Baseline, HANDOFF, Plan, SEARCH, with_question, with_search};
+use epitome_eval::{Baseline, HANDOFF, Plan, with_question};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
@@ -13,26 +13,14 @@ type Pairs = Vec<(String, String)>;
 
 /// The pairs of methods whose differences are shown: in the short tables, and where there is room for every baseline.
 pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), Failure> {
-    let several: Pairs = plan
-        .methods
-        .iter()
-        .filter(|method| !method.is_baseline())
-        .flat_map(|method| plan.generations.iter().map(|it| (it.name(method.name()), method.name().to_owned())))
-        .collect();
-    let searched = plan.search.iter().flat_map(|_| plan.methods.iter().filter(|method| !method.is_baseline()));
-    let searched = searched.map(|method| (with_search(method.name()), method.name().to_owned()));
-    let several: Pairs = several.into_iter().chain(searched).collect();
     let mut known: Vec<&str> = plan.methods.iter().map(|method| method.name()).collect();
     match args.what {
         SubjectArg::Recorded => known.push("recorded"),
-        SubjectArg::Probes => {
-            known.push(HANDOFF);
-            known.extend(plan.search.map(|_| SEARCH));
-        }
+        SubjectArg::Probes => known.push(HANDOFF),
         SubjectArg::Future => {}
     }
     let ours = |name: &&str| {
-        !name.starts_with("baseline:") && !["recorded", HANDOFF, SEARCH].contains(name) && !name.ends_with(" +question")
+        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
     };
     let asked: Vec<String> = match args.what {
         SubjectArg::Probes if args.questions > 0 => {
@@ -42,8 +30,6 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         _ => Vec::new(),
     };
     known.extend(asked.iter().map(String::as_str));
-    let once = known.len();
-    known.extend(several.iter().map(|(name, _)| name.as_str()));
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
             let others = known.into_iter().filter(|name| *name != asked);
@@ -64,15 +50,12 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     }
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     against.extend(baselines.filter(|name| name != reference));
-    let ours: Vec<&str> = known[..once].iter().copied().filter(ours).collect();
+    let ours: Vec<&str> = known.iter().copied().filter(ours).collect();
     let pairs = |against: &[String]| -> Pairs {
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    // Every comparison includes what several compactions lose beside one.
-    let is_ours = |(_, once): &&(String, String)| ours.contains(&once.as_str());
-    let several: Pairs = several.iter().filter(is_ours).cloned().collect();
-    Ok(([pairs(&against[..1]), several.clone()].concat(), [pairs(&against), several].concat()))
+    Ok((pairs(&against[..1]), pairs(&against)))
 }
 
 /// The two methods that `asked` names. A setting may hold commas itself: the one between two methods that are measured

@@ -1,6 +1,6 @@
 //! The output of `eval --json`.
 
-use epitome_eval::{Difference, Generation, Group, Summary};
+use epitome_eval::{Difference, Group, Summary};
 use serde::Serialize;
 
 /// The output of `--json`.
@@ -10,9 +10,6 @@ pub(super) struct EvalOutput {
     pub(super) cases: usize,
     pub(super) summaries: Vec<Summary>,
     pub(super) differences: Vec<Difference>,
-    /// Figures after several compactions beside one, where these were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) generations: Vec<Generation>,
     /// The same for each task type or each format, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) groups: Vec<Group>,

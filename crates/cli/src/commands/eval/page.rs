@@ -1,9 +1,6 @@
 //! The output of `epitome eval` on a terminal.
 
-use epitome_eval::{
-    Difference, Family, Group, Metric, ORDER, Sheet, Summary, Verdict, by_family, figure, generations_sheet,
-    measured_metrics,
-};
+use epitome_eval::{Difference, Group, Metric, Sheet, Summary, Verdict, by_family, figure, measured_metrics};
 
 use super::output::EvalOutput;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -32,12 +29,6 @@ pub(super) fn page(printed: &EvalOutput) -> String {
         for (number, metrics) in families.iter().enumerate() {
             text.push_str(&table(rows, metrics, number == 0));
         }
-    }
-    if let Some(several) = generations_sheet(&printed.summaries) {
-        text.push_str(&format!(
-            "\n{STRONG}once and again{STRONG:#} {FAINT}after several compactions to the same budget, and over one{FAINT:#}\n{}",
-            sheet(&several)
-        ));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));
@@ -89,11 +80,6 @@ fn table(rows: &[Summary], metrics: &[Metric], is_first: bool) -> String {
     setting.extend(vec![Column::Right; metrics.len() + if is_first { 8 } else { 0 }]);
     let mut headings = vec!["method"];
     headings.extend(metrics.iter().map(|metric| metric.as_str()));
-    let tells_order = metrics.iter().any(|metric| metric.family() == Family::Meaning);
-    if tells_order {
-        headings.push(ORDER);
-        setting.push(Column::Right);
-    }
     if is_first {
         headings.extend(["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "ms"]);
     }
@@ -106,10 +92,6 @@ fn table(rows: &[Summary], metrics: &[Metric], is_first: bool) -> String {
             let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
             Cell::from(figure(average.macro_average) + &micro)
         }));
-        if tells_order {
-            let style = if row.misplaced.lines == 0 { GOOD } else { BAD };
-            cells.push(Cell::styled(row.misplaced.to_string(), style));
-        }
         if !is_first {
             table.row(cells);
             continue;

@@ -1,8 +1,6 @@
 //! The plan of a run, out of the arguments.
 
-use std::path::Path;
-
-use epitome_eval::{BudgetSpec, CaseOptions, Filter, Generations, Labels, Plan, Steps, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, Plan, Subject, methods};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::commands::measure::{each_once, failure};
@@ -16,8 +14,6 @@ const PROBE_BUDGETS: [BudgetSpec; 3] = [BudgetSpec::Share(0.3), BudgetSpec::Shar
 /// The plan that the arguments ask for; every mistake in them is an error before anything is measured.
 pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     let default = if args.what == SubjectArg::Probes { PROBE_BUDGETS } else { BUDGETS };
-    let last = args.through.last().copied();
-    let default = last.map_or(default.to_vec(), |last| vec![last]);
     let named: &[BudgetSpec] = if args.budgets.is_empty() { &default } else { &args.budgets };
     let budgets = each_once(named, ToString::to_string);
     if args.what == SubjectArg::Recorded && !args.budgets.is_empty() {
@@ -29,15 +25,15 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         let missing = format!("cannot read {}: there is no such file or folder", missing.display());
         return Err(Failure::usage_text(missing).with_help("check the path"));
     }
-    let (search, questions) = asked(args)?;
+    if args.questions > 0 && args.what != SubjectArg::Probes {
+        let failure = Failure::usage_text("--questions: only probes have questions");
+        return Err(failure.with_help("leave it out, or measure --what probes"));
+    }
     Ok(Plan {
         paths: args.paths.clone(),
-        column: column(args),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
-        generations: several(args)?,
-        search,
-        questions,
+        questions: args.questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -66,71 +62,11 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     })
 }
 
-/// The column of the sessions in Parquet files.
-#[cfg(feature = "parquet")]
-fn column(args: &EvalArgs) -> Option<String> {
-    args.column.clone()
-}
-
-/// Without the feature there are no Parquet files.
-#[cfg(not(feature = "parquet"))]
-fn column(_: &EvalArgs) -> Option<String> {
-    None
-}
-
-/// The number of passages that a search may show, and of questions that are asked as the focus.
-fn asked(args: &EvalArgs) -> Result<(Option<usize>, usize), Failure> {
-    let asked = [("--search", args.search.is_some()), ("--questions", args.questions > 0)];
-    let wrong = asked.into_iter().find(|(_, is_asked)| *is_asked && args.what != SubjectArg::Probes);
-    if let Some((option, _)) = wrong {
-        let failure = Failure::usage_text(format!("{option}: only probes have questions"));
-        return Err(failure.with_help("leave it out, or measure --what probes"));
-    }
-    Ok((args.search.map(usize::from), args.questions))
-}
-
-/// The numbers of compactions by which budgets are reached, besides one.
-fn several(args: &EvalArgs) -> Result<Vec<Generations>, Failure> {
-    let is_asked = !args.generations.is_empty() || !args.through.is_empty();
-    if args.piped && !is_asked {
-        let failure = Failure::usage_text("--piped: there is only one compaction");
-        return Err(failure.with_help("say how many with --generations 3, or --through 0.6,0.35,0.15"));
-    }
-    if is_asked && args.what == SubjectArg::Recorded {
-        let failure =
-            Failure::usage_text("--generations, --through: only cases and probes are compacted several times");
-        return Err(failure.with_help("leave it out, or measure --what cases or --what probes"));
-    }
-    if args.through.len() == 1 {
-        let failure = Failure::usage_text("--through: one budget is one compaction");
-        return Err(failure.with_help("name the budgets on the way too, such as 0.6,0.35,0.15"));
-    }
-    let piped = args.piped;
-    if !args.through.is_empty() {
-        return Ok(vec![Generations { steps: Steps::Through(args.through.clone()), piped }]);
-    }
-    let counts = each_once(&args.generations, |count| *count);
-    Ok(counts.into_iter().map(|count| Generations { steps: Steps::Equal(count), piped }).collect())
-}
-
-/// The labels asked for, or those of the first manifest in the folders or any above them.
+/// The labels in the table that is named; none without one.
 fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
-    let read = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|error| {
-            Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-        })
-    };
-    if let Some(path) = &args.labels {
-        return Ok(parse(&read(path)?));
-    }
-    // A manifest without labels is about something else.
-    for path in args.paths.iter().filter_map(|path| path.canonicalize().ok()) {
-        for manifest in path.ancestors().map(|folder| folder.join("MANIFEST.md")).filter(|path| path.is_file()) {
-            let labels = parse(&read(&manifest)?);
-            if !labels.is_empty() {
-                return Ok(labels);
-            }
-        }
-    }
-    Ok(Labels::default())
+    let Some(path) = &args.labels else { return Ok(Labels::default()) };
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
+    })?;
+    Ok(parse(&text))
 }

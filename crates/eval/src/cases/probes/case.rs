@@ -2,7 +2,7 @@
 
 use epitome::formats::{Format, ReadOptions, read};
 
-use super::{ProbeFolder, budget_floor, context_tokens, messages_of, repository};
+use super::{ProbeFolder, budget_floor, context_tokens, messages_of};
 use crate::EvalError;
 use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId};
@@ -39,8 +39,8 @@ impl ProbedCase {
         let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
         let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
         case.task = plan.labels.label(&folder.name).map(str::to_owned);
-        let told = plan.repositories.label(&folder.name).map(str::to_owned).or_else(|| folder.set.repository.clone());
-        case.repository = Some(told.unwrap_or_else(|| repository(&folder.name)));
+        let told = plan.repositories.label(&folder.name).map(str::to_owned);
+        case.repository = told.or_else(|| folder.set.repository.clone());
         if plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
             return Ok(None);
         }

@@ -6,8 +6,6 @@
 mod case;
 mod folder;
 mod probe;
-mod repository;
-mod search;
 mod shown;
 mod wire;
 
@@ -17,6 +15,4 @@ pub use wire::{context_text, context_tokens, messages_of};
 
 pub use case::ProbedCase;
 pub use folder::{ProbeFolder, folders};
-pub(crate) use repository::repository;
-pub(crate) use search::ProbeHits;
 pub(crate) use wire::{budget_floor, message_of};

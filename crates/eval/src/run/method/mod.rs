@@ -13,7 +13,6 @@ use epitome::{Config, Registry};
 use crate::EvalError;
 use crate::cases::case::Case;
 use crate::run::baselines::Baseline;
-use crate::run::generations::{session_from_chat, session_of};
 use engine::EngineMethod;
 use spec::{bare, fixed_chain, named_chain, of_config, with_settings};
 
@@ -98,39 +97,6 @@ impl Method {
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
     pub fn compact(&self, case: &Case, budget: u32) -> MethodOutcome {
         self.compact_for(case, budget, None)
-    }
-
-    /// Compacts the prefix of a case repeatedly, each time to the next of `budgets`, and returns the last result. This
-    /// engine works on one session with its log, unless a text is between compactions (`is_piped`); other methods get
-    /// each result as a session of its own. A compaction without a result leaves its input as it is. The time is that
-    /// of all.
-    pub fn compact_through(&self, case: &Case, budgets: &[u32], is_piped: bool) -> MethodOutcome {
-        let started = Instant::now();
-        let result = match &self.how {
-            MethodKind::Engine(method) => method.compact_through(case, budgets, is_piped),
-            MethodKind::Baseline(_) | MethodKind::Other(_) => self.compact_again(case, budgets, is_piped),
-        };
-        let micros = started.elapsed().as_micros() as u64;
-        match result {
-            Ok(entries) => MethodOutcome { entries: Some(entries), problem: None, micros },
-            Err(problem) => MethodOutcome { entries: None, problem: Some(problem), micros },
-        }
-    }
-
-    fn compact_again(&self, case: &Case, budgets: &[u32], is_piped: bool) -> Result<Vec<Entry>, String> {
-        let tools = case.prefix.tools.as_deref();
-        let Some((last, on_the_way)) = budgets.split_last() else { return Ok(case.prefix.view().to_vec()) };
-        let mut left: Option<Case> = None;
-        for budget in on_the_way {
-            let now = left.as_ref().unwrap_or(case);
-            let Some(entries) = self.compact(now, *budget).entries else { continue };
-            let session = if is_piped { session_from_chat(&entries, tools)? } else { session_of(&entries, tools) };
-            let next =
-                Case::from_prefix(case.id.clone(), &case.format, session, &[]).map_err(|error| error.to_string())?;
-            left = Some(next);
-        }
-        let outcome = self.compact(left.as_ref().unwrap_or(case), *last);
-        outcome.entries.ok_or_else(|| outcome.problem.unwrap_or_default())
     }
 
     /// Whether it is a free baseline, whose result is the same however often it is asked.

@@ -136,11 +136,10 @@ pub(super) fn scatter(rows: &[Row], ours: &str, theirs: &str, metric: Metric) ->
     format!("{}{}", legend(&said), frame.drawn(theirs, ours, &body))
 }
 
-/// A bar: how long it is of 1, how much of that is pale, and its ends' interval.
-#[derive(Debug, Clone, Default)]
+/// A bar: how long it is of 1, and its ends' interval.
+#[derive(Debug, Clone)]
 struct Bar {
     length: f64,
-    pale: f64,
     interval: Option<(f64, f64)>,
     label: String,
     title: String,
@@ -183,18 +182,12 @@ fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summa
             let Some(bar) = of(summary) else { continue };
             let x = LEFT + column * number(&budgets, &summary.budget) as f64;
             let colour = number(methods, method) % COLOURS;
-            let (pale, end) = (longest * bar.pale, longest * bar.length);
-            let _ = write!(body, "<g class='m{colour}'><title>{}</title>", escape_html(&bar.title));
-            if pale > 0.0 {
-                let _ =
-                    write!(body, "<rect class='pale' x='{x:.1}' y='{:.0}' width='{pale:.1}' height='12'/>", y + 2.0);
-            }
+            let end = longest * bar.length;
             let _ = write!(
                 body,
-                "<rect x='{:.1}' y='{:.0}' width='{:.1}' height='12'/></g>",
-                x + pale,
-                y + 2.0,
-                (end - pale).max(0.0)
+                "<g class='m{colour}'><title>{}</title><rect x='{x:.1}' y='{:.0}' width='{end:.1}' height='12'/></g>",
+                escape_html(&bar.title),
+                y + 2.0
             );
             if let Some((low, high)) = bar.interval {
                 let (low, high) = (x + longest * low, x + longest * high);
@@ -234,39 +227,6 @@ pub(super) fn kept_bars(group: &Group, methods: &[&str], metric: Metric) -> Stri
             interval,
             label: format!("{mean:.2}"),
             title: format!("{} at {}: {mean:.3}{ends}, {} cases", summary.method, summary.budget, average.cases),
-            ..Bar::default()
-        })
-    })
-}
-
-/// The tokens of the request behind a compaction, those that a cache may serve pale.
-pub(super) fn cost(summaries: &[Summary], methods: &[&str]) -> String {
-    let most = summaries.iter().map(|summary| summary.tokens).fold(1e-9, f64::max);
-    bars(summaries, methods, "tokens of the next request", |summary| {
-        let anew = summary.tokens - summary.unchanged_tokens;
-        Some(Bar {
-            length: summary.tokens / most,
-            pale: summary.unchanged_tokens / most,
-            label: format!("{:.1} k anew", anew / 1e3),
-            title: format!(
-                "{} at {}: {:.0} tokens, {anew:.0} of them anew",
-                summary.method, summary.budget, summary.tokens
-            ),
-            interval: None,
-        })
-    })
-}
-
-/// How long a compaction takes.
-pub(super) fn time(summaries: &[Summary], methods: &[&str]) -> String {
-    let most = summaries.iter().map(|summary| summary.milliseconds).fold(1e-9, f64::max);
-    bars(summaries, methods, "time of a compaction", |summary| {
-        let milliseconds = summary.milliseconds;
-        Some(Bar {
-            length: milliseconds / most,
-            label: format!("{milliseconds:.1} ms"),
-            title: format!("{} at {}: {milliseconds:.2} ms", summary.method, summary.budget),
-            ..Bar::default()
         })
     })
 }

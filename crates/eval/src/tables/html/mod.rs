@@ -11,7 +11,7 @@ use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
 use crate::run::outcome::Run;
 use crate::tables::groups::{Group, Grouping, groups};
-use words::{AVERAGES, COST, DIFFERENCE, OTHERS, TIME, Term, term};
+use words::{AVERAGES, DIFFERENCE, OTHERS, Term, term};
 
 /// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
 /// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
@@ -58,12 +58,6 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
         );
         heading(&mut page, &format!("{}s", button(DIFFERENCE, DIFFERENCE.name)));
         page.push_str(&tables::differences(&all));
-    }
-    for (term, chart) in
-        [(COST, charts::cost(&all.summaries, &methods)), (TIME, charts::time(&all.summaries, &methods))]
-    {
-        heading(&mut page, &button(term, term.name));
-        page.push_str(&chart);
     }
     definitions(&mut page);
     page.push_str("</main></body></html>\n");

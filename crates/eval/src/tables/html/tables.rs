@@ -2,13 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::words::{
-    CACHE_LOSS, FAILED, INVALID, KEPT, OUT_OF_PLACE, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term,
-};
+use super::words::{CACHE_LOSS, FAILED, INVALID, KEPT, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term};
 use super::{button, escape_html};
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
-use crate::tables::generations::generations_sheet;
 use crate::tables::groups::Group;
 use crate::tables::sheet::{Sheet, Verdict, figure, measured_metrics};
 
@@ -16,15 +13,13 @@ use crate::tables::sheet::{Sheet, Verdict, figure, measured_metrics};
 pub(super) fn figures(group: &Group) -> String {
     let metrics = measured_metrics(&group.summaries);
     let budgets = group.summaries.chunk_by(|left, right| left.budget == right.budget);
-    let mut out: String = budgets.map(|rows| at_budget(rows, &metrics)).collect();
-    out.extend(generations_sheet(&group.summaries).as_ref().map(table));
-    out
+    budgets.map(|rows| at_budget(rows, &metrics)).collect()
 }
 
 fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let mut terms: Vec<Term> = metrics.iter().copied().map(term).collect();
-    terms.extend([OUT_OF_PLACE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME]);
+    terms.extend([KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME]);
     let headings: String = terms.iter().map(|term| format!("<th>{}</th>", button(*term, term.short))).collect();
     let mut out = format!(
         "<div class='scroll'><table><caption>budget {}</caption><thead><tr><th class='left'>method</th>{headings}</tr>\
@@ -47,8 +42,6 @@ fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
                 ),
             };
         }
-        let bad = if row.misplaced.lines > 0 { " class='bad'" } else { "" };
-        let _ = write!(out, "<td{bad}>{}</td>", row.misplaced);
         let bad = if row.usable < row.cases { " class='bad'" } else { "" };
         let _ = write!(out, "<td>{}</td><td{bad}>{} of {}</td>", figure(Some(row.kept_share)), row.usable, row.cases);
         for count in [row.over_budget, row.invalid, row.system_changed, row.failed] {

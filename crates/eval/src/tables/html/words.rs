@@ -15,13 +15,6 @@ pub(super) struct Term {
     pub(super) definition: &'static str,
 }
 
-pub(super) const OUT_OF_PLACE: Term = Term {
-    id: "out-of-place",
-    short: crate::tables::sheet::ORDER,
-    name: "Out of place",
-    definition: "Lines that were said only after the newest typed message and stand in front of it in the result: an agent \
-                 would do again what is done. There should be none.",
-};
 pub(super) const KEPT: Term = Term {
     id: "kept",
     short: "kept",
@@ -77,15 +70,6 @@ pub(super) const CACHE_LOSS: Term = Term {
     name: "Cache loss",
     definition: "Tokens already sent, from the first message on that reads differently; the mean over cases with a result.",
 };
-pub(super) const COST: Term = Term {
-    id: "cost",
-    short: "cost",
-    name: "Cost of the next request",
-    definition: "The mean tokens of the first request behind the compaction: pale what stands in front of the first changed \
-                 message, which a provider may serve from its cache at a fraction of the price; full what has to be sent \
-                 anew. Each later request has at least as many tokens, mostly cached. Tool definitions are not counted. What whole sessions cost in money, turn by turn, is \
-                 what epitome replay tells.",
-};
 pub(super) const TIME: Term = Term {
     id: "ms",
     short: "ms",
@@ -112,21 +96,8 @@ pub(super) const DIFFERENCE: Term = Term {
 };
 
 /// The definitions beside those of the metrics.
-pub(super) const OTHERS: [Term; 13] = [
-    AVERAGES,
-    DIFFERENCE,
-    OUT_OF_PLACE,
-    KEPT,
-    USABLE,
-    OVER,
-    INVALID,
-    SYSTEM,
-    FAILED,
-    UNCHANGED,
-    CACHE_LOSS,
-    COST,
-    TIME,
-];
+pub(super) const OTHERS: [Term; 11] =
+    [AVERAGES, DIFFERENCE, KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME];
 
 /// Returns the words for a metric.
 pub(super) fn term(metric: Metric) -> Term {
@@ -158,29 +129,6 @@ pub(super) fn term(metric: Metric) -> Term {
             "Probe recall",
             "Questions that the continuation needed answered: the share whose facts the result shows, near each other. A \
              result that is over its budget or invalid shows nothing. Methods marked +question were told the question.",
-        ),
-        Metric::Typed => (
-            "Typed messages",
-            "Messages of 10 to 400 characters that a person typed: the share that is still there, by any 30 of their \
-             characters in a row.",
-        ),
-        Metric::Finals => (
-            "Final answers",
-            "Sentences of 40 to 300 characters of the model's last message before each typed one: the share still verbatim.",
-        ),
-        Metric::Speakers => (
-            "Speakers",
-            "Lines of the session that the result holds: the share that stands under who said them, in their own message or \
-             under a label.",
-        ),
-        Metric::Sources => (
-            "Sources",
-            "Lines that tools printed and the result holds: the share that stands under a file or command that printed them.",
-        ),
-        Metric::OwnSummary => (
-            "Kept summary",
-            "Lines of the summary that the agent itself recorded: the share still verbatim, where the view with it was \
-             compacted again.",
         ),
         Metric::Fill => {
             ("Fill", "Tokens of the result over those of its budget, where there was more than the budget.")
