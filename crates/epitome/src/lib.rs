@@ -44,6 +44,7 @@
 //! | [`store`] | sessions, archives and memories on disk |
 //! | [`formats`] | session formats of agents and providers, read and written |
 //! | [`tokens`] | token counters |
+//! | [`wire`] | how each provider's requests, answers, streams and errors are made |
 //! | [`providers`] | summarizers, embedders |
 //! | [`config`] | the configuration file |
 //! | [`amount`] | tokens and shares as a person writes them |
@@ -64,6 +65,7 @@ pub use epitome_session as session;
 pub use epitome_store as store;
 pub use epitome_strategy as strategy;
 pub use epitome_tokens as tokens;
+pub use epitome_wire as wire;
 
 pub mod context;
 pub mod follow;

@@ -8,12 +8,13 @@ use epitome::engine::Floor;
 use epitome::formats::{Wire, check_message};
 use epitome::live::Overflow;
 use epitome::strategy::{ArchivedContent, Cancellation, HostChanges, Named};
+use epitome::wire::Outline;
 use epitome::{Engine, Runtime};
 
 use crate::archive::Archives;
 use crate::conversation::{
-    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, Outline, PreparedRequest, UnreadRequest, glance,
-    prepare, shrink,
+    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, PreparedRequest, UnreadRequest, glance, prepare,
+    shrink,
 };
 use crate::fitted::{FitPiece, FitRemoval, FitStatus, Fitted};
 use crate::pieces::{changed_rows, pieces};
@@ -178,11 +179,10 @@ impl Fitter {
             None => self.profile(),
         };
         let Composition { body, outline, before } = Composition::new(profile, request)?;
-        let format = profile.into();
         let host = Some(self.options.host).filter(|host| *host != HostChanges::Any).map(|host| host.name().as_bytes());
         let keys = [request.key.as_bytes()].into_iter().chain(host);
-        let seed = self.decider.seed(&self.owner, format, keys);
-        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), format, seed, body, outline);
+        let seed = self.decider.seed(&self.owner, profile, keys);
+        let unread = UnreadRequest::at(&self.decider, Arc::clone(&self.owner), profile, seed, body, outline);
         let new: Vec<usize> = unread.new_numbers().filter_map(|number| number.checked_sub(before)).collect();
         // Nothing is read before each message is known to be one: a list in one of them would move all others.
         for index in &new {
@@ -191,7 +191,7 @@ impl Fitter {
         }
         let mut incoming = match unread.learn(&self.decider) {
             Ok(incoming) => incoming,
-            Err(_) => return Err(FitError::List { format: format.as_str() }),
+            Err(_) => return Err(FitError::List { format: profile.as_str() }),
         };
         incoming.budget = self.options.budget.clone();
         incoming.hidden_tokens = request.hidden_tokens();
@@ -210,7 +210,7 @@ impl Fitter {
             let all = (!came.is_empty()).then_some(FitPiece::Keep(0..came.len()));
             (all.into_iter().collect(), None)
         } else {
-            let outline = Outline::read(&prepared.body, incoming.format).map_err(|_| FitError::Result)?;
+            let outline = Outline::read(&prepared.body, incoming.wire).map_err(|_| FitError::Result)?;
             let sent = messages_at(&prepared.body, &outline.items)?;
             let system = outline.system.filter(|_| !incoming.has_system_beside());
             let system = system.and_then(|at| String::from_utf8(prepared.body[at].to_vec()).ok());
@@ -220,7 +220,7 @@ impl Fitter {
             };
             (pieces, system)
         };
-        let figures = prepared.figures.ok_or(FitError::List { format: incoming.format.as_str() })?;
+        let figures = prepared.figures.ok_or(FitError::List { format: incoming.wire.as_str() })?;
         let status = match figures.tokens_after > figures.usable {
             true => FitStatus::Infeasible,
             false => status_of(prepared.outcome, is_as_it_came),
@@ -239,7 +239,7 @@ impl Fitter {
         Ok(Fitted {
             status,
             pieces: found.into_iter().filter_map(|piece| in_list_of(piece, before)).collect(),
-            profile: incoming.format.wire().unwrap_or(self.own),
+            profile: incoming.wire,
             messages: came.len() - before,
             system,
             tokens_before: figures.tokens_before,

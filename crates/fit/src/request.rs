@@ -5,10 +5,10 @@ use std::ops::Range;
 use bytes::Bytes;
 use epitome::formats::Wire;
 use epitome::strategy::{Cancellation, Tokens};
+use epitome::wire::Outline;
 use serde_json::value::RawValue;
 
 use crate::FitError;
-use crate::conversation::Outline;
 
 /// Content that is sent beside the messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

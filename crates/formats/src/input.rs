@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use epitome_wire::json::mend;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -153,41 +154,6 @@ pub(crate) fn outline(json: &str) -> Value {
         })
     }
     level(json, LEVELS)
-}
-
-/// `json` with `\ufffd` for every half of a character: agents that cut texts by UTF-16 units leave halves behind, which
-/// are valid in JSON and in no string. `None` where it has no such half.
-pub fn mend(json: &str) -> Option<String> {
-    mend_with(json, |mended, _| mended.push_str("\\ufffd"))
-}
-
-/// `json` with what `write` adds for every half of a character, which is given as its number. `None` where it has none.
-pub(crate) fn mend_with(json: &str, write: impl Fn(&mut String, u32)) -> Option<String> {
-    let mut mended = String::with_capacity(json.len());
-    let mut rest = json;
-    let mut found = false;
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        mended.push_str(before);
-        let unit =
-            |escape: &str| escape.strip_prefix("\\u")?.get(..4).and_then(|hex| u32::from_str_radix(hex, 16).ok());
-        let length = match unit(escape) {
-            Some(0xd800..=0xdbff) if matches!(escape.get(6..).and_then(unit), Some(0xdc00..=0xdfff)) => 12,
-            Some(half @ 0xd800..=0xdfff) => {
-                found = true;
-                write(&mut mended, half);
-                rest = &escape[6..];
-                continue;
-            }
-            Some(_) => 6,
-            // An escape of one character, whatever it is.
-            None => 1 + escape[1..].chars().next().map_or(0, char::len_utf8),
-        };
-        mended.push_str(&escape[..length]);
-        rest = &escape[length..];
-    }
-    mended.push_str(rest);
-    found.then_some(mended)
 }
 
 /// An input together with what recognition looks at.

@@ -53,12 +53,11 @@ mod tests;
 
 pub use check::{MessageError, check_message};
 pub use epitome_wire::Wire;
+pub use epitome_wire::json::{defined_tools, mend};
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
 pub use format::Format;
 pub use gzip::{GzipReader, MAX_MEMBERS};
-pub use input::mend;
-pub use json::defined_tools;
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};

@@ -8,7 +8,7 @@ use std::env;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, Method};
-use epitome::formats::Format;
+use epitome::wire::{Address, Route};
 use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::{Status, TraceContextExt as _, TracerProvider as _};
 use opentelemetry_http::{HeaderExtractor, HeaderInjector};
@@ -22,8 +22,6 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
-
-use crate::proxy::path::{format_of, gemini_model};
 
 /// The variables that say where traces go. Without one of them nothing is traced: a service does not look for a collector
 /// that nobody spoke of.
@@ -144,7 +142,7 @@ pub(crate) fn note_inference(method: &Method, path: &str, body: &[u8]) {
     span.set_attribute("gen_ai.operation.name", inference.operation);
     span.set_attribute("gen_ai.provider.name", inference.provider);
     match inference.model {
-        Some(model) => span.set_attribute("gen_ai.request.model", model.to_owned()),
+        Some(model) => span.set_attribute("gen_ai.request.model", model),
         None => note_model(body),
     }
 }
@@ -167,25 +165,19 @@ pub(crate) fn note_model(body: &[u8]) {
 
 /// What a request's path says of it, in the words of the conventions for generative AI.
 #[derive(Debug, PartialEq, Eq)]
-struct Inference<'a> {
+struct Inference {
     operation: &'static str,
     provider: &'static str,
     /// The model, where it is in the path.
-    model: Option<&'a str>,
+    model: Option<String>,
 }
 
-impl<'a> Inference<'a> {
+impl Inference {
     /// `None` where it is not a request of a conversation.
-    fn of_path(path: &'a str) -> Option<Self> {
-        let chat = |provider| Self { operation: "chat", provider, model: None };
-        Some(match format_of(path)? {
-            Format::Anthropic => chat("anthropic"),
-            Format::Gemini => {
-                let model = gemini_model(path.trim_end_matches('/'));
-                Self { operation: "generate_content", provider: "gcp.gemini", model }
-            }
-            _ => chat("openai"),
-        })
+    fn of_path(path: &str) -> Option<Self> {
+        let (_, wire) = Route::of_path(path).filter(|(route, _)| *route == Route::Conversation)?;
+        let (operation, provider) = wire.operation();
+        Some(Self { operation, provider, model: Address::read(path, None).model })
     }
 }
 
@@ -235,7 +227,8 @@ mod tests {
     #[test]
     fn what_a_path_says_of_a_request() {
         let check = |path: &str, expect: Option<(&str, &str, Option<&str>)>| {
-            let said = Inference::of_path(path).map(|it| (it.operation, it.provider, it.model));
+            let said = Inference::of_path(path);
+            let said = said.as_ref().map(|it| (it.operation, it.provider, it.model.as_deref()));
             assert_eq!(said, expect, "{path}");
         };
         check("/v1/chat/completions", Some(("chat", "openai", None)));

@@ -1,6 +1,19 @@
 //! The interfaces by name.
 
-/// A provider's interface: the form of its requests and answers.
+use std::fmt::Debug;
+use std::ops::Deref;
+
+use crate::answer::Answers;
+use crate::anthropic::Anthropic;
+use crate::compaction::Compactions;
+use crate::gemini::Gemini;
+use crate::openai_chat::OpenaiChat;
+use crate::openai_responses::OpenaiResponses;
+use crate::request::Requests;
+use crate::stream::Streams;
+
+/// A provider's interface: the form of its requests and answers. What there is to ask of one is in [`Interface`], which
+/// each has in a folder of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Wire {
     /// OpenAI chat completions, and the many services that take the same.
@@ -12,6 +25,11 @@ pub enum Wire {
     /// Gemini contents.
     Gemini,
 }
+
+/// Everything that is asked of an interface.
+pub trait Interface: Requests + Answers + Streams + Compactions + Debug + Sync {}
+
+impl<I: Requests + Answers + Streams + Compactions + Debug + Sync> Interface for I {}
 
 impl Wire {
     /// Every interface.
@@ -26,23 +44,18 @@ impl Wire {
             Self::Gemini => "gemini",
         }
     }
+}
 
-    /// Returns the field of its requests that holds the messages, or items.
-    pub fn list_field(self) -> &'static str {
-        match self {
-            Self::OpenaiChat | Self::Anthropic => "messages",
-            Self::OpenaiResponses => "input",
-            Self::Gemini => "contents",
-        }
-    }
+/// The one place where it matters which interface it is.
+impl Deref for Wire {
+    type Target = dyn Interface;
 
-    /// Returns the field of its requests that holds the system prompt; `None` where that is a message.
-    pub fn system_field(self) -> Option<&'static str> {
+    fn deref(&self) -> &Self::Target {
         match self {
-            Self::OpenaiChat => None,
-            Self::OpenaiResponses => Some("instructions"),
-            Self::Anthropic => Some("system"),
-            Self::Gemini => Some("systemInstruction"),
+            Self::OpenaiChat => &OpenaiChat,
+            Self::OpenaiResponses => &OpenaiResponses,
+            Self::Anthropic => &Anthropic,
+            Self::Gemini => &Gemini,
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::mem::size_of;
 use std::sync::Arc;
 
-use epitome::formats::Format;
 use epitome::session::{Content, Media, MediaSource, Message};
+use epitome::wire::{CACHE_MARK, Wire};
 use serde_json::Value;
 
 /// The hash of a conversation up to a message.
@@ -12,9 +12,6 @@ pub type Digest = [u8; 32];
 
 /// The hash of a message's bytes.
 pub type MessageKey = u128;
-
-/// Marks that clients move from turn to turn, and that say nothing of the message that carries them.
-const MOVING: &str = "cache_control";
 
 /// Makes hashes that are meaningless without the secret: a client's content cannot be guessed from them.
 #[derive(Clone)]
@@ -35,10 +32,10 @@ impl Hashes {
 
     /// Where the conversations of an owner begin: who has another of `keys` has other conversations. They go into the hash
     /// and nowhere else.
-    pub(crate) fn seed<'a>(&self, owner: &str, format: Format, keys: impl Iterator<Item = &'a [u8]>) -> Digest {
+    pub(crate) fn seed<'a>(&self, owner: &str, wire: Wire, keys: impl Iterator<Item = &'a [u8]>) -> Digest {
         let mut hasher = blake3::Hasher::new_keyed(&self.secret);
         part(&mut hasher, owner.as_bytes());
-        part(&mut hasher, format.as_str().as_bytes());
+        part(&mut hasher, wire.as_str().as_bytes());
         keys.for_each(|key| part(&mut hasher, key));
         *hasher.finalize().as_bytes()
     }
@@ -136,14 +133,14 @@ fn without_marks(json: &str) -> String {
     fn clear(value: &mut Value) {
         match value {
             Value::Object(fields) => {
-                fields.shift_remove(MOVING);
+                fields.shift_remove(CACHE_MARK);
                 fields.values_mut().for_each(clear);
             }
             Value::Array(items) => items.iter_mut().for_each(clear),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
-    if !json.contains(MOVING) {
+    if !json.contains(CACHE_MARK) {
         return json.to_owned();
     }
     match serde_json::from_str(json) {
@@ -160,19 +157,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::conversation::items::{Item, Reader};
-    use crate::conversation::outline::Outline;
+    use epitome::wire::Outline;
 
     fn chain(hashes: &Hashes, key: &str, json: &str) -> Vec<Digest> {
         let runtime = epitome::Config::default().build(&epitome::registry()).unwrap();
-        let reader = Reader::new(Format::Anthropic, hashes, "", &epitome::engine_of(&runtime));
-        let outline = Outline::read(json.as_bytes(), Format::Anthropic).unwrap();
+        let reader = Reader::new(Wire::Anthropic, hashes, "", &epitome::engine_of(&runtime));
+        let outline = Outline::read(json.as_bytes(), Wire::Anthropic).unwrap();
         let system = outline.system.map(|at| Item::read(&reader, "system", &json[at]).unwrap());
         let messages = outline.items.into_iter().map(|at| Item::read(&reader, "", &json[at]).unwrap());
         let items: Vec<Item> = system.into_iter().chain(messages).collect();
-        hashes.chain(
-            hashes.seed("tenant", Format::Anthropic, [key.as_bytes()].into_iter()),
-            items.iter().map(Item::place),
-        )
+        hashes
+            .chain(hashes.seed("tenant", Wire::Anthropic, [key.as_bytes()].into_iter()), items.iter().map(Item::place))
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use epitome::engine::ReasoningFilter;
 use epitome::formats::{Format, carries_reasoning};
 use epitome::live::Metrics;
+use epitome::wire::Wire;
 use epitome::{Engine, Runtime};
 
 use super::chain::{Digest, Hashes};
@@ -55,14 +56,15 @@ impl Decider {
         &self.runtime
     }
 
-    /// Where the conversations of `owner` in a format begin: who has another of `keys`, which may be secrets, has other
+    /// Where the conversations of `owner` at an interface begin: who has another of `keys`, which may be secrets, has other
     /// conversations.
-    pub fn seed<'a>(&self, owner: &str, format: Format, keys: impl Iterator<Item = &'a [u8]>) -> Digest {
-        self.hashes.seed(owner, format, keys)
+    pub fn seed<'a>(&self, owner: &str, wire: Wire, keys: impl Iterator<Item = &'a [u8]>) -> Digest {
+        self.hashes.seed(owner, wire, keys)
     }
 
-    /// The engine for requests of a format: reasoning that the format has no place for costs nothing.
-    pub fn engine(&self, format: Format) -> Engine {
+    /// The engine for requests of an interface: reasoning that it has no place for costs nothing.
+    pub fn engine(&self, wire: Wire) -> Engine {
+        let format = Format::from(wire);
         let mut engine = self.engine.clone();
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
         engine

@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use epitome::engine::count_message;
-use epitome::formats::{LoadedFile, Violation, Wire, validate, write, write_rows};
+use epitome::formats::{LoadedFile, Violation, validate, write, write_rows};
 use epitome::live::LiveSession;
 use epitome::session::{Message, Role, Session};
 use epitome::strategy::{Cancellation, HostChanges};
+use epitome::wire::Wire;
 
 use super::bare::bare;
 use super::decider::Decider;
@@ -92,7 +93,7 @@ impl<'a> FullRequest<'a> {
             session.commit(made.epoch.clone());
         }
         push_up_to(&mut session, log.len());
-        let mut live = LiveSession::with_engine(decider.engine(self.incoming.format), decider.runtime(), session);
+        let mut live = LiveSession::with_engine(decider.engine(self.incoming.wire), decider.runtime(), session);
         decider.metrics().into_iter().for_each(|metrics| live.count_into(metrics));
         live.set_budget(conversation.budget(self.incoming));
         live.cancel_by(self.cancellation.clone());
@@ -118,10 +119,9 @@ pub(super) enum ProtectedTail {
 /// The request with the compacted messages; `None` where the provider would refuse what it would have taken before.
 fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     let incoming = whole.incoming;
-    let profile = incoming.format.wire()?;
     let text = match incoming.host {
         HostChanges::Any => {
-            let bytes = write(&whole.loaded, 0, session, incoming.format).ok()?;
+            let bytes = write(&whole.loaded, 0, session, incoming.wire.into()).ok()?;
             tail::as_it_came(String::from_utf8(bytes).ok()?, &whole.loaded, session)
         }
         HostChanges::Texts | HostChanges::Cut | HostChanges::Removals => {
@@ -130,10 +130,10 @@ fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
             String::from_utf8(rows.ok()?).ok()?
         }
     };
-    let broken = broken_rules(&text, profile, incoming.host);
+    let broken = broken_rules(&text, incoming.wire, incoming.host);
     if let Some(first) = broken.first() {
         let original = std::str::from_utf8(&incoming.body).ok()?;
-        if broken_rules(original, profile, incoming.host).len() < broken.len() {
+        if broken_rules(original, incoming.wire, incoming.host).len() < broken.len() {
             tracing::error!(rule = first.rule, path = first.path, "a compacted request breaks a rule of the provider");
             return None;
         }
@@ -141,10 +141,10 @@ fn render_request(whole: &FullRequest<'_>, session: &Session) -> Option<Bytes> {
     Some(Bytes::from(text))
 }
 
-/// The rules that a request breaks. A host that keeps its rows merges no neighbours of one role; Anthropic joins them itself.
-fn broken_rules(request: &str, profile: Wire, host: HostChanges) -> Vec<Violation> {
-    let mut broken = validate(request, profile);
-    if host != HostChanges::Any && profile == Wire::Anthropic {
+/// The rules that a request breaks. A host that keeps its rows merges no neighbours of one role; where they are one message, the provider joins them itself.
+fn broken_rules(request: &str, wire: Wire, host: HostChanges) -> Vec<Violation> {
+    let mut broken = validate(request, wire);
+    if host != HostChanges::Any && wire.merges_neighbours() {
         broken.retain(|broken| broken.rule != "alternation");
     }
     broken

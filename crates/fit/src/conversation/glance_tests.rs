@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use epitome::Config;
-use epitome::formats::{Format, ReadOptions, Wire, read, render};
+use epitome::formats::{ReadOptions, Wire, read, render};
 use serde_json::{Value, json};
 
 use super::*;
@@ -31,9 +31,9 @@ fn decider(usable: u32, chain: &str) -> Decider {
     Decider::new(runtime, engine, [7; 32], 1 << 20)
 }
 
-fn incoming(decider: &Decider, format: Format, body: String) -> Result<Incoming, &'static str> {
-    let seed = decider.seed("owner", format, std::iter::empty());
-    UnreadRequest::new(decider, Arc::from("owner"), format, seed, Bytes::from(body))?.learn(decider)
+fn incoming(decider: &Decider, wire: Wire, body: String) -> Result<Incoming, &'static str> {
+    let seed = decider.seed("owner", wire, std::iter::empty());
+    UnreadRequest::new(decider, Arc::from("owner"), wire, seed, Bytes::from(body))?.learn(decider)
 }
 
 /// The full way, with the memory of one conversation.
@@ -61,8 +61,8 @@ fn check_with(chain: &str, name: &str, profile: Wire, requests: &[String], usabl
     let (mut known, mut slow) = (Conversation::default(), Conversation::default());
     let mut ways = Ways::default();
     for (turn, body) in requests.iter().enumerate() {
-        let of_slow = incoming(&full_way, Format::from(profile), body.clone());
-        let request = incoming(&quick_way, Format::from(profile), body.clone());
+        let of_slow = incoming(&full_way, profile, body.clone());
+        let request = incoming(&quick_way, profile, body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let expect = prepare_alone(&full_way, &of_slow, &mut slow);
         let quick = glance(&quick_way, &request, &known);
@@ -239,7 +239,7 @@ fn recorded_sessions() {
         let loaded = small.then(|| read(std::fs::read(file).unwrap(), ReadOptions::default()).ok()).flatten();
         let Some(loaded) = loaded else { continue };
         let session = &loaded.sessions[0].session;
-        let tokens = decider(1_000, "").engine(Format::OpenaiChat).ledger(session).total();
+        let tokens = decider(1_000, "").engine(Wire::OpenaiChat).ledger(session).total();
         if tokens < 3_000 {
             continue;
         }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use epitome::Budget;
-use epitome::formats::{Format, LoadedFile, ReadOptions, read};
+use epitome::formats::{LoadedFile, ReadOptions, read};
 use epitome::strategy::HostChanges;
+use epitome::wire::Wire;
 
 use super::chain::{Digest, MessageKey};
 use super::items::{self, Item};
@@ -20,8 +21,8 @@ pub use unread::UnreadRequest;
 pub struct Incoming {
     /// Whose conversation it is of.
     pub owner: Arc<str>,
-    /// The format of its messages.
-    pub format: Format,
+    /// The interface that it is for.
+    pub wire: Wire,
     /// The body's bytes.
     pub body: Bytes,
     /// The byte ranges of the messages in the body.
@@ -74,7 +75,7 @@ impl Incoming {
 
     /// Tokens behind a place of the conversation.
     pub(super) fn tokens_behind(&self, place: usize) -> u32 {
-        items::tokens(self.format, self.behind(place))
+        items::tokens(self.wire, self.behind(place))
     }
 
     /// Tokens of all messages as they came, without the definitions of tools.
@@ -104,7 +105,7 @@ impl Incoming {
 
     /// Reads the whole request. An error is a code: why it is not one that can be fitted.
     pub(super) fn load(&self) -> Result<LoadedFile, &'static str> {
-        let options = ReadOptions { format: Some(self.format), strict: true, ..ReadOptions::default() };
+        let options = ReadOptions { format: Some(self.wire.into()), strict: true, ..ReadOptions::default() };
         let loaded = read(self.body.to_vec(), options).map_err(|_| "not-understood")?;
         // A request that brings compactions of its own is the client's to manage.
         let is_plain = loaded.sessions.len() == 1 && loaded.sessions[0].session.journal().is_empty() && !loaded.gzip;

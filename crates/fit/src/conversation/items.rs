@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use epitome::Engine;
 use epitome::engine::{Ledger, MESSAGE_TOKENS};
-use epitome::formats::{Format, ReadOptions, read};
+use epitome::formats::{ReadOptions, read};
 use epitome::session::{Content, Message, Role, Session};
+use epitome::wire::Wire;
 
 use epitome_shelf::Generations;
 
@@ -44,12 +45,12 @@ impl Item {
 
     /// Reads one message. `field` is its field in a request. `None` where it is not a message of its own.
     pub(super) fn read(reader: &Reader<'_>, field: &str, json: &str) -> Option<Self> {
-        let list = reader.format.wire()?.list_field();
+        let list = reader.wire.list_field();
         let request = match field {
             "" => format!(r#"{{"{list}":[{json}]}}"#),
             field => format!(r#"{{"{field}":{json},"{list}":[]}}"#),
         };
-        let options = ReadOptions { format: Some(reader.format), strict: true, ..ReadOptions::default() };
+        let options = ReadOptions { format: Some(reader.wire.into()), strict: true, ..ReadOptions::default() };
         let loaded = read(request.into_bytes(), options).ok().filter(|loaded| loaded.warnings.is_empty())?;
         let [session] = &loaded.sessions[..] else { return None };
         let messages = session.session.log();
@@ -82,20 +83,20 @@ impl Item {
 
 /// Reads and counts messages.
 pub(super) struct Reader<'a> {
-    format: Format,
+    wire: Wire,
     hashes: &'a Hashes,
     marker: &'a str,
     ledger: Ledger,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(format: Format, hashes: &'a Hashes, marker: &'a str, engine: &Engine) -> Self {
-        Self { format, hashes, marker, ledger: engine.ledger(&Session::new()) }
+    pub(super) fn new(wire: Wire, hashes: &'a Hashes, marker: &'a str, engine: &Engine) -> Self {
+        Self { wire, hashes, marker, ledger: engine.ledger(&Session::new()) }
     }
 }
 
-/// Tokens of messages in a row. In `format` Responses what the model says in several items is one message.
-pub(super) fn tokens(format: Format, items: &[Item]) -> u32 {
+/// Tokens of messages in a row. What the model says in several items in a row may be one message.
+pub(super) fn tokens(wire: Wire, items: &[Item]) -> u32 {
     let mut total = 0_u32;
     let mut texts = None;
     // What the model says without content costs nothing, and a message of nothing else has no frame.
@@ -108,7 +109,7 @@ pub(super) fn tokens(format: Format, items: &[Item]) -> u32 {
                 total += u32::from(before > 0 && item.texts > 0);
                 Some(before + item.texts)
             }
-            _ => (item.is_model && format == Format::OpenaiResponses).then_some(item.texts),
+            _ => (item.is_model && wire.has_turns_of_items()).then_some(item.texts),
         };
     }
     total
@@ -171,12 +172,12 @@ mod tests {
     #[test]
     fn items_of_the_model_are_one_message() {
         let model = |tokens, texts| Item { is_model: true, tokens, texts, ..Item::default() };
-        let check = |format, items: &[Item], expect| assert_eq!(tokens(format, items), expect, "{items:?}");
+        let check = |wire, items: &[Item], expect| assert_eq!(tokens(wire, items), expect, "{items:?}");
         let row = [item(10), model(20, 1), model(30, 0), model(40, 2), item(5), model(9, 1)];
-        check(Format::OpenaiChat, &row, 114);
-        check(Format::OpenaiResponses, &row, 114 - 2 * MESSAGE_TOKENS + 1);
+        check(Wire::OpenaiChat, &row, 114);
+        check(Wire::OpenaiResponses, &row, 114 - 2 * MESSAGE_TOKENS + 1);
         let empty = model(0, 0);
-        check(Format::OpenaiResponses, &[empty, model(20, 1), empty, empty, model(9, 1), empty], 30 - MESSAGE_TOKENS);
-        check(Format::OpenaiResponses, &[model(20, 1), item(0), model(9, 1)], 29);
+        check(Wire::OpenaiResponses, &[empty, model(20, 1), empty, empty, model(9, 1), empty], 30 - MESSAGE_TOKENS);
+        check(Wire::OpenaiResponses, &[model(20, 1), item(0), model(9, 1)], 29);
     }
 }

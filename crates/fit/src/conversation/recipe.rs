@@ -23,11 +23,11 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use epitome::formats::{Format, validate};
+use epitome::formats::validate;
+use epitome::wire::Outline;
 
 use super::chain::Digest;
 use super::incoming::Incoming;
-use super::outline::Outline;
 
 /// The way to make the beginning of a conversation's requests smaller.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Recipe {
             return None;
         }
         let (came, list) = (&incoming.body[..], &incoming.list[..]);
-        let sent_list = Outline::read(sent, incoming.format).ok()?.items;
+        let sent_list = Outline::read(sent, incoming.wire).ok()?.items;
         let mut places: HashMap<&[u8], Vec<usize>> = HashMap::new();
         for (number, at) in list.iter().enumerate() {
             places.entry(&came[at.clone()]).or_default().push(number);
@@ -113,8 +113,8 @@ impl Recipe {
             let first = checked - (incoming.end_place() - incoming.list.len());
             let messages = incoming.messages();
             let is_of_model = |number: usize| messages.get(number).is_some_and(|item| item.is_model);
-            // Neighbours of one side are one message for Anthropic; what the model says in a row is one for Responses.
-            let starts_well = incoming.format != Format::Anthropic || is_of_model(first);
+            // Neighbours of one side may be one message; what the model says in a row is one for Responses.
+            let starts_well = !incoming.wire.merges_neighbours() || is_of_model(first);
             if !starts_well || is_of_model(messages.len() - 1) || !is_whole(incoming, first) {
                 return None;
             }
@@ -184,9 +184,8 @@ fn opening(body: &[u8], list: &[Range<usize>]) -> Option<usize> {
 fn is_whole(incoming: &Incoming, first: usize) -> bool {
     let (Some(from), Some(to)) = (incoming.list.get(first), incoming.list.last()) else { return false };
     let Ok(messages) = std::str::from_utf8(&incoming.body[from.start..to.end]) else { return false };
-    let Some(profile) = incoming.format.wire() else { return false };
     // A possible next message of the model shows whether a call is open.
     let next = r#"{"type":"message","role":"assistant","content":"."}"#;
     // A user's message precedes all of them, so the first one may have any role.
-    validate(&format!("[{messages},{next}]"), profile).iter().all(|broken| broken.rule == "first-user")
+    validate(&format!("[{messages},{next}]"), incoming.wire).iter().all(|broken| broken.rule == "first-user")
 }

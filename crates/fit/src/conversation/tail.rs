@@ -4,7 +4,7 @@
 //! is known: reasoning that a decision did not take out was written by a model that saw this very prefix, or belongs to a
 //! loop of tools that is still going on. It stays, and so do the bytes of the request from one turn to the next.
 
-use epitome::formats::{Format, LoadedFile, Source, Wire, render};
+use epitome::formats::{LoadedFile, Source, Wire, render};
 use epitome::session::{Role, Session};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -19,7 +19,7 @@ struct Messages<'a> {
 /// `written`, the request with compacted messages, with the messages that came behind the last change as they came.
 /// `written` itself where there is nothing to do, or where it is not certain which messages these are. Linear in the request.
 pub(super) fn as_it_came(written: String, loaded: &LoadedFile, session: &Session) -> String {
-    if loaded.format != Format::Anthropic {
+    if loaded.format.wire() != Some(Wire::Anthropic) {
         return written;
     }
     match splice_tail(&written, loaded, session) {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_session::{Arguments, Block, Message, Origin, Role};
+use epitome_wire::Events;
 use serde_json::Value;
 
 use crate::json::value::{arguments, arguments_text, items, non_empty_str};
@@ -25,10 +26,17 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let mut stream = Stream::default();
     if let Shape::Text(text) = probe.shape {
-        read_events(text, |line, event, data| match serde_json::from_str::<Value>(data) {
-            Ok(data) => stream.event(event, data),
-            Err(error) => warnings.push(Warning { line: Some(line), message: format!("passed over: {error}") }),
-        });
+        let mut line = 1;
+        for event in Events::of(text.as_bytes()) {
+            match event.problem() {
+                Some(error) => {
+                    let line = Some(line + event.line_of_data());
+                    warnings.push(Warning { line, message: format!("passed over: {error}") });
+                }
+                None => stream.event(event.name.as_deref().unwrap_or_default(), event.json),
+            }
+            line += event.raw.iter().filter(|byte| **byte == b'\n').count();
+        }
     }
     let mut log = SessionBuilder::new(&stream.thread);
     let name = if stream.thread.is_empty() { "0".to_owned() } else { stream.thread };
@@ -44,28 +52,6 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         }
     }
     log.finish_alone(Format::DeerFlow, name, "no event of the stream holds a message")
-}
-
-/// Calls `each` with the line, the name and the data of every event; several `data:` lines are one.
-fn read_events(text: &str, mut each: impl FnMut(usize, &str, &str)) {
-    let (mut event, mut data, mut first) = ("", String::new(), 0);
-    for (index, line) in text.lines().chain([""]).enumerate() {
-        if let Some(name) = line.strip_prefix("event:") {
-            event = name.trim();
-        } else if let Some(more) = line.strip_prefix("data:") {
-            if data.is_empty() {
-                first = index + 1;
-            } else {
-                data.push('\n');
-            }
-            data.push_str(more);
-        } else if line.trim().is_empty() {
-            if !data.is_empty() {
-                each(first, event, &data);
-            }
-            (event, data) = ("", String::new());
-        }
-    }
 }
 
 #[derive(Default)]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome_strategy::{Tokens, named};
+#[cfg(feature = "http")]
+use epitome_wire::Wire;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
@@ -27,6 +29,15 @@ pub enum ChannelKind {
 named! { ChannelKind { OpenAi = "openai", Anthropic = "anthropic" } }
 
 impl ChannelKind {
+    /// Returns the interface.
+    #[cfg(feature = "http")]
+    pub(super) fn wire(self) -> Wire {
+        match self {
+            Self::OpenAi => Wire::OpenaiChat,
+            Self::Anthropic => Wire::Anthropic,
+        }
+    }
+
     /// Why no summary can be made of what its providers' own compaction gives; `None` where one can.
     pub fn without_compaction(self) -> Option<&'static str> {
         match self {

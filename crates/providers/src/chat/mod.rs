@@ -3,18 +3,11 @@
 //! [`ChannelSettings::open`] gives the model of a service over HTTP. [`is_context_overflow`] knows how services say that a
 //! request is too long.
 
-#[cfg(feature = "http")]
-mod anthropic;
 mod channel;
 mod compaction;
-#[cfg(feature = "http")]
-mod openai;
 mod overflow;
 #[cfg(feature = "http")]
 mod service;
-mod thoughts;
-#[cfg(feature = "http")]
-mod wire;
 #[cfg(feature = "http")]
 mod within;
 
@@ -24,15 +17,13 @@ use epitome_strategy::{Tokens, async_trait};
 use thiserror::Error;
 
 pub use channel::{ChannelError, ChannelKind, ChannelSettings, KeySource};
+#[cfg(feature = "http")]
+pub use compaction::CompactionOffer;
 pub use compaction::{Compaction, CompactionRequest};
-#[cfg(feature = "http")]
-pub use compaction::{
-    CompactionForm, CompactionOffer, CompactionReading, compact_within, is_compaction_unknown, read_compaction,
-};
+pub use epitome_wire::{ChatAnswer, Stop};
 pub use overflow::{Overflow, is_context_overflow};
-pub(crate) use thoughts::without_thoughts;
 #[cfg(feature = "http")]
-pub use within::{AskWithinError, Wire, ask_within, read_answer, refusal_text};
+pub use within::{read_answer, read_compacted};
 
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,34 +34,6 @@ pub struct ChatRequest {
     pub user: String,
     /// Tokens that the answer may take.
     pub max_tokens: Tokens,
-}
-
-/// Why a model stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stop {
-    /// It had said everything.
-    End,
-    /// It ran out of tokens: the text is cut off.
-    Length,
-    /// It called a tool instead of answering, or beside the answer.
-    ToolCall,
-    /// It refused, or a filter did.
-    Refused,
-}
-
-/// A model's answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatAnswer {
-    /// The text; may be empty.
-    pub text: String,
-    /// Why it ends there.
-    pub stop: Stop,
-    /// Tokens the model read, as the service reports them; 0 where it does not.
-    pub input_tokens: u64,
-    /// The input tokens that came out of the provider's cache; 0 where it does not say.
-    pub cached_tokens: u64,
-    /// Tokens the model wrote, as the service reports them; 0 where it does not.
-    pub output_tokens: u64,
 }
 
 /// Answers one request at a time; many may be under way at once.

@@ -3,15 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use epitome_strategy::{Tokens, async_trait};
+use epitome_wire::{AnswerError, question};
 use serde_json::{Map, Value, json};
 
 use crate::http::{ApiKey, HttpClient, HttpError, HttpSettings, KeyHeader};
 
 use super::overflow::{AnswerTexts, Overflow, is_context_overflow};
-use super::wire::AnswerError;
 use super::{
     ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, ChatUsage, KeySource,
-    anthropic, openai,
 };
 
 /// No answer to one request is larger, whatever a service sends.
@@ -45,13 +44,9 @@ impl HttpChat {
             KeySource::Environment(variable) => Some(ApiKey::from_environment(variable)?),
             KeySource::File(path) => Some(ApiKey::from_file(path)?),
         };
-        let (key_header, headers) = match settings.kind {
-            ChannelKind::OpenAi => (KeyHeader::Bearer, Vec::new()),
-            ChannelKind::Anthropic => {
-                let (name, version) = anthropic::VERSION;
-                (KeyHeader::Named(anthropic::KEY_HEADER), vec![(name, version.to_owned())])
-            }
-        };
+        let wire = settings.kind.wire();
+        let key_header = wire.key_header().map_or(KeyHeader::Bearer, KeyHeader::Named);
+        let headers = wire.version_header().map(|(name, version)| (name, version.to_owned())).into_iter().collect();
         let client = HttpClient::new(HttpSettings {
             key,
             key_header,
@@ -62,10 +57,7 @@ impl HttpChat {
             called: settings.called.clone(),
             ..HttpSettings::new(&settings.base_url)
         })?;
-        let path = match settings.kind {
-            ChannelKind::OpenAi => openai::PATH,
-            ChannelKind::Anthropic => anthropic::path(client.base_url()),
-        };
+        let path = wire.path_below(client.base_url()).unwrap_or_default();
         Ok(Self {
             client,
             settings: settings.clone(),
@@ -106,10 +98,7 @@ impl HttpChat {
 
     fn body(&self, request: &ChatRequest, manner: RequestStyle) -> Value {
         let mut body = Map::from_iter([("model".to_owned(), json!(self.settings.model))]);
-        body.extend(match self.settings.kind {
-            ChannelKind::OpenAi => openai::messages(request),
-            ChannelKind::Anthropic => anthropic::messages(request),
-        });
+        body.extend(question(self.settings.kind.wire(), &request.system, &request.user));
         if !self.sets_length() {
             let name = if manner.completion_tokens { "max_completion_tokens" } else { "max_tokens" };
             body.insert(name.to_owned(), json!(request.max_tokens.max(1)));
@@ -160,11 +149,7 @@ impl HttpChat {
 
     fn read(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
         self.check(answer)?;
-        let outcome = match self.settings.kind {
-            ChannelKind::OpenAi => openai::read(answer),
-            ChannelKind::Anthropic => anthropic::read(answer),
-        };
-        outcome.map_err(|misread| self.misread(misread))
+        self.settings.kind.wire().read_answer(answer).map_err(|misread| self.misread(misread))
     }
 
     /// Errs where an answer with a status of success reports an error.

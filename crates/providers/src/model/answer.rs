@@ -1,11 +1,11 @@
 //! Reads a model's answer: removes text around the summary, and splits the rest into sections.
 
 use epitome_strategy::Language;
+use epitome_wire::without_thoughts;
 use serde_json::Value;
 
 use super::fence::is_mark;
 use super::wording::{JSON_HEADINGS, says_nothing};
-use crate::chat::without_thoughts;
 
 /// A summary as sections.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

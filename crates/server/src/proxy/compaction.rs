@@ -2,10 +2,9 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use epitome::live::Inquiry;
-use epitome::providers::chat::{
-    ChatAnswer, ChatError, ChatErrorKind, CompactionForm, CompactionReading, Wire, compact_within,
-    is_compaction_unknown, read_compaction, refusal_text,
-};
+use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, read_compacted};
+use epitome::wire::anthropic::{CompactionForm, CompactionReading, compact_within, is_compaction_unknown};
+use epitome::wire::refusal_text;
 
 use super::handoff::Upstream;
 
@@ -13,7 +12,7 @@ impl Upstream {
     /// The summary by the provider, asked in each form that it is not known to lack.
     pub(super) async fn compacted(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
         let refused = |message: String| ChatError::new(ChatErrorKind::Rejected, message);
-        if self.wire != Wire::Anthropic {
+        if !self.wire.compacts_in_text() {
             let message = "the conversation's provider offers no compaction that can be read: of those that are known only \
                            Anthropic's gives a text";
             return Err(refused(message.to_owned()));
@@ -30,7 +29,7 @@ impl Upstream {
                 self.offer.refuse(form, status, &refusal_text(&said));
                 continue;
             }
-            let answer = match read_compaction(status, &answer)? {
+            let answer = match read_compacted(status, &answer)? {
                 CompactionReading::Compacted(answer) => answer,
                 CompactionReading::Ignored(answer) => {
                     self.offer.ignore();

@@ -6,9 +6,9 @@ use axum::body::Bytes;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
 use axum::response::Response;
-use epitome::formats::Format;
 use epitome::live::Overflow;
 use epitome::strategy::Cancellation;
+use epitome::wire::{Address, Route, Wire};
 use epitome_fit::conversation::{FitOutcome, PreparedRequest, glance, prepare, replay, shrink};
 use reqwest::Url;
 
@@ -19,10 +19,10 @@ use super::headers;
 use super::incoming::Incoming;
 use super::look::{ReadFailure, look, read_elsewhere};
 use super::lookup::{Lookup, ProviderEndpoint};
-use super::native::{self, NativeRequest, Received, Route};
+use super::native::{self, NativeRequest, Received};
 use super::opening::OpenedAnswer;
-use super::path::InAddress;
 use super::state::Proxy;
+use super::unread::KnownBody;
 use crate::auth::Caller;
 use crate::http::{ApiError, body_of, decoded_body};
 use crate::turns::WorkFailure;
@@ -45,7 +45,7 @@ pub(super) async fn pass(proxy: &Proxy, url: Url, request: Request) -> Result<Re
 pub(super) async fn forward(
     proxy: &Arc<Proxy>,
     caller: Caller,
-    format: Format,
+    wire: Wire,
     url: Url,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -69,7 +69,7 @@ pub(super) async fn forward(
     let outgoing = Arc::new(UpstreamRoute::new(&url, &headers, &proxy.sender));
     let native = NativeRequest {
         caller: &caller,
-        format,
+        wire,
         route: Route::Conversation,
         room: &room,
         headers: &parts.headers,
@@ -79,7 +79,7 @@ pub(super) async fn forward(
         Received::Answered(response) => return Ok(response),
         Received::Request { body, front, detail } => (body, front, detail),
     };
-    let (mut prepared, remembered) = decide(proxy, &caller, format, &parts.headers, body, outgoing).await;
+    let (mut prepared, remembered) = decide(proxy, &caller, wire, &parts.headers, body, outgoing).await;
     prepared.detail = prepared.detail.or(detail);
     let answer = send_on(proxy, SentRequest { url, headers }, prepared, remembered).await?;
     Ok(match front {
@@ -93,7 +93,7 @@ pub(super) async fn forward(
 pub(super) async fn forward_beside(
     proxy: &Arc<Proxy>,
     caller: Caller,
-    (route, format): (Route, Format),
+    (route, wire): (Route, Wire),
     url: Url,
     request: Request,
 ) -> Result<Response, ApiError> {
@@ -114,11 +114,12 @@ pub(super) async fn forward_beside(
     let mut of_conversation = url.clone();
     of_conversation.set_path(url.path().trim_end_matches('/').trim_end_matches("/compact"));
     let outgoing = Arc::new(UpstreamRoute::new(&of_conversation, &headers, &proxy.sender));
-    let native = NativeRequest { caller: &caller, format, route, room: &room, headers: &parts.headers, outgoing };
+    let native = NativeRequest { caller: &caller, wire, route, room: &room, headers: &parts.headers, outgoing };
     match native::receive(proxy, native, body).await {
         Received::Answered(response) => Ok(response),
         Received::Request { body, detail, .. } => {
-            let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, detail.unwrap_or("other-route"), body);
+            let detail = detail.unwrap_or("other-route");
+            let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, detail, body.bytes);
             send_on(proxy, SentRequest { url, headers }, prepared, None).await
         }
     }
@@ -204,16 +205,17 @@ type RequestInConversation = (Arc<Incoming>, SharedConversation);
 async fn decide(
     proxy: &Arc<Proxy>,
     caller: &Caller,
-    format: Format,
+    wire: Wire,
     client: &HeaderMap,
-    body: Bytes,
+    known: KnownBody,
     outgoing: Arc<UpstreamRoute>,
 ) -> (PreparedRequest, Option<RequestInConversation>) {
+    let body = known.bytes.clone();
     let keys = headers::KEYS.iter().filter_map(|name| client.get(*name)).map(HeaderValue::as_bytes);
-    let seed = proxy.decider.seed(&caller.tenant, format, keys);
+    let seed = proxy.decider.seed(&caller.tenant, wire, keys);
     let as_it_came = |outcome, detail| (PreparedRequest::as_it_came(outcome, detail, body.clone()), None);
-    let said = InAddress::read(outgoing.url());
-    let mut incoming = match look(proxy, caller, format, seed, body.clone(), said.clone()).await {
+    let said = Address::read(outgoing.url().path(), outgoing.url().query());
+    let mut incoming = match look(proxy, caller, wire, seed, known, said.clone()).await {
         Ok(Ok(incoming)) => incoming,
         Ok(Err(detail)) => return as_it_came(FitOutcome::Bypassed, detail),
         Err(ReadFailure { cause, request }) => {
@@ -227,7 +229,7 @@ async fn decide(
     if let Some(woven) = proxy.exchanges.weave(&incoming) {
         let end = incoming.end();
         // Where it cannot be read with the lookups in it, the client's own history is used.
-        if let Ok(Ok(mut read)) = look(proxy, caller, format, seed, woven, said).await {
+        if let Ok(Ok(mut read)) = look(proxy, caller, wire, seed, woven.into(), said).await {
             read.woven_at = Some(end);
             incoming = read;
         }

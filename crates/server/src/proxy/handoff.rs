@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::http::{HeaderMap, HeaderValue, Method, header};
-use epitome::formats::Format;
 use epitome::live::{Conversation as Answers, Inquiry, LiveSession, Preparation};
-use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, CompactionOffer, Wire, ask_within, read_answer};
+use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, CompactionOffer, read_answer};
 use epitome::strategy::{Cancellation, async_trait};
+use epitome::wire::{Wire, ask_within};
 use epitome_fit::conversation::Host;
 use futures_util::StreamExt;
 use reqwest::Url;
@@ -85,7 +85,9 @@ impl Host for ProxyHost<'_> {
     fn ask_model(&self, live: &mut LiveSession, request: &dyn Fn(&LiveSession) -> Option<Bytes>) {
         let (proxy, incoming) = (self.proxy, self.incoming);
         let runtime = proxy.runtime();
-        let Some(wire) = wire_of(incoming.format).filter(|_| runtime.asks_conversations()) else { return };
+        if !runtime.asks_conversations() || !incoming.wire.is_asked_within() {
+            return;
+        }
         let Some(mut body) = request(live) else { return };
         if !live.session().journal().is_empty() {
             // With our own tools, where they are sent: the question begins with the same bytes as the request.
@@ -94,7 +96,7 @@ impl Host for ProxyHost<'_> {
         let model = incoming.model.as_deref().unwrap_or("the conversation's model").to_owned();
         let (tokens, offer) = (live.tokens(), proxy.compactions.offer(&model));
         let outgoing = Arc::clone(self.outgoing);
-        live.answer_with(runtime, Arc::new(Upstream { wire, body, tokens, model, offer, outgoing }));
+        live.answer_with(runtime, Arc::new(Upstream { wire: incoming.wire, body, tokens, model, offer, outgoing }));
     }
 
     fn prepare_ahead(&self, live: &mut LiveSession, preparation: &Preparation) -> bool {
@@ -106,15 +108,6 @@ impl Host for ProxyHost<'_> {
 
     fn has_ended(&self, preparation: &Preparation, patience: Duration) -> bool {
         BackgroundThreads::here().is_none_or(|threads| threads.wait(preparation, patience))
-    }
-}
-
-fn wire_of(format: Format) -> Option<Wire> {
-    match format {
-        Format::OpenaiChat => Some(Wire::OpenaiChat),
-        Format::OpenaiResponses => Some(Wire::OpenaiResponses),
-        Format::Anthropic => Some(Wire::Anthropic),
-        _ => None,
     }
 }
 

@@ -2,14 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::body::Bytes;
-use epitome::formats::Format;
+use epitome::wire::{Address, Wire};
 use epitome_fit::conversation::Digest;
 
 use super::incoming::Incoming;
-use super::path::InAddress;
 use super::state::Proxy;
-use super::unread::UnreadRequest;
+use super::unread::{KnownBody, UnreadRequest};
 use crate::auth::Caller;
 use crate::turns::WorkFailure;
 
@@ -41,14 +39,14 @@ pub(super) async fn read_elsewhere(proxy: &Arc<Proxy>, sighted: Option<UnreadReq
 pub(super) async fn look(
     proxy: &Arc<Proxy>,
     caller: &Caller,
-    format: Format,
+    wire: Wire,
     seed: Digest,
-    body: Bytes,
-    said: InAddress,
+    body: KnownBody,
+    said: Address,
 ) -> Result<Result<Incoming, &'static str>, ReadFailure> {
     let (shared_proxy, tenant) = (Arc::clone(proxy), Arc::clone(&caller.tenant));
     let looked = tokio::task::spawn_blocking(move || {
-        let sighted = UnreadRequest::new(&shared_proxy, tenant, format, seed, body, said)?;
+        let sighted = UnreadRequest::new(&shared_proxy, tenant, wire, seed, body, said)?;
         let is_small = sighted.new_bytes() <= SMALL_BYTES;
         if is_small { sighted.learn(&shared_proxy).map(Ok) } else { Ok(Err(sighted)) }
     });

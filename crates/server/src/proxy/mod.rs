@@ -19,7 +19,6 @@ mod native;
 mod offers;
 mod opening;
 mod own_tokens;
-pub(crate) mod path;
 mod percent;
 mod provider;
 mod room;
@@ -33,11 +32,11 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
+use epitome::wire::Route;
 
 use forward::{forward, forward_beside, pass};
 pub(crate) use native::random_key;
 pub use native::{ItemKeyError, ItemKeys};
-use path::format_of;
 pub(crate) use state::Proxy;
 pub use upstream::{UpstreamError, Upstreams};
 
@@ -46,7 +45,7 @@ use crate::http::{ApiError, Problem};
 
 /// Whether the proxy reads a request; all others are sent as they come.
 pub(crate) fn is_conversation(method: &Method, path: &str) -> bool {
-    method == Method::POST && (format_of(path).is_some() || native::side_route(path).is_some())
+    method == Method::POST && Route::of_path(path).is_some()
 }
 
 /// The router for paths that no feature has: they are the provider's.
@@ -82,12 +81,11 @@ pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, mut request: Request)
     let Some(caller) = request.extensions().get::<Caller>().cloned() else {
         return Problem::Internal.into_response();
     };
-    let format = format_of(request.uri().path()).filter(|_| request.method() == Method::POST);
-    let side = native::side_route(request.uri().path()).filter(|_| request.method() == Method::POST);
-    let answered = match (format, side) {
-        (Some(format), _) => forward(&proxy, caller, format, url, request).await,
-        (None, Some(side)) => forward_beside(&proxy, caller, side, url, request).await,
-        (None, None) => pass(&proxy, url, request).await,
+    let route = Route::of_path(request.uri().path()).filter(|_| request.method() == Method::POST);
+    let answered = match route {
+        Some((Route::Conversation, wire)) => forward(&proxy, caller, wire, url, request).await,
+        Some(side) => forward_beside(&proxy, caller, side, url, request).await,
+        None => pass(&proxy, url, request).await,
     };
     answered.unwrap_or_else(IntoResponse::into_response)
 }

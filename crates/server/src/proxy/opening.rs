@@ -10,9 +10,9 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use epitome::live::Overflow;
 use epitome::providers::chat::is_context_overflow;
+use epitome::wire::{Event, Events};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
-use serde_json::Value;
 
 use super::headers;
 
@@ -25,9 +25,6 @@ const LOOK_AT_BYTES: usize = 16 * 1024;
 /// The time to wait for the beginning of a stream before it is sent on unread. An error comes before the model has
 /// begun to read; an answer may well come later.
 const WAIT: Duration = Duration::from_secs(2);
-
-/// Events that come before any answer, or in the middle of nothing.
-const BEFORE_ANSWERS: [&str; 4] = ["ping", "response.created", "response.in_progress", "response.queued"];
 
 /// The body of an answer, piece by piece.
 pub(super) type Pieces = BoxStream<'static, Result<Bytes, reqwest::Error>>;
@@ -84,7 +81,7 @@ impl OpenedAnswer {
     async fn look(&mut self) {
         let mut seen = Vec::new();
         while seen.len() < LOOK_AT_BYTES && self.read_on(&mut seen).await {
-            match first_word(&seen) {
+            match beginning_of(&seen) {
                 StreamStart::Unfinished => {}
                 StreamStart::Answer => return,
                 StreamStart::Error(said) => {
@@ -149,44 +146,17 @@ enum StreamStart {
     Error(String),
 }
 
-fn first_word(seen: &[u8]) -> StreamStart {
-    let text = String::from_utf8_lossy(seen);
-    let (mut name, mut data, mut is_whole) = (String::new(), String::new(), true);
-    for line in text.split_inclusive('\n') {
-        is_whole = line.trim_end_matches(['\r', '\n']).is_empty() && line.ends_with('\n');
-        let line = line.trim_end_matches(['\r', '\n']);
-        if is_whole {
-            if let Some(first) = first_of_event(&name, &data) {
-                return first;
-            }
-            name.clear();
-            data.clear();
-        } else if let Some(value) = line.strip_prefix("event:") {
-            name = value.trim().to_owned();
-        } else if let Some(value) = line.strip_prefix("data:") {
-            data.push_str(value.trim_start());
-            data.push('\n');
-        }
+/// The first event that is more than a sign of life or the wait for an answer.
+fn beginning_of(seen: &[u8]) -> StreamStart {
+    let mut events = Events::default();
+    events.push(seen);
+    let is_nothing = |event: &Event| event.is_empty() || event.is_sign_of_life() || event.is_opening();
+    match events.by_ref().find(|event| !is_nothing(event)) {
+        Some(event) => event.error().map_or(StreamStart::Answer, |error| StreamStart::Error(error.to_string())),
+        // Where nothing but signs of life has come, they go on: the client waits for them.
+        None if events.is_between_events() && !seen.is_empty() => StreamStart::Answer,
+        None => StreamStart::Unfinished,
     }
-    // Where nothing but signs of life has come, they go on: the client waits for them.
-    if is_whole && !text.is_empty() { StreamStart::Answer } else { StreamStart::Unfinished }
-}
-
-/// The kind of an event; `None` for one that comes before any answer.
-fn first_of_event(name: &str, data: &str) -> Option<StreamStart> {
-    if data.trim().is_empty() {
-        return None; // a comment, or a blank line
-    }
-    let Ok(json) = serde_json::from_str::<Value>(data) else { return Some(StreamStart::Answer) };
-    let kind = json["type"].as_str().unwrap_or(name);
-    if BEFORE_ANSWERS.contains(&kind) {
-        return None;
-    }
-    if kind == "response.failed" {
-        return Some(StreamStart::Error(json["response"].to_string()));
-    }
-    let is_error = kind == "error" || json.get("error").is_some_and(|error| !error.is_null());
-    Some(if is_error { StreamStart::Error(data.trim().to_owned()) } else { StreamStart::Answer })
 }
 
 #[cfg(test)]
@@ -195,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_a_stream_begins_with() {
-        let check = |seen: &str, expect: StreamStart| assert_eq!(first_word(seen.as_bytes()), expect, "{seen:?}");
+        let check = |seen: &str, expect: StreamStart| assert_eq!(beginning_of(seen.as_bytes()), expect, "{seen:?}");
         let error = |said: &str| StreamStart::Error(said.to_owned());
         check("", StreamStart::Unfinished);
         check("event: mess", StreamStart::Unfinished);

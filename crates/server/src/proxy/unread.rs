@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use epitome::formats::Format;
+use epitome::wire::{Address, Outline, Wire};
 use epitome_fit::conversation::{self, Digest};
 
 use super::incoming::Incoming;
-use super::path::InAddress;
 use super::state::Proxy;
 use crate::http::parts;
 
@@ -16,7 +15,20 @@ use crate::http::parts;
 pub(crate) struct UnreadRequest {
     request: conversation::UnreadRequest,
     /// What its address says.
-    said: InAddress,
+    said: Address,
+}
+
+/// A request's body, with the places of its parts where these are known already.
+#[derive(Debug)]
+pub(crate) struct KnownBody {
+    pub(crate) bytes: Bytes,
+    pub(crate) outline: Option<Outline>,
+}
+
+impl From<Bytes> for KnownBody {
+    fn from(bytes: Bytes) -> Self {
+        Self { bytes, outline: None }
+    }
 }
 
 impl UnreadRequest {
@@ -25,12 +37,13 @@ impl UnreadRequest {
     pub(crate) fn new(
         proxy: &Proxy,
         tenant: Arc<str>,
-        format: Format,
+        wire: Wire,
         seed: Digest,
-        body: Bytes,
-        said: InAddress,
+        KnownBody { bytes, outline }: KnownBody,
+        said: Address,
     ) -> Result<Self, &'static str> {
-        let request = conversation::UnreadRequest::new(&proxy.decider, tenant, format, seed, body)?;
+        let outline = outline.map_or_else(|| Outline::read(&bytes, wire), Ok)?;
+        let request = conversation::UnreadRequest::at(&proxy.decider, tenant, wire, seed, bytes, outline);
         if request.len() > proxy.core.settings.limits.parts {
             return Err("too-many-parts");
         }

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use axum::http::{HeaderMap, Method};
+use epitome::wire::is_version;
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use thiserror::Error;
 
 use super::own_tokens;
-use super::path::is_version;
 use super::percent::percent_decode;
 use super::provider::{Addresses, Evidence, Provider, Refusal, choose};
 use crate::auth::Tokens;

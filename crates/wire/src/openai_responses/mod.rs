@@ -1,5 +1,13 @@
-//! OpenAI Responses.
+//! OpenAI's Responses.
 
+mod answer;
 mod classes;
+mod compaction;
+mod request;
+mod stream;
 
 pub use classes::{class_of_item, is_run_by_provider};
+
+/// OpenAI's newer interface.
+#[derive(Debug)]
+pub(crate) struct OpenaiResponses;

@@ -4,20 +4,20 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use epitome::formats::{Format, Wire, defined_tools};
+use epitome::formats::defined_tools;
 use epitome::strategy::HostChanges;
+use epitome::wire::{Outline, Wire};
 
 use super::Incoming;
 use crate::conversation::chain::{Digest, Hashes, MessageKey};
 use crate::conversation::decider::Decider;
 use crate::conversation::items::{Item, Reader};
-use crate::conversation::outline::Outline;
 
 /// A request that was looked at from outside. What is new in it has not been read yet.
 #[derive(Debug)]
 pub struct UnreadRequest {
     owner: Arc<str>,
-    format: Format,
+    wire: Wire,
     seed: Digest,
     body: Bytes,
     outline: Outline,
@@ -33,23 +33,16 @@ impl UnreadRequest {
     pub fn new(
         decider: &Decider,
         owner: Arc<str>,
-        format: Format,
+        wire: Wire,
         seed: Digest,
         body: Bytes,
     ) -> Result<Self, &'static str> {
-        let outline = Outline::read(&body, format)?;
-        Ok(Self::at(decider, owner, format, seed, body, outline))
+        let outline = Outline::read(&body, wire)?;
+        Ok(Self::at(decider, owner, wire, seed, body, outline))
     }
 
     /// The same where the outline is known.
-    pub fn at(
-        decider: &Decider,
-        owner: Arc<str>,
-        format: Format,
-        seed: Digest,
-        body: Bytes,
-        mut outline: Outline,
-    ) -> Self {
+    pub fn at(decider: &Decider, owner: Arc<str>, wire: Wire, seed: Digest, body: Bytes, mut outline: Outline) -> Self {
         let list = std::mem::take(&mut outline.items);
         let key = |kind: &[u8], at: &Range<usize>| Hashes::key(&seed, kind, &body[at.clone()]);
         let system = outline.system.iter().map(|at| key(b"system", at));
@@ -59,7 +52,7 @@ impl UnreadRequest {
             let key = key(b"tools", at);
             (key, decider.items.get(&[key]).pop().flatten())
         });
-        Self { owner, format, seed, body, outline, list, keys, known, tools }
+        Self { owner, wire, seed, body, outline, list, keys, known, tools }
     }
 
     /// The number of messages.
@@ -95,20 +88,19 @@ impl UnreadRequest {
     /// Reads and counts the new messages. An error is a code: the reason why the request cannot be fitted.
     pub fn learn(self, decider: &Decider) -> Result<Incoming, &'static str> {
         let text = |at: &Range<usize>| std::str::from_utf8(&self.body[at.clone()]).map_err(|_| "not-understood");
-        let engine = decider.engine(self.format);
+        let engine = decider.engine(self.wire);
         let marker = &decider.runtime().triggers.marker;
         let mut reader = None;
         let mut items = Vec::with_capacity(self.known.len());
         let (mut learnt, mut read) = (Vec::new(), 0);
         let n_beside = usize::from(self.outline.system.is_some());
-        let beside = self.format.wire().and_then(Wire::system_field).unwrap_or_default();
+        let beside = self.wire.system_field().unwrap_or_default();
         let places = self.outline.system.iter().chain(&self.list).zip(&self.keys).zip(&self.known);
         for (number, ((at, key), known)) in places.enumerate() {
             let item = match known {
                 Some(item) => *item,
                 None => {
-                    let reader =
-                        reader.get_or_insert_with(|| Reader::new(self.format, &decider.hashes, marker, &engine));
+                    let reader = reader.get_or_insert_with(|| Reader::new(self.wire, &decider.hashes, marker, &engine));
                     let field = if number < n_beside { beside } else { "" };
                     let item = Item::read(reader, field, text(at)?).ok_or("not-understood")?;
                     learnt.push((*key, item));
@@ -133,7 +125,7 @@ impl UnreadRequest {
         keys.drain(..n_beside);
         Ok(Incoming {
             owner: self.owner,
-            format: self.format,
+            wire: self.wire,
             body: self.body,
             list: self.list,
             keys,

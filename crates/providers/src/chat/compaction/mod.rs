@@ -5,8 +5,6 @@
 //! OpenAI can read, so it cannot give a summary.
 
 #[cfg(feature = "http")]
-mod anthropic;
-#[cfg(feature = "http")]
 mod offer;
 #[cfg(feature = "http")]
 mod service;
@@ -18,8 +16,6 @@ use serde_json::{Map, Value};
 
 use super::{ChatAnswer, ChatError};
 
-#[cfg(feature = "http")]
-pub use anthropic::{CompactionForm, CompactionReading, compact_within, is_compaction_unknown, read_compaction};
 #[cfg(feature = "http")]
 pub use offer::CompactionOffer;
 #[cfg(feature = "http")]

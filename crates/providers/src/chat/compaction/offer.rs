@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 
 use epitome_strategy::{Tokens, lock};
+use epitome_wire::anthropic::CompactionForm;
 
-use super::CompactionForm;
 use crate::chat::{ChatError, ChatErrorKind};
 
 /// Which forms a provider does not offer for a model, found out by asking once and remembered from then on, as long as this

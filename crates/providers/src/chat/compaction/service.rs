@@ -3,10 +3,12 @@
 use std::sync::atomic::Ordering;
 
 use epitome_strategy::{Tokens, async_trait};
+use epitome_wire::anthropic::{
+    CompactionForm, CompactionReading, answer_tokens, is_compaction_unknown, read_compaction,
+};
 use serde_json::{Map, Value, json};
 
-use super::anthropic::{answer_tokens, read};
-use super::{Compaction, CompactionForm, CompactionOffer, CompactionReading, CompactionRequest, is_compaction_unknown};
+use super::{Compaction, CompactionOffer, CompactionRequest};
 use crate::chat::service::HttpChat;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel};
 use crate::http::HttpError;
@@ -70,13 +72,13 @@ impl HttpCompaction {
             }
         }
         let (name, value) = form.field(&request.instructions);
-        body.insert(name, value);
+        body.insert(name.to_owned(), value);
         Value::Object(body)
     }
 
     fn answer(&self, answer: &Value) -> Result<ChatAnswer, ChatError> {
         self.chat.check(answer)?;
-        let answer = match read(answer).map_err(|misread| self.chat.misread(misread))? {
+        let answer = match read_compaction(answer).map_err(|misread| self.chat.misread(misread))? {
             CompactionReading::Compacted(answer) => answer,
             CompactionReading::Ignored(answer) => {
                 self.offer.ignore();

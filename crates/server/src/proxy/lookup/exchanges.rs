@@ -5,16 +5,14 @@
 //! cache would be cold from there on. So the proxy weaves lookups into the request before anything else: its other
 //! parts recognise, count and compact them like all messages.
 
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
-use epitome::formats::Format;
+use epitome::wire::{Graft, Grafted};
 use epitome_fit::conversation::Digest;
 use epitome_shelf::WeighedLru;
-use serde_json::{Value, json};
 
-use super::contents;
-use super::utterance::Graft;
 use crate::proxy::incoming::Incoming;
 
 /// The exchange between a client's request and the answer that it saw.
@@ -137,64 +135,32 @@ impl<'a> RequestWriter<'a> {
 
     /// Puts calls and results beside the client's. `None`, and nothing done, where they have no place.
     fn graft(&mut self, number: usize, graft: &Graft) -> Option<()> {
-        let incoming = self.incoming;
-        let list = &incoming.list;
-        let json =
-            |number: usize| -> Option<Value> { serde_json::from_slice(&incoming.body[list.get(number)?.clone()]).ok() };
-        let at = |number: usize| list.get(number).cloned();
-        match incoming.format {
-            Format::Anthropic | Format::Gemini => {
-                let (mut said, mut answered) = (json(number)?, json(number + 1)?);
-                if incoming.format == Format::Gemini {
-                    contents::insert(&mut said, &graft.calls, &graft.places)?;
-                    contents::insert(&mut answered, &graft.results, &graft.places)?;
-                } else {
-                    if answered["role"] != "user" {
-                        return None;
-                    }
-                    blocks(&mut said)?.extend(graft.calls.iter().cloned());
-                    blocks(&mut answered)?.splice(0..0, graft.results.iter().cloned());
-                }
-                let (first, next) = (at(number)?, at(number + 1)?);
-                self.put(&said.to_string());
-                self.taken = first.end;
-                self.take_up_to(next.start);
-                self.put(&answered.to_string());
-                self.taken = next.end;
-            }
-            Format::OpenaiResponses => {
-                let behind =
-                    (number..list.len()).find(|it| incoming.messages().get(*it).is_some_and(|item| !item.is_model))?;
-                self.take_up_to(at(behind)?.start);
-                for item in graft.calls.iter().chain(&graft.results) {
-                    self.put(&item.to_string());
-                    self.text.push(b',');
-                }
-            }
-            _ => {
-                let mut said = json(number)?;
-                let calls = said.as_object_mut()?.entry("tool_calls").or_insert_with(|| json!([]));
-                if calls.is_null() {
-                    *calls = json!([]);
-                }
-                calls.as_array_mut()?.extend(graft.calls.iter().cloned());
-                self.put(&said.to_string());
-                self.taken = at(number)?.end;
-                for result in &graft.results {
-                    self.text.push(b',');
-                    self.put(&result.to_string());
-                }
-            }
+        let (incoming, wire) = (self.incoming, self.incoming.wire);
+        let is_models = |number: usize| incoming.messages().get(number).is_none_or(|item| item.is_model);
+        let behind = match wire.has_turns_of_items() {
+            true => (number..incoming.list.len()).find(|number| !is_models(*number))?,
+            false => number + 1,
+        };
+        let at = |number: usize| incoming.list.get(number).cloned();
+        let json = |at: &Range<usize>| std::str::from_utf8(&incoming.body[at.clone()]).ok();
+        let (last, next) = (at(behind.checked_sub(1)?)?, at(behind));
+        let Grafted { said, between, next: changed } =
+            wire.grafted(graft, json(&last)?, next.as_ref().and_then(json))?;
+        if let Some(said) = said {
+            self.take_up_to(last.start);
+            self.put(&said.to_string());
+            self.taken = last.end;
+        }
+        self.take_up_to(last.end);
+        for item in between {
+            self.text.push(b',');
+            self.put(&item.to_string());
+        }
+        if let (Some(changed), Some(next)) = (changed, next) {
+            self.take_up_to(next.start);
+            self.put(&changed.to_string());
+            self.taken = next.end;
         }
         Some(())
     }
-}
-
-/// The content of one of Anthropic's messages as a list of blocks.
-fn blocks(message: &mut Value) -> Option<&mut Vec<Value>> {
-    let content = message.get_mut("content")?;
-    if let Value::String(text) = content {
-        *content = if text.is_empty() { json!([]) } else { json!([{"type": "text", "text": text}]) };
-    }
-    content.as_array_mut()
 }

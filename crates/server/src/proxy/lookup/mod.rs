@@ -9,36 +9,28 @@
 //! A stream is held back until it is clear whether the client may see it: until the client's own call begins, until the
 //! model has said [`HOLD`] characters, or to the end. The rest is sent on as it arrives.
 
-mod contents;
-mod events;
 mod exchanges;
 mod past;
 mod request;
 mod streamed;
-mod telling;
-mod utterance;
 
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use epitome::formats::Format;
+use epitome::wire::{Call, Graft, MOST_OF_EVENT, Output, Wire, add_known, add_output};
 use epitome_fit::conversation::{Digest, PreparedRequest};
 use futures_util::{Stream, StreamExt as _};
 use reqwest::{Method, Url};
 use serde_json::Value;
 
-use events::MOST_OF_EVENT;
-pub(super) use events::{Event, Events, error_text, event_text};
 use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
 use past::ConversationPast;
 use request::ToolRequest;
 use request::needs_tools;
 pub(super) use request::offer_tools;
-use telling::add_known;
-use utterance::{RecallCall, Utterance, add_output};
 
 use super::conversation::SharedConversation;
 use super::headers;
@@ -75,7 +67,7 @@ pub(super) struct ProviderEndpoint {
 #[derive(Debug)]
 pub(super) struct Lookup {
     proxy: Arc<Proxy>,
-    format: Format,
+    wire: Wire,
     asking: ToolRequest,
     again: ProviderEndpoint,
     past: ConversationPast,
@@ -102,10 +94,10 @@ impl Lookup {
         if !proxy.runtime().proxy_recall || !(has_left && incoming.takes_tools || needs_tools(incoming)) {
             return None;
         }
-        let asking = ToolRequest::new(incoming.format, &prepared.body)?;
+        let asking = ToolRequest::new(incoming.wire, &prepared.body)?;
         Some(Self {
             proxy: Arc::clone(proxy),
-            format: incoming.format,
+            wire: incoming.wire,
             asking,
             again,
             // It may be another conversation by now: one that parted from a known one was remembered on its own.
@@ -157,32 +149,32 @@ impl Lookup {
         let mut earlier = Value::Null;
         loop {
             let mut json: Value = serde_json::from_slice(&read).unwrap_or_default();
-            let Some(mut said) = Utterance::in_answer(self.format, &json) else {
+            let Some(mut said) = Output::in_answer(self.wire, &json) else {
                 return Ok(with_parts(status, headers, Body::from(read)));
             };
-            let (calls, has_others) = (said.recall_calls(&self.asking.names), said.has_others(&self.asking.names));
+            let (calls, has_others) = (said.calls_of(&self.asking.names), said.has_calls_beside(&self.asking.names));
             if calls.is_empty() || has_others || !self.may_ask() {
                 if !calls.is_empty() {
                     self.graft(&said, &calls, has_others).await;
-                    said.remove_ours(&self.asking.names);
-                    if let Some(place) = json.pointer_mut(Utterance::place(self.format)) {
+                    self.wire.remove_calls(&mut said.json, &self.asking.names);
+                    if let Some(place) = json.pointer_mut(self.wire.output_pointer()) {
                         *place = said.json.clone();
                     }
                     if !has_others {
-                        end_turn(self.format, &mut json);
+                        self.wire.end_turn(&mut json);
                     }
                 }
                 if calls.is_empty() && self.rounds == 0 {
                     return Ok(with_parts(status, headers, Body::from(read)));
                 }
-                if let Some(usage) = json.get_mut(usage_field(self.format)) {
+                if let Some(usage) = json.get_mut(self.wire.usage_field()) {
                     add_known(usage, &earlier);
                 }
                 self.keep(None);
                 return Ok(with_parts(status, headers, Body::from(json.to_string())));
             }
             self.look_up(&said, &calls).await;
-            add_output(&mut earlier, &json[usage_field(self.format)]);
+            add_output(&mut earlier, &json[self.wire.usage_field()]);
             match self.next_answer().await {
                 Ok(answer) => {
                     read = read_whole(answer.bytes_stream()).await?;
@@ -204,14 +196,14 @@ impl Lookup {
     }
 
     /// Answers all calls of an answer, which is put at the end of the next request with its results.
-    async fn look_up(&mut self, said: &Utterance, calls: &[RecallCall]) {
+    async fn look_up(&mut self, said: &Output, calls: &[Call]) {
         let results = self.results(calls).await;
         self.steps.extend(said.step(calls, &results, self.asking.is_stored));
         self.rounds += 1;
     }
 
     /// Answers calls that are beside the client's. Those that cannot be put back later are not kept.
-    async fn graft(&mut self, said: &Utterance, calls: &[RecallCall], has_others: bool) {
+    async fn graft(&mut self, said: &Output, calls: &[Call], has_others: bool) {
         if has_others {
             let results = self.results(calls).await;
             let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
@@ -219,7 +211,7 @@ impl Lookup {
         }
     }
 
-    async fn results(&mut self, calls: &[RecallCall]) -> Vec<String> {
+    async fn results(&mut self, calls: &[Call]) -> Vec<String> {
         self.calls += calls.len();
         self.proxy.core.metrics.looked_up("proxy", calls.len());
         let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
@@ -228,7 +220,7 @@ impl Lookup {
     }
 
     /// Keeps what happened, for the client's later requests.
-    fn keep(&mut self, graft: Option<utterance::Graft>) {
+    fn keep(&mut self, graft: Option<Graft>) {
         let steps = if self.is_repeatable { std::mem::take(&mut self.steps) } else { Vec::new() };
         let exchange = Exchange { steps, graft };
         if !exchange.is_empty() {
@@ -270,20 +262,6 @@ async fn error_of(mut answer: reqwest::Response) -> Option<Value> {
         said.extend_from_slice(&piece);
     }
     serde_json::from_slice(&said).ok()
-}
-
-/// The field of an answer's tokens.
-fn usage_field(format: Format) -> &'static str {
-    if format == Format::Gemini { "usageMetadata" } else { "usage" }
-}
-
-/// Ends the turn of an answer whose last calls will not be answered.
-fn end_turn(format: Format, json: &mut Value) {
-    match format {
-        Format::Anthropic => json["stop_reason"] = "end_turn".into(),
-        Format::OpenaiResponses | Format::Gemini => {}
-        _ => json["choices"][0]["finish_reason"] = "stop".into(),
-    }
 }
 
 async fn read_whole(pieces: impl Stream<Item = Result<Bytes, reqwest::Error>>) -> Result<Bytes, ApiError> {

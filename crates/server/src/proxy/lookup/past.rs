@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use epitome::live::LiveSession;
 use epitome::strategy::Cancellation;
+use epitome::wire::Call as RecallCall;
 use epitome_fit::conversation::past_of;
 use epitome_mcp::{Call, ContextStatus, LogIndex, SessionPast};
 
-use super::utterance::RecallCall;
 use crate::proxy::conversation::SharedConversation;
 use crate::proxy::incoming::Incoming;
 use crate::proxy::state::Proxy;

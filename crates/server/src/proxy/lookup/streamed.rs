@@ -5,15 +5,13 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use epitome::formats::Format;
+use epitome::wire::{Event, EventKind, Events, MergedAnswer, Round, Wire};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::events::{Event, Events, error_text};
-use super::telling::{EventKind, MOST_OF_ANSWER, MergedAnswer, Round};
-use super::{HOLD, Lookup, ProviderRefusal, error_of};
+use super::{HOLD, Lookup, MOST_BYTES, ProviderRefusal, error_of};
 
 /// The time without data after which a client gets a sign of life.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -24,6 +22,9 @@ const SIGN_OF_LIFE: &[u8] = b": still at work\n\n";
 /// The most of a stream that is held back, in bytes of its events and a part for each: what a model thinks before it speaks is
 /// a tenth of it.
 const MOST_HELD: usize = 8 << 20;
+
+/// The most of an answer that is put together, as bytes of its events: the size of the largest answer that is read whole.
+const MOST_OF_ANSWER: usize = MOST_BYTES;
 
 /// What an event takes beside its bytes, roughly.
 const OF_EVENT: usize = 512;
@@ -120,14 +121,14 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
-        let mut round = Round::new(lookup.format, &shared, told.weight);
+        let mut round = Round::new(lookup.wire, &shared, &told);
         let mut held = listen(&mut round, &mut told, &mut pieces, client).await?;
         if let Some(rest) = held.too_large.take() {
             return pass_on((&mut round, &mut told), held, rest, pieces, client).await;
         }
-        let said = round.utterance();
-        let (calls, has_others) = (said.recall_calls(&names), said.has_others(&names));
-        let is_whole = !held.ending.is_empty() && !held.failed && (round.is_over || held.broken.is_none());
+        let said = round.answer.output();
+        let (calls, has_others) = (said.calls_of(&names), said.has_calls_beside(&names));
+        let is_whole = !held.ending.is_empty() && !held.failed && (round.answer.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
             if is_whole {
                 client.wait(lookup.graft(&said, &calls, has_others)).await?;
@@ -147,7 +148,7 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
         told.go_on(&round);
         pieces = match client.wait(lookup.next_answer()).await? {
             Ok(answer) => answer.bytes_stream().boxed(),
-            Err(refused) if told.has_begun => return fail(lookup.format, refused, client).await,
+            Err(refused) if told.has_begun => return fail(lookup.wire, refused, client).await,
             // The lookups are left out, and the answer is the one to the client's own request.
             Err(_) => {
                 (names, lookup.steps, told) = (Vec::new(), Vec::new(), MergedAnswer::default());
@@ -155,9 +156,9 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
                     Ok(answer) if answer.status().is_success() => answer.bytes_stream().boxed(),
                     Ok(answer) => {
                         let said = client.wait(error_of(answer)).await?;
-                        return fail(lookup.format, ProviderRefusal(said), client).await;
+                        return fail(lookup.wire, ProviderRefusal(said), client).await;
                     }
-                    Err(_) => return fail(lookup.format, ProviderRefusal(None), client).await,
+                    Err(_) => return fail(lookup.wire, ProviderRefusal(None), client).await,
                 }
             }
         };
@@ -173,7 +174,7 @@ async fn listen(
 ) -> Result<PendingAnswer, ClientGone> {
     let (mut held, mut events, mut said) = (PendingAnswer::default(), Events::default(), 0_usize);
     let mut is_at_end = false;
-    while !round.is_over && !is_at_end {
+    while !round.answer.is_over && !is_at_end {
         match client.wait(pieces.next()).await? {
             None => {
                 // A last event may do without its blank line.
@@ -186,7 +187,7 @@ async fn listen(
             }
             Some(Ok(piece)) => events.push(&piece),
         }
-        while let Some(event) = events.next() {
+        for event in events.by_ref() {
             // The provider's own signs of life say nothing of the answer.
             if event.is_sign_of_life() {
                 client.send(event.raw).await?;
@@ -201,7 +202,7 @@ async fn listen(
                 }
                 EventKind::Text(characters) => said += characters,
                 EventKind::Broken => held.failed = true,
-                EventKind::Quiet | EventKind::Clients => {}
+                EventKind::Clients => {}
             }
             held.is_shown |= matches!(kind, EventKind::Clients | EventKind::Broken) || said > HOLD;
             held.hold(event, false);
@@ -216,7 +217,7 @@ async fn listen(
             }
         }
         // What is held now are the events of the end.
-        if events.is_too_large() || held.bytes > MOST_HELD || round.weight > MOST_OF_ANSWER {
+        if events.is_too_large() || held.bytes > MOST_HELD || round.answer.weight > MOST_OF_ANSWER {
             held.too_large = Some(events.rest());
             break;
         }
@@ -234,7 +235,7 @@ async fn pass_on(
     client: &mut Client,
 ) -> Result<(), ClientGone> {
     if !told.is_as_it_comes(round) {
-        return client.send(error_text(round.format(), TOO_LARGE)).await;
+        return client.send(round.answer.wire().error_event(TOO_LARGE)).await;
     }
     for event in held.events.into_iter().chain(held.ending) {
         client.send(event.raw).await?;
@@ -268,17 +269,17 @@ async fn last(
 }
 
 /// Tells that the provider failed in the middle, as its own streams do.
-async fn fail(format: Format, ProviderRefusal(said): ProviderRefusal, client: &mut Client) -> Result<(), ClientGone> {
+async fn fail(wire: Wire, ProviderRefusal(said): ProviderRefusal, client: &mut Client) -> Result<(), ClientGone> {
     let message = said.as_ref().and_then(|said| said["error"]["message"].as_str());
     let message = message.unwrap_or("the provider did not answer the request with what was looked up");
-    client.send(error_text(format, message)).await
+    client.send(wire.error_event(message)).await
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::proxy::lookup::event_text;
+    use epitome::wire::event_text;
     use serde_json::{Value, json};
 
     /// The data that a client has received after each piece of an answer with one piece a second.
@@ -289,7 +290,7 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Ok(Bytes::from(piece))
         });
-        let mut round = Round::new(Format::Anthropic, &["search_history"], 0);
+        let mut round = Round::new(Wire::Anthropic, &["search_history"], &MergedAnswer::default());
         listen(&mut round, &mut MergedAnswer::default(), &mut pieces.boxed(), &mut client).await.unwrap();
         drop(client);
         let mut heard = Vec::new();
@@ -301,7 +302,7 @@ mod tests {
 
     /// What a client gets of an endless answer of which each piece is the same, and whether the proxy ends it; `is_continued`
     /// where there was a lookup before.
-    async fn heard_of_endless(format: Format, piece: &'static str, is_continued: bool) -> (usize, usize, bool) {
+    async fn heard_of_endless(wire: Wire, piece: &'static str, is_continued: bool) -> (usize, usize, bool) {
         const MOST: usize = 1 << 30;
         // The rest of the bound was used up before.
         const LEFT: usize = 4 << 20;
@@ -315,12 +316,12 @@ mod tests {
         });
         let mut pieces = pieces.map(Ok).boxed();
         let mut told = MergedAnswer::default();
-        (told.is_continued, told.has_begun) = (is_continued, is_continued);
+        (told.is_continued, told.has_begun, told.weight) = (is_continued, is_continued, MOST_OF_ANSWER - LEFT);
         let work = tokio::spawn(async move {
-            let (mut told, mut round) = (told, Round::new(format, &["search_history"], MOST_OF_ANSWER - LEFT));
+            let mut round = Round::new(wire, &["search_history"], &told);
             let mut held = listen(&mut round, &mut told, &mut pieces, &mut client).await.unwrap();
             let rest = held.too_large.take();
-            let most_kept = round.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
+            let most_kept = round.answer.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
             if let Some(rest) = rest {
                 // Of an endless answer the client has seen enough.
                 let _ = pass_on((&mut round, &mut told), held, rest, pieces, &mut client).await;
@@ -342,11 +343,11 @@ mod tests {
 
     #[tokio::test]
     async fn an_endless_answer_takes_no_more_than_its_bound() {
-        let bound = MOST_OF_ANSWER + MOST_HELD + super::super::events::MOST_OF_EVENT + (1 << 20);
-        let check = async |format: Format, piece: &str| {
+        let bound = MOST_OF_ANSWER + MOST_HELD + epitome::wire::MOST_OF_EVENT + (1 << 20);
+        let check = async |wire: Wire, piece: &str| {
             let piece: &'static str = String::leak(piece.to_owned());
             for is_continued in [false, true] {
-                let (kept, heard, is_error) = heard_of_endless(format, piece, is_continued).await;
+                let (kept, heard, is_error) = heard_of_endless(wire, piece, is_continued).await;
                 let shown: String = piece.chars().take(60).collect();
                 assert!(kept <= bound, "{shown}: {kept} bytes are kept");
                 assert_eq!(is_error, is_continued, "{shown}: {heard} bytes heard");
@@ -355,24 +356,24 @@ mod tests {
         };
         let many = "x".repeat(64 << 10);
         // A line without an end, and an event.
-        check(Format::Anthropic, &many).await;
-        check(Format::OpenaiChat, &format!("data: {many}\n")).await;
+        check(Wire::Anthropic, &many).await;
+        check(Wire::OpenaiChat, &format!("data: {many}\n")).await;
         // A text, the arguments of a call, and what the model thinks.
         let anthropic = |delta: Value| {
             let delta = json!({"type": "content_block_delta", "index": 0, "delta": delta});
             String::from_utf8(event_text(Some("content_block_delta"), &delta).to_vec()).unwrap()
         };
-        check(Format::Anthropic, &anthropic(json!({"type": "input_json_delta", "partial_json": many}))).await;
-        check(Format::Anthropic, &anthropic(json!({"type": "thinking_delta", "thinking": many}))).await;
+        check(Wire::Anthropic, &anthropic(json!({"type": "input_json_delta", "partial_json": many}))).await;
+        check(Wire::Anthropic, &anthropic(json!({"type": "thinking_delta", "thinking": many}))).await;
         let event = |json: Value| String::from_utf8(event_text(None, &json).to_vec()).unwrap();
         let call = json!({"index": 0, "function": {"name": "bash", "arguments": many}});
-        check(Format::OpenaiChat, &event(json!({"choices": [{"delta": {"tool_calls": [call]}}]}))).await;
-        check(Format::Gemini, &event(json!({"candidates": [{"content": {"parts": [{"text": many}]}}]}))).await;
+        check(Wire::OpenaiChat, &event(json!({"choices": [{"delta": {"tool_calls": [call]}}]}))).await;
+        check(Wire::Gemini, &event(json!({"candidates": [{"content": {"parts": [{"text": many}]}}]}))).await;
         // Items, and ends.
         let item =
             json!({"type": "response.output_item.done", "output_index": 0, "item": {"type": "message", "text": many}});
-        check(Format::OpenaiResponses, &event(item)).await;
-        check(Format::Anthropic, &event(json!({"type": "message_delta", "x": many}))).await;
+        check(Wire::OpenaiResponses, &event(item)).await;
+        check(Wire::Anthropic, &event(json!({"type": "message_delta", "x": many}))).await;
     }
 
     fn thinking() -> String {

@@ -7,13 +7,12 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use epitome::formats::Format;
+use epitome::wire::{Object, Wire};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::covered::{CoveredMessages, MessageHash, message_hash};
-use super::fields::RequestFields;
 use super::item::{CompactionItem, ItemProblem, MARK, Opener, text_hash};
 use super::refusal::{Cause, Refusal};
 
@@ -38,8 +37,8 @@ pub(super) struct ExpandedMessages<'a> {
 ///
 /// An item of ours cannot be used.
 pub(super) fn expand<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<ExpandedMessages<'a>, Refusal> {
-    match opener.format {
-        Format::Anthropic => expand_blocks(messages, opener),
+    match opener.wire {
+        Wire::Anthropic => expand_blocks(messages, opener),
         _ => expand_items(messages, opener),
     }
 }
@@ -282,12 +281,12 @@ fn expand_blocks<'a>(messages: &[&'a str], opener: Opener<'_>) -> Result<Expande
 
 /// Two neighbouring messages as one, where both are of one side and have no more than a role and a content.
 fn joined(one: &str, other: &str) -> Option<String> {
-    let (one, other) = (RequestFields::parse(one.as_bytes())?, RequestFields::parse(other.as_bytes())?);
-    let role = one.json("role").filter(|role| other.json("role") == Some(*role))?;
-    if one.len() > 2 || other.len() > 2 {
+    let (one, other) = (Object::parse(one)?, Object::parse(other)?);
+    let role = one.get("role").filter(|role| other.get("role") == Some(*role))?;
+    if one.fields().count() > 2 || other.fields().count() > 2 {
         return None;
     }
-    let blocks = |message: &RequestFields<'_>| match message.value("content") {
+    let blocks = |message: &Object<'_>| match message.value("content") {
         Value::String(text) => Some(vec![serde_json::json!({ "type": "text", "text": text }).to_string()]),
         _ => Some(message.list("content")?.into_iter().map(str::to_owned).collect()),
     };

@@ -22,20 +22,20 @@ fn said(role: &str, text: &str) -> Value {
 }
 
 /// An item with these contents, which covers these messages.
-fn sealed(format: Format, contents: &[Value], covered: &[Value], more: impl Fn(&mut CompactionItem)) -> String {
+fn sealed(wire: Wire, contents: &[Value], covered: &[Value], more: impl Fn(&mut CompactionItem)) -> String {
     let mut hashes = CoveredMessages::default();
     covered.iter().filter_map(message_hash).for_each(|hash| hashes.push(hash));
     let contents = contents.iter().map(|message| RawValue::from_string(message.to_string()).unwrap()).collect();
     let mut item = CompactionItem::new(contents, hashes);
     more(&mut item);
-    item.seal(&Sealer { keys: &keys(), tenant: TENANT, format, most: 1 << 24 }, 0).unwrap()
+    item.seal(&Sealer { keys: &keys(), tenant: TENANT, wire, most: 1 << 24 }, 0).unwrap()
 }
 
-fn expanded(format: Format, messages: &[Value]) -> Result<Vec<Value>, Cause> {
+fn expanded(wire: Wire, messages: &[Value]) -> Result<Vec<Value>, Cause> {
     let texts: Vec<String> = messages.iter().map(Value::to_string).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let keys = keys();
-    let opener = Opener { keys: &keys, tenant: TENANT, format, most: 1 << 24, parts: PARTS, room: &|_| true };
+    let opener = Opener { keys: &keys, tenant: TENANT, wire, most: 1 << 24, parts: PARTS, room: &|_| true };
     let expanded = expand(&texts, opener).map_err(|refusal| refusal.cause())?;
     Ok(expanded.messages.iter().map(|json| serde_json::from_str(json).unwrap()).collect())
 }
@@ -49,12 +49,12 @@ fn what_a_client_leaves_in_front_of_an_item() {
         [instructions("Old rules."), user("First."), summary.clone(), user("Last."), said("assistant", "So.")];
     let covered = [instructions("Old rules."), user("First."), user("Middle."), user("Last.")];
     let item = json!({ "type": "compaction", "id": "cmp_1",
-        "encrypted_content": sealed(Format::OpenaiResponses, &contents, &covered, |_| ()) });
+        "encrypted_content": sealed(Wire::OpenaiResponses, &contents, &covered, |_| ()) });
     let check = |front: &[Value], expect: &[Value]| {
         let behind = user("Next.");
         let messages: Vec<Value> = front.iter().chain([&item, &behind]).cloned().collect();
         let expect: Vec<Value> = expect.iter().chain([&behind]).cloned().collect();
-        assert_eq!(expanded(Format::OpenaiResponses, &messages), Ok(expect), "{front:?}");
+        assert_eq!(expanded(Wire::OpenaiResponses, &messages), Ok(expect), "{front:?}");
     };
     check(&[], &contents);
     check(&[user("First."), user("Middle."), user("Last.")], &contents);
@@ -94,30 +94,30 @@ fn what_is_not_ours_passes() {
     let quoted =
         said("user", "what is epitome.c1.abc in {\"type\":\"compaction\",\"encrypted_content\":\"epitome.c1.x\"}?");
     let messages = [theirs, quoted, json!("text"), json!({"type": "new_kind", "encrypted_content": "epitome.c1.x"})];
-    assert_eq!(expanded(Format::OpenaiResponses, &messages), Ok(messages.to_vec()));
+    assert_eq!(expanded(Wire::OpenaiResponses, &messages), Ok(messages.to_vec()));
     let block = |block: Value| json!({"role": "assistant", "content": [block]});
     let messages = [
         block(json!({"type": "compaction", "content": "So far.", "encrypted_content": "gAAA", "signature": "EuYB"})),
         block(json!({"type": "compaction", "content": "epitome.c1.x"})),
         json!({"role": "user", "content": "epitome.c1.x"}),
     ];
-    assert_eq!(expanded(Format::Anthropic, &messages), Ok(messages.to_vec()));
+    assert_eq!(expanded(Wire::Anthropic, &messages), Ok(messages.to_vec()));
 }
 
 #[test]
 fn items_that_cannot_be_used_are_refused() {
     let check = |sealed: &str, expect: ItemProblem| {
         let item = json!({ "type": "compaction", "encrypted_content": sealed });
-        assert_eq!(expanded(Format::OpenaiResponses, &[item]), Err(Cause::Item(expect)), "{sealed}");
+        assert_eq!(expanded(Wire::OpenaiResponses, &[item]), Err(Cause::Item(expect)), "{sealed}");
         let block = json!({ "role": "assistant", "content": [{ "type": "compaction", "encrypted_content": sealed }] });
-        assert_eq!(expanded(Format::Anthropic, &[block]), Err(Cause::Item(expect)), "{sealed}");
+        assert_eq!(expanded(Wire::Anthropic, &[block]), Err(Cause::Item(expect)), "{sealed}");
     };
     check("epitome.c1.x", ItemProblem::Damaged);
     check("epitome.c9.x", ItemProblem::Newer);
     check("epitome.c1.00000000.aaaa.aaaa", ItemProblem::UnknownKey);
-    let of_openai = sealed(Format::OpenaiResponses, &[said("user", "x")], &[], |_| ());
+    let of_openai = sealed(Wire::OpenaiResponses, &[said("user", "x")], &[], |_| ());
     let block = json!({ "role": "assistant", "content": [{ "type": "compaction", "encrypted_content": of_openai }] });
-    assert_eq!(expanded(Format::Anthropic, &[block]), Err(Cause::Item(ItemProblem::WrongSignature)));
+    assert_eq!(expanded(Wire::Anthropic, &[block]), Err(Cause::Item(ItemProblem::WrongSignature)));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn blocks_of_anthropics() {
     let user = |text: &str| json!({"role": "user", "content": text});
     let contents = [user("Mend it."), json!({"role": "assistant", "content": "Yes."}), user("Go on.")];
     let item = |is_first: bool| {
-        sealed(Format::Anthropic, &contents, &[], |item| {
+        sealed(Wire::Anthropic, &contents, &[], |item| {
             (item.is_first, item.shown) = (is_first, Some(text_hash("So far.")));
         })
     };
@@ -133,7 +133,7 @@ fn blocks_of_anthropics() {
     let message = |blocks: &[Value]| json!({"role": "assistant", "content": blocks});
     let shown = json!("So far.");
     let check = |messages: &[Value], expect: Result<&[Value], Cause>| {
-        assert_eq!(expanded(Format::Anthropic, messages), expect.map(<[Value]>::to_vec), "{messages:?}");
+        assert_eq!(expanded(Wire::Anthropic, messages), expect.map(<[Value]>::to_vec), "{messages:?}");
     };
     for is_first in [false, true] {
         // What comes behind it is of the same side as its end: one message.
@@ -156,10 +156,7 @@ fn blocks_of_anthropics() {
     let whole = message(&[block(true, shown)]);
     check(&[user("Before."), whole.clone()], Err(Cause::Misplaced));
     check(&[whole.clone(), user("x"), whole.clone()], Err(Cause::Ambiguous));
-    check(
-        &[whole, user("x"), answer.clone()],
-        expanded(Format::Anthropic, &[answer]).as_deref().map_err(|cause| *cause),
-    );
+    check(&[whole, user("x"), answer.clone()], expanded(Wire::Anthropic, &[answer]).as_deref().map_err(|cause| *cause));
 }
 
 #[test]
@@ -170,10 +167,10 @@ fn as_many_messages_as_a_request_may_have() {
     // With each count of an equal message in front of the item: those that it covers are left out, the rest stays.
     let check = |covered: u32, front: Vec<Value>, expect: usize| {
         let covered: Vec<Value> = (0..covered).map(|_| same.clone()).collect();
-        let sealed = sealed(Format::OpenaiResponses, &contents, &covered, |_| ());
+        let sealed = sealed(Wire::OpenaiResponses, &contents, &covered, |_| ());
         let mut messages = front;
         messages.push(json!({ "type": "compaction", "encrypted_content": sealed }));
-        let expanded = expanded(Format::OpenaiResponses, &messages).map(|messages| messages.len());
+        let expanded = expanded(Wire::OpenaiResponses, &messages).map(|messages| messages.len());
         assert_eq!(expanded, Ok(contents.len() + expect), "{}", messages.len());
     };
     let of = |message: &Value, count: u32| (0..count).map(|_| message.clone()).collect::<Vec<_>>();
@@ -188,10 +185,10 @@ fn as_many_messages_as_a_request_may_have() {
 fn more_messages_than_a_request_may_have() {
     let contents = |count: usize| (0..count).map(|_| said("user", "x")).collect::<Vec<_>>();
     let check = |in_item: usize, others: usize, expect: Result<usize, Cause>| {
-        let sealed = sealed(Format::OpenaiResponses, &contents(in_item), &[], |_| ());
+        let sealed = sealed(Wire::OpenaiResponses, &contents(in_item), &[], |_| ());
         let mut messages = contents(others);
         messages.push(json!({ "type": "compaction", "encrypted_content": sealed }));
-        let expanded = expanded(Format::OpenaiResponses, &messages).map(|messages| messages.len());
+        let expanded = expanded(Wire::OpenaiResponses, &messages).map(|messages| messages.len());
         assert_eq!(expanded, expect, "{in_item} {others}");
     };
     let too_large = Err(Cause::Item(ItemProblem::TooLarge));
@@ -199,8 +196,8 @@ fn more_messages_than_a_request_may_have() {
     check(PARTS + 1, 0, too_large);
     check(1, PARTS - 1, Ok(PARTS));
     check(1, PARTS, too_large);
-    let sealed = sealed(Format::Anthropic, &[said("user", "x")], &[], |_| ());
+    let sealed = sealed(Wire::Anthropic, &[said("user", "x")], &[], |_| ());
     let block = json!({ "role": "assistant", "content": [{ "type": "compaction", "encrypted_content": sealed }] });
     let messages = [vec![block], contents(PARTS)].concat();
-    assert_eq!(expanded(Format::Anthropic, &messages).map(|messages| messages.len()), too_large);
+    assert_eq!(expanded(Wire::Anthropic, &messages).map(|messages| messages.len()), too_large);
 }

@@ -3,28 +3,19 @@
 use axum::body::{Body, BodyDataStream, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
-use epitome::formats::Format;
+use epitome::wire::{Events, ItemPlace, Wire};
 use futures_util::{StreamExt as _, stream};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{anthropic, openai};
 use crate::http::Problem;
-use crate::proxy::lookup::{Event, Events, error_text};
 
 /// The largest answer that is read whole.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// The events that begin an answer, and those in which it failed: nothing is put in front of these.
-const OPENINGS: [&str; 3] = ["response.created", "response.in_progress", "response.queued"];
-const FAILURES: [&str; 2] = ["error", "response.failed"];
-
-/// The number of events that an item takes.
-const EVENTS_OF_ITEM: u64 = 2;
-
 /// An item, or a block, that belongs in front of an answer.
 #[derive(Debug, Clone)]
 pub(super) struct Graft {
-    pub(super) format: Format,
+    pub(super) wire: Wire,
     /// The item, or the block, as JSON.
     pub(super) item: Value,
 }
@@ -52,11 +43,7 @@ impl Graft {
 
     /// The same for an answer in one piece. `None` where it is not an answer.
     fn in_answer(&self, mut answer: Value) -> Option<Value> {
-        let list = match self.format {
-            Format::Anthropic => "content",
-            _ => "output",
-        };
-        answer.get_mut(list)?.as_array_mut()?.insert(0, self.item.clone());
+        answer.pointer_mut(self.wire.output_pointer())?.as_array_mut()?.insert(0, self.item.clone());
         Some(answer)
     }
 
@@ -89,21 +76,6 @@ impl Graft {
             }
         }))
     }
-
-    /// The item's own events at the beginning of an answer; `number` is the number of the first.
-    fn own_events(&self, number: u64) -> Vec<u8> {
-        if self.format == Format::Anthropic {
-            return anthropic::block_events(&self.item);
-        }
-        let empty = json!({ "type": "compaction", "id": self.item["id"], "encrypted_content": "" });
-        let added = json!({ "output_index": 0, "item": empty });
-        let done = json!({ "output_index": 0, "item": self.item });
-        let events = [
-            openai::event("response.output_item.added", number, added),
-            openai::event("response.output_item.done", number + 1, done),
-        ];
-        events.concat()
-    }
 }
 
 /// How far a stream is.
@@ -133,7 +105,7 @@ impl GraftedStream {
     fn give_up(mut self, mut written: Bytes) -> (Result<Bytes, axum::Error>, Option<Self>) {
         if self.at == Stage::Behind {
             let message = "the provider's answer has an event that is larger than what the proxy reads";
-            return (Ok(Bytes::from([&written[..], &error_text(self.graft.format, message)].concat())), None);
+            return (Ok(Bytes::from([&written[..], &self.graft.wire.error_event(message)].concat())), None);
         }
         let rest = std::mem::take(&mut self.events).rest();
         written = Bytes::from([&written[..], &rest].concat());
@@ -143,50 +115,27 @@ impl GraftedStream {
 
     /// The events that are whole, as the client gets them.
     fn write(&mut self) -> Bytes {
+        let Graft { wire, item } = &self.graft;
         let mut written = Vec::new();
-        while let Some(event) = self.events.next() {
-            match self.graft.format {
-                Format::Anthropic => self.write_block(&event, &mut written),
-                _ => self.write_item(&event, &mut written),
+        for event in self.events.by_ref() {
+            let place = if self.at == Stage::Before { wire.item_place(&event) } else { ItemPlace::Later };
+            if self.at == Stage::Before && event.error().is_some() {
+                self.at = Stage::Failed;
+            } else if place == ItemPlace::InFront {
+                written.extend(wire.item_events(item, event.json["sequence_number"].as_u64().unwrap_or_default()));
+                self.at = Stage::Behind;
+            }
+            let mut json = event.json.clone();
+            if self.at == Stage::Behind {
+                wire.count_from_behind(item, &mut json);
+            }
+            written.extend(event.with(&json));
+            if place == ItemPlace::Behind {
+                written.extend(wire.item_events(item, 0));
+                self.at = Stage::Behind;
             }
         }
         Bytes::from(written)
-    }
-
-    fn write_block(&mut self, event: &Event, written: &mut Vec<u8>) {
-        let mut json = event.json.clone();
-        if self.at == Stage::Behind
-            && let Some(index) = json["index"].as_u64()
-        {
-            json["index"] = (index + 1).into();
-        }
-        written.extend(event.with(&json));
-        if self.at == Stage::Before && json["type"] == "message_start" {
-            written.extend(self.graft.own_events(0));
-            self.at = Stage::Behind;
-        }
-    }
-
-    fn write_item(&mut self, event: &Event, written: &mut Vec<u8>) {
-        let kind = event.json["type"].as_str().unwrap_or_default();
-        if self.at == Stage::Before && FAILURES.contains(&kind) {
-            self.at = Stage::Failed;
-        } else if self.at == Stage::Before && kind.starts_with("response.") && !OPENINGS.contains(&kind) {
-            written.extend(self.graft.own_events(event.json["sequence_number"].as_u64().unwrap_or_default()));
-            self.at = Stage::Behind;
-        }
-        let mut json = event.json.clone();
-        if self.at == Stage::Behind {
-            for (name, by) in [("output_index", 1), ("sequence_number", EVENTS_OF_ITEM)] {
-                if let Some(number) = json[name].as_u64() {
-                    json[name] = (number + by).into();
-                }
-            }
-            if let Some(output) = json.pointer_mut("/response/output").and_then(Value::as_array_mut) {
-                output.insert(0, self.graft.item.clone());
-            }
-        }
-        written.extend(event.with(&json));
     }
 }
 

@@ -1,23 +1,24 @@
 #![allow(clippy::unwrap_used)]
 
 use axum::http::{HeaderValue, StatusCode};
+use serde_json::json;
 
 use super::*;
 
-fn graft(format: Format) -> Graft {
-    let item = match format {
-        Format::Anthropic => json!({"type": "compaction", "content": "So far.", "encrypted_content": "epitome.c1.x"}),
+fn graft(wire: Wire) -> Graft {
+    let item = match wire {
+        Wire::Anthropic => json!({"type": "compaction", "content": "So far.", "encrypted_content": "epitome.c1.x"}),
         _ => json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "epitome.c1.x"}),
     };
-    Graft { format, item }
+    Graft { wire, item }
 }
 
-async fn put(format: Format, status: u16, kind: &'static str, body: impl Into<Body>) -> (u16, String) {
+async fn put(wire: Wire, status: u16, kind: &'static str, body: impl Into<Body>) -> (u16, String) {
     let mut response = Response::new(body.into());
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("7"));
-    let answer = graft(format).put_into(response).await;
+    let answer = graft(wire).put_into(response).await;
     let status = answer.status().as_u16();
     let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())
@@ -34,15 +35,15 @@ fn events_of(stream: &str) -> Vec<Value> {
 #[tokio::test]
 async fn an_answer_in_one_piece() {
     let (_, body) =
-        put(Format::OpenaiResponses, 200, "application/json", r#"{"id":"r","output":[{"type":"message"}]}"#).await;
+        put(Wire::OpenaiResponses, 200, "application/json", r#"{"id":"r","output":[{"type":"message"}]}"#).await;
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!((&body["output"][0]["id"], &body["output"][1]["type"]), (&json!("cmp_1"), &json!("message")));
-    let (_, body) = put(Format::Anthropic, 200, "application/json", r#"{"content":[{"type":"text"}]}"#).await;
+    let (_, body) = put(Wire::Anthropic, 200, "application/json", r#"{"content":[{"type":"text"}]}"#).await;
     let body: Value = serde_json::from_str(&body).unwrap();
     assert_eq!((&body["content"][0]["content"], &body["content"][1]["type"]), (&json!("So far."), &json!("text")));
     for (status, text) in [(400, r#"{"output":[]}"#), (200, "no"), (200, "{}"), (200, r#"{"output":7}"#)] {
         let expect = (status, text.to_owned());
-        assert_eq!(put(Format::OpenaiResponses, status, "application/json", text).await, expect, "as it came");
+        assert_eq!(put(Wire::OpenaiResponses, status, "application/json", text).await, expect, "as it came");
     }
 }
 
@@ -69,7 +70,7 @@ async fn a_stream_of_openais() {
         let pieces: Vec<Result<Bytes, std::io::Error>> =
             stream.as_bytes().chunks(size).map(|piece| Ok(Bytes::copy_from_slice(piece))).collect();
         let body = Body::from_stream(stream::iter(pieces));
-        let (_, written) = put(Format::OpenaiResponses, 200, "text/event-stream; charset=utf-8", body).await;
+        let (_, written) = put(Wire::OpenaiResponses, 200, "text/event-stream; charset=utf-8", body).await;
         assert!(written.starts_with(": alive\n\n") && written.ends_with("data: [DONE]\n\n"), "{written}");
         let events = events_of(&written);
         let found: Vec<(&str, u64, Option<u64>)> = events
@@ -96,7 +97,7 @@ async fn a_stream_of_anthropics() {
         json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
         json!({"type": "message_stop"}),
     ];
-    let (_, written) = put(Format::Anthropic, 200, "text/event-stream", stream_of(&events)).await;
+    let (_, written) = put(Wire::Anthropic, 200, "text/event-stream", stream_of(&events)).await;
     let found = events_of(&written);
     let indexes: Vec<Option<u64>> = found.iter().map(|event| event["index"].as_u64()).collect();
     assert_eq!(indexes, [None, Some(0), Some(0), Some(0), None, Some(1), Some(1), Some(1), None, None]);
@@ -110,10 +111,10 @@ async fn an_answer_that_failed_has_nothing_in_front() {
         json!({"type": "response.created", "response": {"output": []}}),
         json!({"type": "response.failed", "response": {"output": [], "error": {}}}),
     ]);
-    let (_, written) = put(Format::OpenaiResponses, 200, "text/event-stream", failed.clone()).await;
+    let (_, written) = put(Wire::OpenaiResponses, 200, "text/event-stream", failed.clone()).await;
     assert_eq!(written, failed);
     let error = stream_of(&[json!({"type": "error", "error": {"type": "overloaded_error"}})]);
-    for format in [Format::OpenaiResponses, Format::Anthropic] {
-        assert_eq!(put(format, 200, "text/event-stream", error.clone()).await.1, error);
+    for wire in [Wire::OpenaiResponses, Wire::Anthropic] {
+        assert_eq!(put(wire, 200, "text/event-stream", error.clone()).await.1, error);
     }
 }

@@ -14,7 +14,7 @@ use std::io::Write as _;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use epitome::formats::Format;
+use epitome::wire::Wire;
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
@@ -57,7 +57,7 @@ pub(super) struct CompactionItem {
 pub(super) struct Opener<'a> {
     pub(super) keys: &'a ItemKeys,
     pub(super) tenant: &'a str,
-    pub(super) format: Format,
+    pub(super) wire: Wire,
     /// Bytes that the contents of an item may have.
     pub(super) most: usize,
     /// Messages that a request with an item may have, and the item itself.
@@ -71,7 +71,7 @@ pub(super) struct Opener<'a> {
 pub(super) struct Sealer<'a> {
     pub(super) keys: &'a ItemKeys,
     pub(super) tenant: &'a str,
-    pub(super) format: Format,
+    pub(super) wire: Wire,
     /// Bytes that the contents of an item may have where it is opened.
     pub(super) most: usize,
 }
@@ -103,7 +103,7 @@ impl CompactionItem {
     /// [`LONGEST`], where the contents have more than half of what may be opened, so that there is room for what the
     /// client says next, or where there is no key. Linear.
     pub(super) fn seal(&self, sealer: &Sealer<'_>, shown_bytes: usize) -> Option<String> {
-        let Sealer { keys, tenant, format, most } = *sealer;
+        let Sealer { keys, tenant, wire, most } = *sealer;
         let json = serde_json::to_vec(self).ok()?;
         if json.len() > most / 2 {
             return None;
@@ -111,7 +111,7 @@ impl CompactionItem {
         let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(&json).ok()?;
         let payload = URL_SAFE_NO_PAD.encode(encoder.finish().ok()?);
-        let (key, signature) = keys.sign(&signed_parts(tenant, format, &payload))?;
+        let (key, signature) = keys.sign(&signed_parts(tenant, wire, &payload))?;
         let sealed = format!("{MARK}{VERSION}.{key}.{payload}.{}", URL_SAFE_NO_PAD.encode(signature));
         (sealed.len().saturating_add(shown_bytes) <= LONGEST).then_some(sealed)
     }
@@ -119,7 +119,7 @@ impl CompactionItem {
     /// Reads an item that was sealed for the same tenant and format. What it takes is bounded by its length and
     /// the opener's `most` bytes; nothing of it is read before its signature holds. Linear in these.
     pub(super) fn open(sealed: &str, opener: &Opener<'_>) -> Result<Self, ItemProblem> {
-        let Opener { keys, tenant, format, most, parts, room } = *opener;
+        let Opener { keys, tenant, wire, most, parts, room } = *opener;
         let rest = sealed.strip_prefix(MARK).ok_or(ItemProblem::Damaged)?;
         let (version, rest) = rest.split_once('.').ok_or(ItemProblem::Damaged)?;
         if version != VERSION {
@@ -132,7 +132,7 @@ impl CompactionItem {
         let (key, rest) = rest.split_once('.').ok_or(ItemProblem::Damaged)?;
         let (payload, signature) = rest.split_once('.').ok_or(ItemProblem::Damaged)?;
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| ItemProblem::Damaged)?;
-        match keys.verify(key, &signed_parts(tenant, format, payload), &signature) {
+        match keys.verify(key, &signed_parts(tenant, wire, payload), &signature) {
             None => return Err(ItemProblem::UnknownKey),
             Some(false) => return Err(ItemProblem::WrongSignature),
             Some(true) => {}
@@ -152,9 +152,9 @@ impl CompactionItem {
 }
 
 /// The parts that are signed.
-fn signed_parts<'a>(tenant: &'a str, format: Format, payload: &'a str) -> [&'a [u8]; 5] {
-    let format: &'static str = format.as_str();
-    [b"epitome compaction item", VERSION.as_bytes(), tenant.as_bytes(), format.as_bytes(), payload.as_bytes()]
+fn signed_parts<'a>(tenant: &'a str, wire: Wire, payload: &'a str) -> [&'a [u8]; 5] {
+    let wire: &'static str = wire.as_str();
+    [b"epitome compaction item", VERSION.as_bytes(), tenant.as_bytes(), wire.as_bytes(), payload.as_bytes()]
 }
 
 /// The hash of a text that is shown beside an item.

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const FORMAT: Format = Format::OpenaiResponses;
+const WIRE: Wire = Wire::OpenaiResponses;
 const MOST: usize = 1 << 20;
 
 fn keys(letter: char) -> ItemKeys {
@@ -12,7 +12,7 @@ fn keys(letter: char) -> ItemKeys {
 }
 
 fn sealer(keys: &ItemKeys) -> Sealer<'_> {
-    Sealer { keys, tenant: "one", format: FORMAT, most: 64 * MOST }
+    Sealer { keys, tenant: "one", wire: WIRE, most: 64 * MOST }
 }
 
 fn item(text: &str) -> CompactionItem {
@@ -21,10 +21,8 @@ fn item(text: &str) -> CompactionItem {
 }
 
 fn open(sealed: &str, keys: &ItemKeys, tenant: &str) -> Result<String, ItemProblem> {
-    let opened = CompactionItem::open(
-        sealed,
-        &Opener { keys, tenant, format: FORMAT, most: MOST, parts: 100, room: &|_| true },
-    )?;
+    let opened =
+        CompactionItem::open(sealed, &Opener { keys, tenant, wire: WIRE, most: MOST, parts: 100, room: &|_| true })?;
     Ok(opened.messages.iter().map(|message| message.get()).collect())
 }
 
@@ -38,10 +36,10 @@ fn an_item_is_read_by_those_for_whom_it_was_made() {
     assert_eq!(open(&sealed, &rotated, "one").as_deref(), Ok(message), "an old key that is still there");
     assert_eq!(open(&sealed, &keys('b'), "one"), Err(ItemProblem::UnknownKey), "an old key that is gone");
     assert_eq!(open(&sealed, &keys('a'), "other"), Err(ItemProblem::WrongSignature), "another tenant");
-    let another = Format::Anthropic;
-    let opener = Opener { keys: &keys('a'), tenant: "one", format: another, most: MOST, parts: 100, room: &|_| true };
+    let another = Wire::Anthropic;
+    let opener = Opener { keys: &keys('a'), tenant: "one", wire: another, most: MOST, parts: 100, room: &|_| true };
     let of_another = CompactionItem::open(&sealed, &opener);
-    assert_eq!(of_another.err(), Some(ItemProblem::WrongSignature), "another format");
+    assert_eq!(of_another.err(), Some(ItemProblem::WrongSignature), "another wire");
     assert_eq!(item("hello").seal(&sealer(&ItemKeys::default()), 0), None, "without a key");
 }
 
@@ -91,13 +89,7 @@ fn items_are_bounded() {
     let blown_up = item(&"x".repeat(2 * MOST)).seal(&sealer(&keys), 0).unwrap();
     assert!(blown_up.len() < MOST / 100, "it is small as it is sent");
     assert_eq!(open(&blown_up, &keys, "one"), Err(ItemProblem::TooLarge));
-    let opener = Opener {
-        keys: &keys,
-        tenant: "one",
-        format: FORMAT,
-        most: 4 * MOST,
-        parts: 100,
-        room: &|bytes| bytes > 4 * MOST,
-    };
+    let opener =
+        Opener { keys: &keys, tenant: "one", wire: WIRE, most: 4 * MOST, parts: 100, room: &|bytes| bytes > 4 * MOST };
     assert_eq!(CompactionItem::open(&blown_up, &opener).err(), Some(ItemProblem::NoRoom));
 }

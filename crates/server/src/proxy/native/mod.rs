@@ -6,51 +6,44 @@
 //! anything else looks at them ([`expand`]), so that any provider can read them and the proxy's other decisions hold for
 //! them as for any conversation.
 //!
-//! Where the proxy cannot do rightly what is asked ([`demand`], [`known`]), the provider is asked, and its own items
+//! Where the proxy cannot do rightly what is asked ([`known`]), the provider is asked, and its own items
 //! pass as they are.
 
-mod anthropic;
 mod covered;
-mod demand;
 mod expand;
-mod fields;
 mod graft;
 mod item;
 mod keys;
 mod known;
-mod openai;
 mod reading;
 mod refusal;
-mod route;
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::body::Bytes;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use epitome::formats::Format;
 use epitome::strategy::Cancellation;
-use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, Outline, compact_on_demand};
+use epitome::wire::{Address, AnswerBody, Demand, MadeCompaction, Object, Outline, Route, Wire};
+use epitome_fit::conversation::{self, DemandedCompaction, Figures, FitOutcome, compact_on_demand};
 use memchr::memmem;
 use serde_json::value::RawValue;
 
-use demand::Demand;
-use fields::RequestFields;
 use graft::Graft;
-use item::{CompactionItem, Opener, Sealer};
+use item::{CompactionItem, Opener, Sealer, id_of};
 pub(crate) use keys::random_key;
 pub use keys::{ItemKeyError, ItemKeys};
-use reading::{ReadRequest, read};
+use reading::{ReadRequest, Reading, read};
 use refusal::Cause;
-pub(super) use route::{Route, side_route};
 
 use super::answer::{DETAIL, STATUS, TOKENS_AFTER, TOKENS_BEFORE};
 use super::handoff::{ProxyHost, UpstreamRoute};
 use super::headers;
 use super::look::look;
-use super::path::InAddress;
 use super::room::Room;
 use super::state::Proxy;
+use super::unread::KnownBody;
 use crate::auth::Caller;
 
 /// A word that each request has in it that this room is about, and few others.
@@ -63,7 +56,7 @@ pub(super) enum Received {
     /// It goes to the provider.
     Request {
         /// The body, with ordinary messages in place of our items.
-        body: Bytes,
+        body: KnownBody,
         /// What belongs in front of the provider's answer.
         front: Option<AnswerFront>,
         /// Why the provider is asked for a compaction, as a code.
@@ -72,8 +65,8 @@ pub(super) enum Received {
 }
 
 impl Received {
-    fn as_it_came(body: Bytes) -> Self {
-        Self::Request { body, front: None, detail: None }
+    fn plain(body: impl Into<KnownBody>, detail: Option<&'static str>) -> Self {
+        Self::Request { body: body.into(), front: None, detail }
     }
 }
 
@@ -108,7 +101,7 @@ fn tell(answer: &mut Response, outcome: &'static str, detail: Option<&'static st
 /// A request on its way through the proxy.
 pub(super) struct NativeRequest<'a> {
     pub(super) caller: &'a Caller,
-    pub(super) format: Format,
+    pub(super) wire: Wire,
     pub(super) route: Route,
     /// For what it unpacks to.
     pub(super) room: &'a Arc<Room>,
@@ -122,15 +115,15 @@ pub(super) struct NativeRequest<'a> {
 /// the request, plus the compaction; next to nothing for requests without a word of compactions.
 pub(super) async fn receive(proxy: &Arc<Proxy>, request: NativeRequest<'_>, body: Bytes) -> Received {
     if request.route != Route::Compactions && memmem::find(&body, WORD).is_none() {
-        return Received::as_it_came(body);
+        return Received::plain(body, None);
     }
     let (shared, tenant) = (Arc::clone(proxy), Arc::clone(&request.caller.tenant));
-    let (came, format, route, room) = (body.clone(), request.format, request.route, Arc::clone(request.room));
+    let (came, wire, route, room) = (body.clone(), request.wire, request.route, Arc::clone(request.room));
     // Elsewhere: a long request takes milliseconds.
     let looked = tokio::task::spawn_blocking(move || {
         let (most, parts) = (shared.core.settings.limits.body_bytes, shared.core.settings.limits.parts);
         let room = |bytes: usize| room.grow(bytes);
-        let opener = Opener { keys: &shared.item_keys, tenant: &tenant, format, most, parts, room: &room };
+        let opener = Opener { keys: &shared.item_keys, tenant: &tenant, wire, most, parts, room: &room };
         read(&came, opener, route, shared.answers_compactions())
     });
     let found = match looked.await {
@@ -140,11 +133,14 @@ pub(super) async fn receive(proxy: &Arc<Proxy>, request: NativeRequest<'_>, body
                 Cause::Demand(_) => proxy.core.metrics.native_compaction("refused"),
                 _ => proxy.core.metrics.native_item("refused"),
             }
-            return Received::Answered(refusal.into_response(format));
+            return Received::Answered(refusal.into_response(wire));
         }
-        Err(_) => return Received::Request { body, front: None, detail: Some("failed") },
+        Err(_) => return Received::plain(body, Some("failed")),
     };
-    let Some(found) = found else { return Received::as_it_came(body) };
+    let found = match found {
+        Reading::Request(found) => found,
+        Reading::Plain(outline) => return Received::plain(KnownBody { bytes: body, outline }, None),
+    };
     if found.has_item {
         proxy.core.metrics.native_item("expanded");
     }
@@ -153,14 +149,14 @@ pub(super) async fn receive(proxy: &Arc<Proxy>, request: NativeRequest<'_>, body
             proxy.core.metrics.native_compaction("forwarded");
             tracing::info!(detail, "the provider is asked for a compaction");
         }
-        return Received::Request { body: found.with_demand, front: None, detail: found.detail };
+        return Received::plain(found.with_demand, found.detail);
     };
     match answer(proxy, &request, &found, demand).await {
         Ok(received) => received,
         Err(detail) => {
             proxy.core.metrics.native_compaction("forwarded");
             tracing::info!(demand = demand.name(), detail, "the provider is asked for a compaction");
-            Received::Request { body: found.with_demand, front: None, detail: Some(detail) }
+            Received::plain(found.with_demand, Some(detail))
         }
     }
 }
@@ -174,22 +170,22 @@ async fn answer(
 ) -> Result<Received, &'static str> {
     let Some(made) = compact(proxy, request, found, demand).await? else {
         // It is not long enough yet.
-        return Ok(Received::as_it_came(found.without_demand.clone()));
+        return Ok(Received::plain(found.without_demand.clone(), None));
     };
     if demand.threshold() > 0 && made.detail.is_some() {
         // An item with all of it in it would be over the threshold again.
-        return Ok(Received::Request { body: found.without_demand.clone(), front: None, detail: made.detail });
+        return Ok(Received::plain(found.without_demand.clone(), made.detail));
     }
     let metrics = &proxy.core.metrics;
-    let format = request.format;
+    let wire = request.wire;
     let text = std::str::from_utf8(&made.body).map_err(|_| "not-written")?;
-    let outline = Outline::read(&made.body, format).map_err(|_| "not-written")?;
+    let outline = Outline::read(&made.body, wire).map_err(|_| "not-written")?;
     let messages: Vec<&str> = outline.items.into_iter().map(|at| &text[at]).collect();
     let raw = |json: &&str| RawValue::from_string((*json).to_owned()).map_err(|_| "not-written");
     let contents = messages.iter().map(raw).collect::<Result<Vec<_>, _>>()?;
-    let shown = (format == Format::Anthropic).then(|| anthropic::conversation_text(&messages));
+    let shown = wire.shown(&messages);
     let most = proxy.core.settings.limits.body_bytes;
-    let sealer = Sealer { keys: &proxy.item_keys, tenant: &request.caller.tenant, format, most };
+    let sealer = Sealer { keys: &proxy.item_keys, tenant: &request.caller.tenant, wire, most };
     let sealed = CompactionItem {
         is_first: demand == Demand::Summarize,
         shown: shown.as_deref().map(item::text_hash),
@@ -197,10 +193,7 @@ async fn answer(
     }
     .seal(&sealer, shown.as_ref().map_or(0, String::len))
     .ok_or("item-too-large")?;
-    let item = match &shown {
-        Some(shown) => anthropic::block(&sealed, shown),
-        None => openai::item(&sealed),
-    };
+    let item = wire.compaction_item(&id_of("cmp_", &sealed), &sealed, shown.as_deref());
     let figures = made.figures;
     tracing::info!(
         demand = demand.name(),
@@ -213,19 +206,33 @@ async fn answer(
     metrics.native_compaction(demand.name());
     metrics.compaction("compacted", figures.tokens_before.saturating_sub(figures.tokens_after));
     if !demand.is_whole_answer() {
-        let front = Some(AnswerFront { graft: Graft { format, item }, figures });
-        return Ok(Received::Request { body: made.body, front, detail: None });
+        let front = Some(AnswerFront { graft: Graft { wire, item }, figures });
+        return Ok(Received::Request { body: made.body.into(), front, detail: None });
     }
-    let fields = RequestFields::parse(&found.without_demand).ok_or("not-written")?;
-    let users = || found.users.iter().map(String::as_str).collect::<Vec<_>>();
-    let mut response = match demand {
-        Demand::Endpoint => openai::compaction(&users(), &item, figures),
-        Demand::Trigger => openai::response(&fields, &item, figures),
-        _ => anthropic::message(&fields, &item, figures),
+    let text = std::str::from_utf8(&found.without_demand).map_err(|_| "not-written")?;
+    let answer = MadeCompaction {
+        fields: &Object::parse(text).ok_or("not-written")?,
+        users: &found.users,
+        item: &item,
+        before: figures.tokens_before,
+        after: figures.tokens_after,
+        seconds: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+        id: id_of,
     };
+    let mut response = response_of(wire.compaction_answer(demand, &answer));
     metrics.count_proxied(ANSWERED);
     tell(&mut response, ANSWERED, made.detail, figures);
     Ok(Received::Answered(response))
+}
+
+fn response_of(body: AnswerBody) -> Response {
+    let (body, kind) = match body {
+        AnswerBody::Json(json) => (Body::from(json.to_string()), "application/json"),
+        AnswerBody::Events(events) => (Body::from(events), "text/event-stream"),
+    };
+    let mut response = Response::new(body);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
 }
 
 /// What was done with a request that was answered here.
@@ -238,15 +245,15 @@ async fn compact(
     found: &ReadRequest,
     demand: Demand,
 ) -> Result<Option<DemandedCompaction>, &'static str> {
-    let (caller, format) = (request.caller, request.format);
+    let (caller, wire) = (request.caller, request.wire);
     let keys = headers::KEYS.iter().filter_map(|name| request.headers.get(*name)).map(HeaderValue::as_bytes);
-    let seed = proxy.decider.seed(&caller.tenant, format, keys);
-    let mut incoming = match look(proxy, caller, format, seed, found.without_demand.clone(), InAddress::default()).await
-    {
-        Ok(Ok(incoming)) => incoming,
-        Ok(Err(code)) => return Err(code),
-        Err(failure) => return Err(failure.code()),
-    };
+    let seed = proxy.decider.seed(&caller.tenant, wire, keys);
+    let mut incoming =
+        match look(proxy, caller, wire, seed, found.without_demand.clone().into(), Address::default()).await {
+            Ok(Ok(incoming)) => incoming,
+            Ok(Err(code)) => return Err(code),
+            Err(failure) => return Err(failure.code()),
+        };
     let wanted = conversation::Demand { from_tokens: demand.threshold() };
     if incoming.tokens().saturating_add(incoming.tool_tokens) < wanted.from_tokens {
         return Ok(None);

@@ -1,17 +1,14 @@
 //! A request as far as compactions are concerned: our items expanded, and what it asks for.
 
 use axum::body::Bytes;
-use epitome::formats::Format;
+use epitome::wire::{Asked, Demand, Outline, RequestBody, Route};
 use serde_json::Value;
 
 use super::covered::{CoveredMessages, message_hash};
-use super::demand::{Asked, Demand, asked_of_endpoint, asked_of_request, is_trigger};
-use super::expand::{Message, expand};
-use super::fields::RequestFields;
+use super::expand::expand;
 use super::item::{ItemProblem, Opener};
 use super::known::unknown_part;
 use super::refusal::{Cause, Refusal};
-use super::route::Route;
 
 /// A request that was looked at.
 #[derive(Debug)]
@@ -32,46 +29,46 @@ pub(super) struct ReadRequest {
     pub(super) users: Vec<String>,
 }
 
-/// Looks at a request. `None` where it is not a request with a list of messages, or has nothing of compactions. With
-/// `may_answer` unset no compaction is made here. Linear in the request.
+/// What was found in a request.
+#[derive(Debug)]
+pub(super) enum Reading {
+    /// Nothing of compactions, or no list of messages; where its parts are, as far as that was found.
+    Plain(Option<Outline>),
+    /// An item of ours, or a demand.
+    Request(ReadRequest),
+}
+
+/// Looks at a request. With `may_answer` unset no compaction is made here. Linear in the request.
 ///
 /// # Errors
 ///
 /// An item of ours cannot be used, or the request asks for what no provider does.
-pub(super) fn read(
-    body: &Bytes,
-    opener: Opener<'_>,
-    route: Route,
-    may_answer: bool,
-) -> Result<Option<ReadRequest>, Refusal> {
-    let name = if opener.format == Format::OpenaiResponses { "input" } else { "messages" };
-    let Some(fields) = RequestFields::parse(body) else { return Ok(None) };
-    let came = match (fields.list(name), route) {
+pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: bool) -> Result<Reading, Refusal> {
+    let (wire, name) = (opener.wire, opener.wire.list_field());
+    let Ok(request) = RequestBody::read(body, wire) else { return Ok(Reading::Plain(None)) };
+    let came = match (&request.items, route) {
         (Some(came), _) => came,
         // Its history may be elsewhere: there is something to say of it all the same.
-        (None, Route::Compactions) => Vec::new(),
-        (None, _) => return Ok(None),
+        (None, Route::Compactions) => &Vec::new(),
+        (None, _) => return Ok(Reading::Plain(None)),
     };
-    let expanded = expand(&came, opener)?;
-    let asked = match route {
-        Route::Compactions => asked_of_endpoint(&fields),
-        Route::Conversation => asked_of_request(opener.format, &fields, &expanded.messages),
-        Route::Counting => Asked::Nothing,
-    };
+    let expanded = expand(came, opener)?;
+    let messages: Vec<&str> = expanded.messages.iter().map(AsRef::as_ref).collect();
+    let asked = wire.asked(route, &request.fields, &messages);
     let (demand, detail) = match asked {
-        Asked::Nothing if !expanded.has_item => return Ok(None),
+        Asked::Nothing if !expanded.has_item => return Ok(Reading::Plain(request.outline().ok())),
         Asked::Nothing => (None, None),
         Asked::Provider(code) => (None, Some(code)),
         Asked::Wrong(wrong) if may_answer => return Err(Refusal::new(Cause::Demand(wrong), name)),
         Asked::Wrong(_) => (None, Some("switched-off")),
         Asked::Here(_) if !may_answer => (None, Some("switched-off")),
-        Asked::Here(demand) => match unknown_part(opener.format, &expanded.messages) {
+        Asked::Here(demand) => match unknown_part(wire.into(), &messages) {
             Some(code) => (None, Some(code)),
             None => (Some(demand), None),
         },
     };
     let with_demand = match expanded.has_item {
-        true => Bytes::from(fields.with(&[(name, Some(&list_of(&expanded.messages)))])),
+        true => Bytes::from(request.fields.with(&[(name, Some(&list_of(&messages)))])),
         false => body.clone(),
     };
     if expanded.has_item && with_demand.len() > opener.most {
@@ -81,18 +78,18 @@ pub(super) fn read(
         let without_demand = with_demand.clone();
         let (covered, users) = (CoveredMessages::default(), Vec::new());
         let has_item = expanded.has_item;
-        return Ok(Some(ReadRequest { demand, detail, has_item, with_demand, without_demand, covered, users }));
+        let found = ReadRequest { demand, detail, has_item, with_demand, without_demand, covered, users };
+        return Ok(Reading::Request(found));
     };
-    let kept: Vec<&Message<'_>> = expanded.messages.iter().filter(|message| !is_trigger(message)).collect();
+    let kept: Vec<&str> = messages.iter().copied().filter(|message| !wire.is_trigger(message)).collect();
     let list = list_of(&kept);
-    let changed = match made_here.field(&fields) {
-        Some((field, rest)) => fields.with(&[(name, Some(&list)), (field, rest.as_deref())]),
-        None => fields.with(&[(name, Some(&list))]),
+    let changed = match made_here.field(&request.fields) {
+        Some((field, rest)) => request.fields.with(&[(name, Some(&list)), (field, rest.as_deref())]),
+        None => request.fields.with(&[(name, Some(&list))]),
     };
     let mut covered = expanded.covered;
     let mut users = Vec::new();
-    for (json, is_covered) in came.iter().zip(expanded.is_covered).filter(|_| opener.format == Format::OpenaiResponses)
-    {
+    for (json, is_covered) in came.iter().zip(expanded.is_covered).filter(|_| wire.keeps_messages_in_front()) {
         let item: Value = serde_json::from_str(json).unwrap_or_default();
         if let Some(hash) = message_hash(&item) {
             // Each is covered as often as it was said, however often it is sent.
@@ -102,7 +99,7 @@ pub(super) fn read(
             users.extend((item["role"] == "user").then(|| (*json).to_owned()));
         }
     }
-    Ok(Some(ReadRequest {
+    Ok(Reading::Request(ReadRequest {
         demand,
         detail,
         has_item: expanded.has_item,
@@ -113,8 +110,7 @@ pub(super) fn read(
     }))
 }
 
-fn list_of<S: AsRef<str>>(messages: &[S]) -> String {
-    let messages: Vec<&str> = messages.iter().map(AsRef::as_ref).collect();
+fn list_of(messages: &[&str]) -> String {
     format!("[{}]", messages.join(","))
 }
 

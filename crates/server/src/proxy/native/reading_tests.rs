@@ -1,12 +1,13 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
+use epitome::wire::Wire;
 use serde_json::json;
 
 use super::*;
 use crate::proxy::native::item::{CompactionItem, Sealer};
 use crate::proxy::native::keys::ItemKeys;
 
-const FORMAT: Format = Format::OpenaiResponses;
+const WIRE: Wire = Wire::OpenaiResponses;
 
 /// A client that keeps its messages in front of the newest item, as OpenAI's clients do.
 struct Client {
@@ -27,9 +28,11 @@ impl Client {
 
     fn read(&self) -> ReadRequest {
         let body = Bytes::from(json!({ "model": "m", "input": self.items }).to_string());
-        let opener =
-            Opener { keys: &self.keys, tenant: "one", format: FORMAT, most: 1 << 20, parts: 100, room: &|_| true };
-        read(&body, opener, Route::Compactions, true).unwrap().unwrap()
+        let opener = Opener { keys: &self.keys, tenant: "one", wire: WIRE, most: 1 << 20, parts: 100, room: &|_| true };
+        match read(&body, opener, Route::Compactions, true).unwrap() {
+            Reading::Request(found) => found,
+            Reading::Plain(_) => panic!("nothing was found"),
+        }
     }
 
     /// Asks for a compaction; returns how many messages its item covers.
@@ -39,7 +42,7 @@ impl Client {
         let fields: Value = serde_json::from_slice(&found.without_demand).unwrap();
         let messages = fields["input"].as_array().unwrap().iter();
         let messages = messages.map(|json| serde_json::value::to_raw_value(json).unwrap()).collect();
-        let sealer = Sealer { keys: &self.keys, tenant: "one", format: FORMAT, most: 1 << 20 };
+        let sealer = Sealer { keys: &self.keys, tenant: "one", wire: WIRE, most: 1 << 20 };
         let sealed = CompactionItem::new(messages, found.covered).seal(&sealer, 0).unwrap();
         self.items.retain(|item| item["type"] != "compaction");
         self.items.push(json!({ "type": "compaction", "encrypted_content": sealed }));

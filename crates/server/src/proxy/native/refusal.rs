@@ -4,16 +4,11 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use epitome::formats::Format;
-use serde_json::json;
+use epitome::wire::{COMPACTION_TOO_LARGE, Wire, WrongDemand};
 
-use super::demand::WrongDemand;
 use super::item::ItemProblem;
 use crate::proxy::answer::STATUS;
 use crate::proxy::room::busy_response;
-
-/// The code of items that are whole and too large: neither provider has one for it.
-const TOO_LARGE: &str = "compaction_too_large";
 
 /// Why a request is refused here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,29 +43,12 @@ impl Refusal {
         self.cause
     }
 
-    /// The answer, in the form of `format`.
-    pub(super) fn into_response(self, format: Format) -> Response {
+    /// The answer, in the form of `wire`.
+    pub(super) fn into_response(self, wire: Wire) -> Response {
         let Some((code, message)) = self.cause.describe() else { return busy_response() };
         let message = format!("{}: {message}", self.place);
         tracing::info!(code, place = self.place, "a compaction item, or the request for one, was refused");
-        let body = match format {
-            Format::Anthropic => {
-                let error = match code.starts_with("compaction_") {
-                    true => json!({
-                        "type": "invalid_request_error", "message": message, "details": { "error_code": code },
-                    }),
-                    false => json!({ "type": "invalid_request_error", "message": message }),
-                };
-                json!({ "type": "error", "error": error })
-            }
-            _ => {
-                let is_own = code == TOO_LARGE || !code.starts_with("compaction_");
-                let code = if is_own { code } else { "invalid_encrypted_content" };
-                json!({ "error": {
-                    "type": "invalid_request_error", "code": code, "param": self.place, "message": message,
-                } })
-            }
-        };
+        let body = wire.invalid_request(code, &self.place, &message);
         let mut response = (StatusCode::BAD_REQUEST, Json(body)).into_response();
         response.headers_mut().insert(STATUS, HeaderValue::from_static("refused"));
         response
@@ -102,7 +80,7 @@ impl Cause {
                 "the compaction item was made by a later version of this service; use that version",
             ),
             Self::Item(ItemProblem::TooLarge) => (
-                TOO_LARGE,
+                COMPACTION_TOO_LARGE,
                 "the compaction item, or the request with it, holds more than a request may have; begin a new session, or \
                  raise --max-body or --max-parts",
             ),
@@ -138,11 +116,10 @@ mod tests {
     use super::*;
 
     async fn check(problem: ItemProblem, anthropic: &str, openai: &str) {
-        for (format, pointer, expect) in [
-            (Format::Anthropic, "/error/details/error_code", anthropic),
-            (Format::OpenaiResponses, "/error/code", openai),
-        ] {
-            let response = Refusal::new(Cause::Item(problem), "input[3]").into_response(format);
+        for (wire, pointer, expect) in
+            [(Wire::Anthropic, "/error/details/error_code", anthropic), (Wire::OpenaiResponses, "/error/code", openai)]
+        {
+            let response = Refusal::new(Cause::Item(problem), "input[3]").into_response(wire);
             assert_eq!(response.status(), StatusCode::BAD_REQUEST);
             let body = axum::body::to_bytes(response.into_body(), 10_000).await.unwrap();
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

@@ -1,13 +1,11 @@
-//! Anthropic's two forms of compaction, as requests have them and answers.
+//! Anthropic's two forms of compaction, as they are asked for and answered.
 
-use std::collections::BTreeMap;
-
-use epitome_strategy::Tokens;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::chat::wire::{AnswerError, count};
-use crate::chat::{AskWithinError, ChatAnswer, ChatError, Stop, Wire, within};
+use super::answer::with_cost;
+use super::request::is_call_forced;
+use crate::answer::{AnswerError, ChatAnswer, Stop, list};
+use crate::within::{AskWithinError, Rewriting, parse};
 
 /// The header that names the beta features in use.
 const BETA_HEADER: &str = "anthropic-beta";
@@ -16,14 +14,14 @@ const BETA_HEADER: &str = "anthropic-beta";
 const MOST_INSTRUCTIONS: usize = 16_384;
 
 /// The least trigger of the threshold form, in tokens: documentation of "Compaction at a token threshold".
-const LEAST_TRIGGER: Tokens = 50_000;
+const LEAST_TRIGGER: u32 = 50_000;
 
 /// Tokens by another counter that are beyond the trigger by Anthropic's own: a fifth more. A conversation below the trigger
 /// would be answered instead, and paid for.
-const SURELY_BEYOND: Tokens = LEAST_TRIGGER + LEAST_TRIGGER / 5;
+const SURELY_BEYOND: u32 = LEAST_TRIGGER + LEAST_TRIGGER / 5;
 
 /// Tokens that an answer is given at least: the limit covers what the model thinks before it writes.
-const LEAST_ANSWER: Tokens = 4_096;
+const LEAST_ANSWER: u32 = 4_096;
 
 /// Bytes of a refusal that are looked at.
 const MOST_OF_REFUSAL: usize = 1_000;
@@ -58,7 +56,7 @@ impl CompactionForm {
     }
 
     /// Whether the form takes a conversation of so many tokens.
-    pub fn takes(self, tokens: Tokens) -> bool {
+    pub fn takes(self, tokens: u32) -> bool {
         match self {
             Self::OnDemand => true,
             Self::Threshold => tokens >= SURELY_BEYOND,
@@ -73,7 +71,7 @@ impl CompactionForm {
     }
 
     /// The field of the request that asks for it.
-    pub(super) fn field(self, instructions: &str) -> (String, Value) {
+    pub fn field(self, instructions: &str) -> (&'static str, Value) {
         let value = match self {
             Self::OnDemand => json!({ "type": "summarize", "instructions": instructions }),
             Self::Threshold => json!({ "edits": [{
@@ -83,12 +81,12 @@ impl CompactionForm {
                 "instructions": instructions,
             }] }),
         };
-        (self.name().to_owned(), value)
+        (self.name(), value)
     }
 }
 
 /// Tokens that a request for a summary of `max_tokens` allows.
-pub(super) fn answer_tokens(max_tokens: Tokens) -> Tokens {
+pub fn answer_tokens(max_tokens: u32) -> u32 {
     max_tokens.max(LEAST_ANSWER)
 }
 
@@ -105,30 +103,28 @@ pub fn compact_within(
     form: CompactionForm,
     request: &[u8],
     instructions: &str,
-    max_tokens: Tokens,
+    max_tokens: u32,
 ) -> Result<Vec<u8>, AskWithinError> {
-    let mut fields: BTreeMap<String, Box<RawValue>> =
-        serde_json::from_slice(request).map_err(|_| AskWithinError::NotJson)?;
-    if !fields.get("messages").is_some_and(|list| list.get().trim_start().starts_with('[')) {
+    let fields = parse(request)?;
+    if !fields.get("messages").is_some_and(|list| list.starts_with('[')) {
         return Err(AskWithinError::NoMessages("messages"));
     }
-    IN_THE_WAY.iter().for_each(|name| drop(fields.remove(*name)));
-    let is_forced = |choice: &RawValue| ["\"any\"", "\"tool\""].iter().any(|kind| choice.get().contains(kind));
-    if fields.get("tool_choice").is_some_and(|choice| is_forced(choice)) {
-        fields.remove("tool_choice");
+    let mut asking = Rewriting::of(&fields);
+    IN_THE_WAY.iter().for_each(|name| asking.remove(name));
+    if is_call_forced(&fields) {
+        asking.remove("tool_choice");
     }
-    let raw = |value: &Value| RawValue::from_string(value.to_string()).map_err(|_| AskWithinError::NotJson);
     if let Some(config) = fields.get("output_config") {
-        let mut config: Map<String, Value> = serde_json::from_str(config.get()).unwrap_or_default();
+        let mut config: Map<String, Value> = serde_json::from_str(config).unwrap_or_default();
         config.remove("format");
         config.remove("task_budget");
-        fields.insert("output_config".to_owned(), raw(&Value::Object(config))?);
+        asking.put("output_config", Value::Object(config).to_string());
     }
-    let most = fields.get("max_tokens").and_then(|most| most.get().parse::<Tokens>().ok()).unwrap_or(0);
-    fields.insert("max_tokens".to_owned(), raw(&json!(answer_tokens(max_tokens).max(most)))?);
+    let most = fields.get("max_tokens").and_then(|most| most.parse().ok()).unwrap_or(0);
+    asking.put("max_tokens", answer_tokens(max_tokens).max(most).to_string());
     let (name, value) = form.field(instructions);
-    fields.insert(name, raw(&value)?);
-    serde_json::to_vec(&fields).map_err(|_| AskWithinError::NotJson)
+    asking.put(name, value.to_string());
+    Ok(asking.finish())
 }
 
 /// Whether a refusal says that the service or the model does not offer this form of compaction, rather than that this
@@ -169,24 +165,13 @@ pub enum CompactionReading {
     Ignored(ChatAnswer),
 }
 
-/// The provider's answer with this status to a request for a compaction. Linear in it.
-///
-/// # Errors
-///
-/// The provider refused, or what it sent is not an answer. Messages hold what the provider said, no address and no key.
-pub fn read_compaction(status: u16, body: &[u8]) -> Result<CompactionReading, ChatError> {
-    let answer = within::answer(Wire::Anthropic, status, body)?;
-    read(&answer).map_err(within::misread)
-}
-
 /// Reads an answer. Linear in it.
 ///
 /// # Errors
 ///
 /// The answer has another shape than the format, or the window was full: the problem.
-pub(super) fn read(answer: &Value) -> Result<CompactionReading, AnswerError> {
-    let content = answer.get("content").and_then(Value::as_array);
-    let content = content.ok_or_else(|| AnswerError::Wrong("it has no list `content`".to_owned()))?;
+pub fn read_compaction(answer: &Value) -> Result<CompactionReading, AnswerError> {
+    let content = list(answer, "content")?;
     // The newest block includes the content of the older ones.
     let block = content.iter().rfind(|block| block["type"] == "compaction");
     let text = block.and_then(|block| block["content"].as_str()).unwrap_or_default().trim().to_owned();
@@ -200,31 +185,13 @@ pub(super) fn read(answer: &Value) -> Result<CompactionReading, AnswerError> {
         _ => Stop::End,
     };
     let is_answer = content.iter().any(|block| matches!(block["type"].as_str(), Some("text" | "tool_use")));
-    let answer =
-        with_usage(&answer["usage"], ChatAnswer { text, stop, input_tokens: 0, cached_tokens: 0, output_tokens: 0 });
+    let answer = with_cost(&answer["usage"], text, stop);
     Ok(match block {
         None if is_answer => CompactionReading::Ignored(answer),
         _ => CompactionReading::Compacted(answer),
     })
 }
 
-/// The same with the cost. The figures at the top leave the compaction out, so the iterations count where the answer
-/// has them.
-fn with_usage(usage: &Value, answer: ChatAnswer) -> ChatAnswer {
-    let own = [usage];
-    let iterations: Vec<&Value> = usage["iterations"].as_array().into_iter().flatten().collect();
-    let parts = if iterations.is_empty() { &own[..] } else { &iterations[..] };
-    let sum = |key: &str| parts.iter().filter_map(|part| count(&part[key])).fold(0, u64::saturating_add);
-    let cached = sum("cache_read_input_tokens");
-    let read = [sum("input_tokens"), sum("cache_creation_input_tokens"), cached];
-    ChatAnswer {
-        input_tokens: read.into_iter().fold(0, u64::saturating_add),
-        cached_tokens: cached,
-        output_tokens: sum("output_tokens"),
-        ..answer
-    }
-}
-
 #[cfg(test)]
-#[path = "anthropic_tests.rs"]
+#[path = "own_compaction_tests.rs"]
 mod tests;

@@ -3,7 +3,7 @@
 /// `text` without the thoughts in front of it: `<think>…</think>` and the like, once or more, or what comes before a
 /// closing `</think>` on a line of its own, where the service has put the opening one into the prompt. Marks that the
 /// text only mentions do not count. Thoughts that never end leave nothing. Linear.
-pub(crate) fn without_thoughts(text: &str) -> &str {
+pub fn without_thoughts(text: &str) -> &str {
     const MARKS: [(&str, &str); 4] = [
         ("<think>", "</think>"),
         ("<thinking>", "</thinking>"),

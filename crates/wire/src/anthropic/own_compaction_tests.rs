@@ -72,7 +72,7 @@ fn who_does_not_know_it() {
 #[test]
 fn answers() {
     let check = |answer: Value, text: &str, stop: Stop, tokens: [u64; 3]| {
-        let CompactionReading::Compacted(answer) = read(&answer).unwrap() else { panic!("{answer}") };
+        let CompactionReading::Compacted(answer) = read_compaction(&answer).unwrap() else { panic!("{answer}") };
         let told = [answer.input_tokens, answer.cached_tokens, answer.output_tokens];
         assert_eq!((answer.text.as_str(), answer.stop, told), (text, stop, tokens));
     };
@@ -96,9 +96,9 @@ fn answers() {
         check(json!({ "content": [], "stop_reason": reason }), "", stop, [0; 3]);
     }
     let full = json!({ "content": [], "stop_reason": "model_context_window_exceeded" });
-    assert_eq!(read(&full), Err(AnswerError::Full));
-    assert!(matches!(read(&json!({ "content": "So far." })), Err(AnswerError::Wrong(_))));
+    assert_eq!(read_compaction(&full), Err(AnswerError::Full));
+    assert!(matches!(read_compaction(&json!({ "content": "So far." })), Err(AnswerError::Wrong(_))));
     let ignored = json!({ "content": [{ "type": "text", "text": "Next" }], "stop_reason": "end_turn", "usage": usage });
-    let Ok(CompactionReading::Ignored(answer)) = read(&ignored) else { panic!("{ignored}") };
+    let Ok(CompactionReading::Ignored(answer)) = read_compaction(&ignored) else { panic!("{ignored}") };
     assert_eq!((answer.text.as_str(), answer.input_tokens, answer.output_tokens), ("", 5, 6));
 }

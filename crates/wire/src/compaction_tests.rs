@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::*;
+use crate::Wire;
 
-fn check(format: Format, body: Value, expect: Asked) {
+fn check(route: Route, wire: Wire, body: Value, expect: Asked) {
     let text = body.to_string();
-    let fields = RequestFields::parse(text.as_bytes()).unwrap();
-    let name = if format == Format::Anthropic { "messages" } else { "input" };
-    let messages = fields.list(name).unwrap_or_default();
-    assert_eq!(asked_of_request(format, &fields, &messages), expect, "{body}");
+    let fields = Object::parse(&text).unwrap();
+    let messages = fields.list(wire.list_field()).unwrap_or_default();
+    assert_eq!(wire.asked(route, &fields, &messages), expect, "{body}");
 }
 
 fn with(base: &Value, more: Value) -> Value {
@@ -20,7 +20,7 @@ fn with(base: &Value, more: Value) -> Value {
 
 #[test]
 fn what_openai_is_asked() {
-    let check = |body: Value, expect| check(Format::OpenaiResponses, body, expect);
+    let check = |body: Value, expect| check(Route::Conversation, Wire::OpenaiResponses, body, expect);
     let user = json!({"role": "user", "content": "compaction_trigger"});
     let trigger = json!({"type": "compaction_trigger"});
     check(json!({"input": [user]}), Asked::Nothing);
@@ -55,10 +55,7 @@ fn what_openai_is_asked() {
 
 #[test]
 fn what_the_endpoint_is_asked() {
-    let check = |body: Value, expect| {
-        let text = body.to_string();
-        assert_eq!(asked_of_endpoint(&RequestFields::parse(text.as_bytes()).unwrap()), expect, "{body}");
-    };
+    let check = |body: Value, expect| check(Route::Compactions, Wire::OpenaiResponses, body, expect);
     let list = json!({"model": "m", "input": [{"role": "user", "content": "x"}]});
     check(list.clone(), Asked::Here(Demand::Endpoint));
     check(with(&list, json!({"previous_response_id": "r"})), Asked::Provider("history-at-the-provider"));
@@ -69,7 +66,7 @@ fn what_the_endpoint_is_asked() {
 
 #[test]
 fn what_anthropic_is_asked() {
-    let check = |body: Value, expect| check(Format::Anthropic, body, expect);
+    let check = |body: Value, expect| check(Route::Conversation, Wire::Anthropic, body, expect);
     let user = json!({"role": "user", "content": "x"});
     let called = json!({"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "n", "input": {}}]});
     let said = json!({"role": "assistant", "content": "y"});
@@ -110,7 +107,7 @@ fn what_anthropic_is_asked() {
 fn other_edits_stay() {
     let check = |edits: Value, expect: Option<Value>| {
         let text = json!({"context_management": {"edits": edits}}).to_string();
-        let fields = RequestFields::parse(text.as_bytes()).unwrap();
+        let fields = Object::parse(&text).unwrap();
         let (name, rest) = Demand::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
         assert_eq!(name, "context_management");
         assert_eq!(rest.map(|json| serde_json::from_str::<Value>(&json).unwrap()), expect);

@@ -1,0 +1,86 @@
+//! The figures of several answers that become one.
+
+use serde_json::Value;
+
+/// Adds the output figures of one answer to the total. Input figures are left out: each answer reads all that those
+/// before it have read, and agents take the figure for the size of their context.
+pub fn add_output(total: &mut Value, usage: &Value) {
+    for (output, details) in
+        [("output_tokens", "output_tokens_details"), ("completion_tokens", "completion_tokens_details")]
+    {
+        let Some(written) = usage.get(output) else { continue };
+        add_figures(&mut total[output], written);
+        if let Some(figures) = usage.get(details) {
+            add_figures(&mut total[details], figures);
+        }
+        if usage.get("total_tokens").is_some() {
+            add_figures(&mut total["total_tokens"], written);
+        }
+    }
+    for written in ["candidatesTokenCount", "thoughtsTokenCount"] {
+        let Some(figure) = usage.get(written) else { continue };
+        add_figures(&mut total[written], figure);
+        add_figures(&mut total["totalTokenCount"], figure);
+    }
+}
+
+/// Adds earlier figures to those that an answer names; figures that it does not name are left out.
+pub fn add_known(usage: &mut Value, earlier: &Value) {
+    let (Some(figures), Some(earlier)) = (usage.as_object_mut(), earlier.as_object()) else { return };
+    for (name, figure) in figures {
+        match (earlier.get(name), &figure) {
+            (Some(before), Value::Object(_)) => add_known(figure, before),
+            (Some(before), _) if figure.is_u64() => add_figures(figure, before),
+            _ => {}
+        }
+    }
+}
+
+fn add_figures(total: &mut Value, usage: &Value) {
+    match (total, usage) {
+        (Value::Object(total), Value::Object(usage)) => {
+            for (name, figure) in usage {
+                add_figures(total.entry(name).or_insert(Value::Null), figure);
+            }
+        }
+        (total, usage) => {
+            if let (Some(one), Some(other)) = (total.as_u64(), usage.as_u64()) {
+                *total = one.saturating_add(other).into();
+            } else if total.is_null() {
+                *total = usage.clone();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_written_adds_up() {
+        let check = |usages: [Value; 2], expect: Value| {
+            let mut total = Value::Null;
+            usages.iter().for_each(|usage| add_output(&mut total, usage));
+            assert_eq!(total, expect);
+        };
+        let anthropic = |output: u64| json!({"input_tokens": 900, "cache_read_input_tokens": 8, "output_tokens": output, "tier": "a"});
+        check([anthropic(10), anthropic(5)], json!({"output_tokens": 15}));
+        let chat = |output: u64, reasoning: Value| {
+            json!({"prompt_tokens": 900, "completion_tokens": output, "total_tokens": 900 + output,
+                "prompt_tokens_details": {"cached_tokens": 8}, "completion_tokens_details": {"reasoning_tokens": reasoning}})
+        };
+        let expect =
+            json!({"completion_tokens": 15, "completion_tokens_details": {"reasoning_tokens": 3}, "total_tokens": 15});
+        check([chat(10, json!(null)), chat(5, json!(3))], expect);
+        let gemini = |written: u64| {
+            json!({"promptTokenCount": 900, "candidatesTokenCount": written, "thoughtsTokenCount": 2,
+            "totalTokenCount": 902 + written})
+        };
+        let expect = json!({"candidatesTokenCount": 15, "totalTokenCount": 19, "thoughtsTokenCount": 4});
+        check([gemini(10), gemini(5)], expect);
+        check([Value::Null, json!({})], Value::Null);
+    }
+}
