@@ -42,14 +42,14 @@ impl Editor<'_> {
         let of_text = tokens_of_original(working, context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
         // A stub does not keep an image either: then the whole message is archived.
-        let media = original.as_result().map_or(0, |result| result.attachments.len());
-        let media = if kept.ranges().is_empty() { media } else { 0 };
+        let media = original.as_result().map_or(&[][..], |result| &result.attachments);
+        let media = if kept.ranges().is_empty() { media } else { &[] };
         let item = match media {
-            0 => ArchivedContent::Text(Arc::clone(&text)),
+            [] => ArchivedContent::Text(Arc::clone(&text)),
             _ => ArchivedContent::Messages(vec![Arc::clone(&entry.original)]),
         };
         let handle = archive_first(context, self.archive, item)?;
-        let attachments = (media > 0)
+        let attachments = (!media.is_empty())
             .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))));
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;

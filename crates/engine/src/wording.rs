@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use epitome_session::heading::{group_digits, recall_word};
-use epitome_session::{Heading, HeadingKind, Language};
+use epitome_session::{Heading, HeadingKind, Language, Media};
 use epitome_strategy::Tokens;
 
 /// Returns the mark for the gap `range` of `text`, which holds about `tokens` tokens. Only the first mark of an excerpt
@@ -49,13 +49,15 @@ fn recall(language: Language, handle: Option<&str>) -> String {
     handle.map_or_else(String::new, |handle| format!("{}{handle}", recall_word(language)))
 }
 
-/// Returns the mark for the images and documents of a result.
-pub(crate) fn media_mark(language: Language, count: usize, handle: Option<&str>) -> String {
+/// Returns the mark for the images and documents of a result, with what they can be had again by.
+pub(crate) fn media_mark(language: Language, media: &[Media], handle: Option<&str>) -> String {
     let recall = recall(language, handle);
-    match (language, count) {
-        (Language::English, 1) => format!("[… 1 attachment elided{recall}]"),
-        (Language::English, _) => format!("[… {count} attachments elided{recall}]"),
-        (Language::Chinese, _) => format!("[… 省略 {count} 个附件{recall}]"),
+    let references: Vec<String> = media.iter().filter_map(Media::reference).collect();
+    let named = if references.is_empty() { String::new() } else { format!(": {}", references.join(", ")) };
+    match (language, media.len()) {
+        (Language::English, 1) => format!("[… 1 attachment elided{named}{recall}]"),
+        (Language::English, count) => format!("[… {count} attachments elided{named}{recall}]"),
+        (Language::Chinese, count) => format!("[… 省略 {count} 个附件{named}{recall}]"),
     }
 }
 

@@ -165,6 +165,19 @@ pub struct Media {
     pub source: MediaSource,
 }
 
+impl Media {
+    /// Returns what it can be had again by, on one line: its name, and its address or its id. `None` where it came with neither.
+    pub fn reference(&self) -> Option<String> {
+        let place = match &self.source {
+            MediaSource::Url(place) => Some(place),
+            MediaSource::Base64(_) | MediaSource::Missing => None,
+        };
+        let parts: Vec<String> =
+            self.name.iter().chain(place).map(|part| part.replace(char::is_control, " ")).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
 /// Where the bytes of a [`Media`] block are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_strategy::session::heading::{is_missing_result, without_memories};
-use epitome_strategy::session::{CallId, Content, Heading, Media, MediaSource};
+use epitome_strategy::session::{CallId, Content, Heading, Media};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
@@ -61,12 +61,8 @@ fn media_name(media: &Media) -> Arc<str> {
         Some(kind @ ("image" | "audio" | "video")) => kind,
         _ => "file",
     };
-    let place = match &media.source {
-        MediaSource::Url(place) => Some(place),
-        MediaSource::Base64(_) | MediaSource::Missing => None,
-    };
-    let named: String = media.name.iter().chain(place).map(|name| format!(" {}", one_line(name))).collect();
-    Arc::from(format!("[{kind}{named}]"))
+    let reference = media.reference().map(|reference| format!(" {reference}")).unwrap_or_default();
+    Arc::from(format!("[{kind}{reference}]"))
 }
 
 impl Source {
@@ -139,9 +135,7 @@ impl Source {
                     let action = self.waiting.get(&result.call_id).copied();
                     let told = speech::typed_ranges(message, index);
                     self.read_output(&result.text, &told, result.is_error, action, place);
-                    let can_be_had =
-                        |media: &&Media| media.name.is_some() || matches!(media.source, MediaSource::Url(_));
-                    for media in result.attachments.iter().filter(can_be_had) {
+                    for media in result.attachments.iter().filter(|media| media.reference().is_some()) {
                         self.add_name(Kind::Output, &media_name(media), action, place);
                     }
                 }

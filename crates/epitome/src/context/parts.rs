@@ -183,6 +183,9 @@ pub(super) fn shares(
                 }
             }
             Content::Media(_) => shares.push(plain(PartKind::Images, *tokens)),
+            Content::Opaque(_) if message.origin == Origin::Configuration => {
+                shares.push(plain(PartKind::ToolDefinitions, *tokens));
+            }
             Content::Opaque(_) => shares.push(plain(PartKind::Other, *tokens)),
         }
     }

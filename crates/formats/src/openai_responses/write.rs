@@ -133,7 +133,7 @@ fn media_part(media: &Media, role: &str) -> String {
     match &media.source {
         MediaSource::Base64(data) if is_document(media) => {
             let data = format!("data:{};base64,{data}", media.mime);
-            part.text("filename", "attachment").text("file_data", &data).finish()
+            part.text("filename", media.name.as_deref().unwrap_or("attachment")).text("file_data", &data).finish()
         }
         MediaSource::Base64(data) => {
             part.text("image_url", &format!("data:{};base64,{data}", image_type(media))).finish()
