@@ -1,17 +1,28 @@
 //! What a provider's answers are made of, and how they return into requests.
 
+use std::fmt::Debug;
+
 use serde_json::Value;
 
-use crate::Wire;
-
 /// The form of a provider's answers, and of what a request repeats of them.
-pub trait Answers {
+pub trait Answers: Debug + Sync {
     /// Returns the place of the model's output in a whole answer.
     fn output_pointer(&self) -> &'static str;
 
     /// Returns the field of the output that lists its parts, the calls among them; `None` where the output is that list.
     fn parts_field(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns the parts of an output.
+    fn parts<'a>(&self, output: &'a Value) -> &'a [Value] {
+        let list = self.parts_field().map_or(output, |field| &output[field]);
+        list.as_array().map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an output has a call for the client to answer that is of none of these names.
+    fn has_calls_beside(&self, output: &Value, names: &[&str]) -> bool {
+        self.parts(output).iter().any(|part| self.is_call(part) && !self.is_call_of(part, names))
     }
 
     /// Returns id, name and arguments of the call of a function that a part is; `None` where it is none.
@@ -86,7 +97,7 @@ pub struct Call {
 }
 
 impl Call {
-    fn new([id, name, arguments]: [&Value; 3]) -> Self {
+    pub(crate) fn new([id, name, arguments]: [&Value; 3]) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let arguments = if arguments.is_string() { text(arguments) } else { arguments.to_string() };
         Self { id: text(id), name: text(name), arguments }
@@ -114,64 +125,6 @@ pub struct Grafted {
     pub between: Vec<Value>,
     /// The message behind it; `None` where it stays as it came.
     pub next: Option<Value>,
-}
-
-/// The model's output in one answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Output {
-    /// The interface.
-    pub wire: Wire,
-    /// The output in its form: the message of a chat, the content of Anthropic's and of Gemini's, the output of Responses.
-    pub json: Value,
-}
-
-impl Output {
-    /// The output of a whole answer; `None` where the answer has none.
-    pub fn in_answer(wire: Wire, answer: &Value) -> Option<Self> {
-        let json = answer.pointer(wire.output_pointer())?;
-        (json.is_array() || json.is_object()).then(|| Self { wire, json: json.clone() })
-    }
-
-    fn parts(&self) -> &[Value] {
-        parts_of(self.wire, &self.json)
-    }
-
-    /// The calls of functions of these names.
-    pub fn calls_of(&self, names: &[&str]) -> Vec<Call> {
-        let ours = self.parts().iter().filter(|part| self.wire.is_call_of(part, names));
-        ours.filter_map(|part| self.wire.function_call(part)).map(Call::new).collect()
-    }
-
-    /// Whether the client has a call to answer that is of none of these names.
-    pub fn has_calls_beside(&self, names: &[&str]) -> bool {
-        self.parts().iter().any(|part| self.wire.is_call(part) && !self.wire.is_call_of(part, names))
-    }
-
-    /// It and the results of its calls, as messages of a request.
-    pub fn step(&self, calls: &[Call], results: &[String], is_stored: bool) -> Vec<String> {
-        let results = self.results(calls, results);
-        self.wire.step(&self.json, results, is_stored).iter().map(Value::to_string).collect()
-    }
-
-    /// Its calls of these names and their results, to be put beside the client's.
-    pub fn graft(&self, names: &[&str], calls: &[Call], results: &[String], is_stored: bool) -> Graft {
-        let ours = self.parts().iter().filter(|part| self.wire.is_call_of(part, names));
-        Graft {
-            calls: ours.map(|part| self.wire.repeated(part, is_stored)).collect(),
-            results: self.results(calls, results),
-            places: self.wire.places(self.parts(), names),
-        }
-    }
-
-    fn results(&self, calls: &[Call], results: &[String]) -> Vec<Value> {
-        calls.iter().zip(results).map(|(call, text)| self.wire.result(call, text)).collect()
-    }
-}
-
-/// The parts of an output.
-pub(crate) fn parts_of(wire: Wire, output: &Value) -> &[Value] {
-    let list = wire.parts_field().map_or(output, |field| &output[field]);
-    list.as_array().map_or(&[], Vec::as_slice)
 }
 
 /// Why a model stopped.
@@ -225,38 +178,4 @@ pub(crate) fn count<'v>(places: impl IntoIterator<Item = &'v Value>) -> u64 {
 pub(crate) fn list<'v>(answer: &'v Value, field: &str) -> Result<&'v Vec<Value>, AnswerError> {
     let list = answer.get(field).and_then(Value::as_array);
     list.ok_or_else(|| AnswerError::Wrong(format!("it has no list `{field}`")))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn our_calls_are_told_from_the_clients() {
-        let names = ["search_history"];
-        let check = |wire: Wire, json: Value, ours: usize, others: bool| {
-            let mut said = Output { wire, json };
-            assert_eq!((said.calls_of(&names).len(), said.has_calls_beside(&names)), (ours, others), "{:?}", said.json);
-            wire.remove_calls(&mut said.json, &names);
-            assert_eq!((said.calls_of(&names).len(), said.has_calls_beside(&names)), (0, others));
-        };
-        let tool = |name: &str| json!({"id": "1", "function": {"name": name, "arguments": "{}"}});
-        check(Wire::OpenaiChat, json!({"tool_calls": [tool("search_history"), tool("bash")]}), 1, true);
-        check(Wire::OpenaiChat, json!({"tool_calls": [tool("search_history")]}), 1, false);
-        check(Wire::OpenaiChat, json!({"content": "x"}), 0, false);
-        let block = |name: &str| json!({"type": "tool_use", "id": "1", "name": name, "input": {}});
-        check(Wire::Anthropic, json!([{"type": "text", "text": "x"}, block("search_history")]), 1, false);
-        check(Wire::Anthropic, json!([block("bash"), block("search_history"), block("search_history")]), 2, true);
-        let item = |kind: &str, name: &str| json!({"type": kind, "call_id": "1", "name": name, "arguments": "{}"});
-        check(Wire::OpenaiResponses, json!([item("reasoning", ""), item("function_call", "search_history")]), 1, false);
-        check(Wire::OpenaiResponses, json!([item("custom_tool_call", "search_history")]), 0, true);
-        check(Wire::OpenaiResponses, json!([item("web_search_call", "")]), 0, false);
-        let part = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
-        let content = |parts: &[Value]| json!({"role": "model", "parts": parts});
-        check(Wire::Gemini, content(&[json!({"text": "x"}), part("search_history")]), 1, false);
-        check(Wire::Gemini, content(&[part("search_history"), part("bash")]), 1, true);
-        check(Wire::Gemini, content(&[json!({"executableCode": {}})]), 0, false);
-    }
 }

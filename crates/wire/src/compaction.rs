@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::events::Event;
 use crate::json::Object;
-use crate::path::Route;
+use crate::request::Route;
 
 /// The code of items that are whole and too large: neither provider has one for it.
 pub const COMPACTION_TOO_LARGE: &str = "compaction_too_large";

@@ -23,6 +23,7 @@ pub mod json;
 mod merge;
 pub mod openai_chat;
 pub mod openai_responses;
+mod output;
 mod path;
 mod request;
 mod stream;
@@ -32,7 +33,7 @@ mod usage;
 mod wire;
 mod within;
 
-pub use answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Output, Stop};
+pub use answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop};
 pub use body::{Outline, RequestBody, place_in};
 pub use class::PartClass;
 pub use compaction::{
@@ -41,8 +42,9 @@ pub use compaction::{
 pub use events::{Event, Events, MOST_OF_EVENT, event_text, is_stream, typed_event};
 pub use json::Object;
 pub use merge::{EventKind, MergedAnswer, Round};
-pub use path::{Address, Route, is_version};
-pub use request::{CACHE_MARK, FunctionTool, GivenTools, Requests};
+pub use output::Output;
+pub use path::{Address, is_version};
+pub use request::{CACHE_MARK, FunctionTool, GivenTools, Requests, Route};
 pub use stream::{Stage, StreamedAnswer, Streams, Taken};
 pub use thoughts::without_thoughts;
 pub use usage::{add_known, add_output};

@@ -6,9 +6,8 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::Wire;
 use crate::events::{Event, event_text};
-use crate::stream::{Stage, StreamedAnswer, Taken};
+use crate::stream::{Stage, StreamedAnswer, Streams, Taken};
 use crate::usage::add_output;
 
 /// Whether an event may be shown to the client yet.
@@ -29,6 +28,8 @@ pub enum EventKind {
 /// One answer of the provider, as far as it has come.
 #[derive(Debug)]
 pub struct Round<'n> {
+    /// The interface.
+    pub wire: &'static dyn Streams,
     /// The answer.
     pub answer: StreamedAnswer,
     /// The functions that the client does not know: ours.
@@ -43,9 +44,10 @@ pub struct Round<'n> {
 
 impl<'n> Round<'n> {
     /// The answer that comes behind those of `merged`.
-    pub fn new(wire: Wire, names: &'n [&'n str], merged: &MergedAnswer) -> Self {
+    pub fn new(wire: &'static dyn Streams, names: &'n [&'n str], merged: &MergedAnswer) -> Self {
         Self {
-            answer: StreamedAnswer::new(wire, merged.weight),
+            wire,
+            answer: StreamedAnswer::new(merged.weight),
             names,
             ours: HashSet::new(),
             shown: HashMap::new(),
@@ -55,16 +57,15 @@ impl<'n> Round<'n> {
 
     /// Takes note of an event.
     pub fn take(&mut self, event: &Event) -> EventKind {
-        let Taken { stage, said, parts, says_more } = self.answer.take(event);
-        let wire = self.answer.wire();
+        let Taken { stage, said, parts, says_more } = self.wire.hear(&mut self.answer, event);
         let (mut has_ours, mut has_clients) = (false, false);
         for number in parts {
             let Some(part) = self.answer.parts.get(number) else { continue };
-            if wire.is_call_of(part, self.names) {
+            if self.wire.is_call_of(part, self.names) {
                 self.ours.insert(number);
                 has_ours = true;
             } else {
-                has_clients |= wire.is_call(part);
+                has_clients |= self.wire.is_call(part);
             }
         }
         match stage {
@@ -76,8 +77,13 @@ impl<'n> Round<'n> {
         }
     }
 
+    /// The model's output so far.
+    pub fn output(&self) -> Value {
+        self.wire.output(&self.answer)
+    }
+
     pub(crate) fn has_calls_of_client(&self) -> bool {
-        self.answer.output().has_calls_beside(self.names)
+        self.wire.has_calls_beside(&self.output(), self.names)
     }
 }
 
@@ -104,7 +110,7 @@ impl MergedAnswer {
     /// An event as the client gets it; `None` for one that it does not.
     pub fn tell(&mut self, round: &mut Round<'_>, event: &Event) -> Option<Bytes> {
         let mut json = event.json.clone();
-        let is_told = round.answer.wire().tell(self, round, &mut json);
+        let is_told = round.wire.tell(self, round, &mut json);
         self.has_begun |= is_told && !event.json.is_null();
         is_told.then(|| event.with(&json))
     }
@@ -116,13 +122,12 @@ impl MergedAnswer {
 
     /// What the model said in the event with which an answer ended, for a client that has seen what it said before.
     pub fn tell_words(&self, round: &Round<'_>, event: &Event) -> Option<Bytes> {
-        round.answer.wire().words_of_end(&event.json).map(|json| event_text(None, &json))
+        round.wire.words_of_end(&event.json).map(|json| event_text(None, &json))
     }
 
     /// Continues the client's answer with another one of the provider's.
     pub fn go_on(&mut self, round: &Round<'_>) {
-        let answer = &round.answer;
-        let wire = answer.wire();
+        let Round { wire, answer, .. } = round;
         add_output(&mut self.earlier, &answer.usage);
         (self.weight, self.is_continued) = (answer.weight, true);
         if self.has_begun && wire.repeats_answer() {

@@ -1,17 +1,7 @@
 //! What the path and the query of a request say.
 
 use crate::Wire;
-
-/// The routes of providers that take a conversation, or a part of one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Route {
-    /// The next answer of a conversation.
-    Conversation,
-    /// OpenAI's compactions.
-    Compactions,
-    /// The tokens of a conversation.
-    Counting,
-}
+use crate::request::Route;
 
 impl Route {
     /// The route that a path is, with the interface of its requests, where they are known. Providers have their interfaces

@@ -130,6 +130,17 @@ pub const CACHE_MARK: &str = "cache_control";
 /// The fields that bound an answer's length, by their providers' generations.
 pub(crate) const ANSWER_LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
 
+/// The routes of providers that take a conversation, or a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// The next answer of a conversation.
+    Conversation,
+    /// OpenAI's compactions.
+    Compactions,
+    /// The tokens of a conversation.
+    Counting,
+}
+
 /// A function that a model may call.
 #[derive(Debug, Clone)]
 pub struct FunctionTool<'a> {

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::Wire;
-use crate::answer::Output;
+use crate::answer::Answers;
 use crate::events::Event;
 use crate::merge::{MergedAnswer, Round};
 
@@ -20,9 +19,29 @@ const VALUE_BYTES: usize = 64;
 const MOST_AHEAD: usize = 64;
 
 /// The form of a provider's streams.
-pub trait Streams {
-    /// Takes note of an event.
+pub trait Streams: Answers {
+    /// Takes note of what an event says.
     fn take(&self, answer: &mut StreamedAnswer, event: &Event) -> Taken;
+
+    /// Takes note of an event, and of what is kept of it.
+    fn hear(&self, answer: &mut StreamedAnswer, event: &Event) -> Taken {
+        let n_parts = answer.parts.len();
+        answer.weight += event.raw.len() + values_in(&event.json).saturating_sub(FREE_VALUES) * VALUE_BYTES;
+        let taken = self.take(answer, event);
+        answer.weight += answer.parts.len().saturating_sub(n_parts) * VALUE_BYTES;
+        taken
+    }
+
+    /// Returns the model's output so far.
+    fn output(&self, answer: &StreamedAnswer) -> Value {
+        let parts: Vec<Value> = answer.parts.iter().filter(|part| !part.is_null()).cloned().collect();
+        let Some(field) = self.parts_field() else { return Value::Array(parts) };
+        let mut message = answer.message.clone();
+        if !parts.is_empty() {
+            message[field] = Value::Array(parts);
+        }
+        message
+    }
 
     /// Returns the answer that the provider would have given without streaming, as far as an answer in text needs it.
     fn whole(&self, answer: &StreamedAnswer, output: Value) -> Value;
@@ -82,7 +101,6 @@ impl Taken {
 /// An answer of a provider, as far as it has come.
 #[derive(Debug)]
 pub struct StreamedAnswer {
-    wire: Wire,
     /// The blocks, items or calls by their numbers; null for one that has not come.
     pub parts: Vec<Value>,
     /// What the answer has beside its parts: a chat's message, the object of Responses.
@@ -101,9 +119,8 @@ pub struct StreamedAnswer {
 
 impl StreamedAnswer {
     /// An answer that has not begun; `weight` is added to what is kept of it.
-    pub fn new(wire: Wire, weight: usize) -> Self {
+    pub fn new(weight: usize) -> Self {
         Self {
-            wire,
             parts: Vec::new(),
             message: json!({"role": "assistant", "content": null}),
             arguments: HashMap::new(),
@@ -114,44 +131,9 @@ impl StreamedAnswer {
         }
     }
 
-    /// The interface.
-    pub fn wire(&self) -> Wire {
-        self.wire
-    }
-
-    /// Takes note of an event.
-    pub fn take(&mut self, event: &Event) -> Taken {
-        let n_parts = self.parts.len();
-        self.weight += event.raw.len() + values_in(&event.json).saturating_sub(FREE_VALUES) * VALUE_BYTES;
-        let wire = self.wire;
-        let taken = wire.take(self, event);
-        self.weight += self.parts.len().saturating_sub(n_parts) * VALUE_BYTES;
-        taken
-    }
-
     /// Whether the model has said all: the stream is over, or has told why the model stopped.
     pub fn has_ended(&self) -> bool {
         self.is_over || !self.stop.is_null()
-    }
-
-    /// The model's output so far.
-    pub fn output(&self) -> Output {
-        let parts: Vec<Value> = self.parts.iter().filter(|part| !part.is_null()).cloned().collect();
-        let json = match self.wire.parts_field() {
-            None => Value::Array(parts),
-            Some(_) if parts.is_empty() => self.message.clone(),
-            Some(field) => {
-                let mut message = self.message.clone();
-                message[field] = Value::Array(parts);
-                message
-            }
-        };
-        Output { wire: self.wire, json }
-    }
-
-    /// The answer that the provider would have given without streaming, as far as an answer in text needs it.
-    pub fn whole(&self) -> Value {
-        self.wire.whole(self, self.output().json)
     }
 
     pub(crate) fn part(&mut self, number: usize) -> &mut Value {

@@ -46,11 +46,17 @@ impl Wire {
     }
 }
 
-/// The one place where it matters which interface it is.
 impl Deref for Wire {
     type Target = dyn Interface;
 
     fn deref(&self) -> &Self::Target {
+        self.interface()
+    }
+}
+
+impl Wire {
+    /// Returns what answers for it: the one place where it matters which interface it is.
+    pub fn interface(self) -> &'static dyn Interface {
         match self {
             Self::OpenaiChat => &OpenaiChat,
             Self::OpenaiResponses => &OpenaiResponses,

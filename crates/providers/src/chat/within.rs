@@ -44,7 +44,7 @@ fn answer(wire: Wire, status: u16, body: &[u8]) -> Result<Value, ChatError> {
 
 /// The answer that a stream carries. Linear.
 fn assemble_answer(wire: Wire, body: &[u8]) -> Result<Value, ChatError> {
-    let mut answer = StreamedAnswer::new(wire, 0);
+    let mut answer = StreamedAnswer::new(0);
     for event in Events::of(body) {
         if event.problem().is_some() {
             return Err(unreadable("the provider's stream holds something that is not JSON".to_owned()));
@@ -52,10 +52,10 @@ fn assemble_answer(wire: Wire, body: &[u8]) -> Result<Value, ChatError> {
         if let Some(error) = event.error() {
             return Err(refused(status_of_error(error), &error.to_string()));
         }
-        answer.take(&event);
+        wire.hear(&mut answer, &event);
     }
     match answer.has_ended() {
-        true => Ok(answer.whole()),
+        true => Ok(wire.whole(&answer, wire.output(&answer))),
         false => {
             let message = "the provider's stream ended before the answer did".to_owned();
             Err(ChatError::new(ChatErrorKind::Transient, message))

@@ -9,7 +9,7 @@ use crate::compaction::{
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
-use crate::path::Route;
+use crate::request::Route;
 
 /// The threshold of the edit where the request names none, in input tokens: the provider's own.
 const EDIT_DEFAULT: u32 = 150_000;

@@ -9,7 +9,7 @@ use crate::compaction::{
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
-use crate::path::Route;
+use crate::request::Route;
 
 /// The number of events that an item takes.
 const EVENTS_OF_ITEM: u64 = 2;

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use epitome::wire::{Event, EventKind, Events, MergedAnswer, Round, Wire};
+use epitome::wire::{Event, EventKind, Events, MergedAnswer, Output, Round, Wire};
 use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::sync::mpsc;
@@ -121,12 +121,12 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
     let mut names = lookup.asking.names.clone();
     loop {
         let shared = names.clone();
-        let mut round = Round::new(lookup.wire, &shared, &told);
+        let mut round = Round::new(lookup.wire.interface(), &shared, &told);
         let mut held = listen(&mut round, &mut told, &mut pieces, client).await?;
         if let Some(rest) = held.too_large.take() {
             return pass_on((&mut round, &mut told), held, rest, pieces, client).await;
         }
-        let said = round.answer.output();
+        let said = Output { wire: lookup.wire, json: round.output() };
         let (calls, has_others) = (said.calls_of(&names), said.has_calls_beside(&names));
         let is_whole = !held.ending.is_empty() && !held.failed && (round.answer.is_over || held.broken.is_none());
         if calls.is_empty() || has_others || !is_whole || !lookup.may_ask() {
@@ -235,7 +235,7 @@ async fn pass_on(
     client: &mut Client,
 ) -> Result<(), ClientGone> {
     if !told.is_as_it_comes(round) {
-        return client.send(round.answer.wire().error_event(TOO_LARGE)).await;
+        return client.send(round.wire.error_event(TOO_LARGE)).await;
     }
     for event in held.events.into_iter().chain(held.ending) {
         client.send(event.raw).await?;
@@ -290,7 +290,7 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(1)).await;
             Ok(Bytes::from(piece))
         });
-        let mut round = Round::new(Wire::Anthropic, &["search_history"], &MergedAnswer::default());
+        let mut round = Round::new(Wire::Anthropic.interface(), &["search_history"], &MergedAnswer::default());
         listen(&mut round, &mut MergedAnswer::default(), &mut pieces.boxed(), &mut client).await.unwrap();
         drop(client);
         let mut heard = Vec::new();
@@ -318,7 +318,7 @@ mod tests {
         let mut told = MergedAnswer::default();
         (told.is_continued, told.has_begun, told.weight) = (is_continued, is_continued, MOST_OF_ANSWER - LEFT);
         let work = tokio::spawn(async move {
-            let mut round = Round::new(wire, &["search_history"], &told);
+            let mut round = Round::new(wire.interface(), &["search_history"], &told);
             let mut held = listen(&mut round, &mut told, &mut pieces, &mut client).await.unwrap();
             let rest = held.too_large.take();
             let most_kept = round.answer.weight + rest.as_ref().map_or(0, Bytes::len) + held.bytes;
