@@ -27,6 +27,8 @@ pub struct Item {
     pub is_system: bool,
     /// The model said it.
     pub is_model: bool,
+    /// A result ends it: what the provider ran itself. What the model says next is another message.
+    pub(super) is_answered: bool,
     /// A round begins with it.
     pub is_typed: bool,
     /// It is on the user's side, and no answer of a tool.
@@ -73,6 +75,7 @@ impl Item {
             texts: texts.count() as u32,
             is_system: all(|message| message.role == Role::System),
             is_model: any(&|message| message.role == Role::Assistant),
+            is_answered: messages.last().is_some_and(|message| message.role == Role::Tool),
             is_typed: any(&Message::is_typed),
             is_user: any(&|message| message.role == Role::User),
             is_signed: any(&Message::has_signed_thinking),
@@ -111,6 +114,7 @@ pub(super) fn tokens(wire: Wire, items: &[Item]) -> u32 {
             }
             _ => (item.is_model && wire.has_turns_of_items()).then_some(item.texts),
         };
+        texts = texts.filter(|_| !item.is_answered);
     }
     total
 }
@@ -179,5 +183,7 @@ mod tests {
         let empty = model(0, 0);
         check(Wire::OpenaiResponses, &[empty, model(20, 1), empty, empty, model(9, 1), empty], 30 - MESSAGE_TOKENS);
         check(Wire::OpenaiResponses, &[model(20, 1), item(0), model(9, 1)], 29);
+        let answered = Item { is_answered: true, ..model(30, 0) };
+        check(Wire::OpenaiResponses, &[model(20, 1), answered, model(9, 1)], 59 - MESSAGE_TOKENS);
     }
 }

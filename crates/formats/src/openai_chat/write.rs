@@ -237,7 +237,11 @@ fn media(media: &Media) -> String {
     let url = match &media.source {
         MediaSource::Base64(data) if is_document(media) => {
             let data = format!("data:{};base64,{data}", media.mime);
-            return file(ObjectWriter::new().text("filename", media.name.as_deref().unwrap_or("attachment")).text("file_data", &data));
+            return file(
+                ObjectWriter::new()
+                    .text("filename", media.name.as_deref().unwrap_or("attachment"))
+                    .text("file_data", &data),
+            );
         }
         MediaSource::Url(id) if is_document(media) && is_id(id) => {
             let name = media.name.as_deref().map(quote);

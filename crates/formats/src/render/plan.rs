@@ -208,12 +208,10 @@ impl<'a> Planner<'a, '_> {
     /// An assistant's message with its results.
     fn step(&mut self, index: usize, pairs: &Pairs) {
         let message = &self.entries[index].message;
-        // New ids are given in the order of the calls, before anything is rendered that repeats them.
         self.ids.begin_step();
-        let ids: Vec<(usize, CallId)> =
-            message.calls().map(|(block, call)| (block, self.written_id(&message.blocks[block], call))).collect();
+        let blocks: Vec<usize> = message.calls().map(|(block, _)| block).collect();
         let mut answers: Vec<(usize, usize)> =
-            ids.iter().filter_map(|(block, _)| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
+            blocks.iter().filter_map(|block| Some((*pairs.answers.get(&(index, *block))?, *block))).collect();
         answers.sort_unstable();
         let before = self.turns.len();
         let mut foreign: HashSet<usize> = answers
@@ -223,10 +221,14 @@ impl<'a> Planner<'a, '_> {
             .collect();
         if self.last != Some(index) {
             // What is answered here is answered as a call of the client's.
-            let unanswered = ids.iter().map(|(block, _)| *block);
-            let unanswered = unanswered.filter(|block| !pairs.answers.contains_key(&(index, *block)));
+            let unanswered = blocks.into_iter().filter(|block| !pairs.answers.contains_key(&(index, *block)));
             foreign.extend(unanswered.filter(|block| recorded::is_of_provider(&message.blocks[*block])));
         }
+        // New ids are given in the order of the calls, before anything is rendered that repeats them.
+        let ids: Vec<(usize, CallId)> = message
+            .calls()
+            .map(|(block, call)| (block, self.written_id(&message.blocks[block], call, foreign.contains(&block))))
+            .collect();
         self.add_step(index, &ids, &foreign);
         if self.turns.len() == before {
             return;
@@ -336,8 +338,9 @@ impl<'a> Planner<'a, '_> {
     }
 
     /// The id under which a call is written. What the provider answers itself needs none of its own.
-    fn written_id(&mut self, block: &Block, call: &ToolCall) -> CallId {
-        if self.is_own_block(block) && recorded::is_of_provider(block) && call.id.is_empty() {
+    fn written_id(&mut self, block: &Block, call: &ToolCall, is_foreign: bool) -> CallId {
+        let stays = !is_foreign && self.is_own_block(block) && recorded::is_of_provider(block);
+        if stays && call.id.is_empty() {
             return Arc::clone(&call.id);
         }
         self.ids.written_id(call)
