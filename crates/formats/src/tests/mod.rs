@@ -5,6 +5,7 @@
 mod classes;
 pub(crate) mod corpus;
 mod damage;
+mod documented;
 mod hostile;
 mod pairs;
 pub(crate) mod samples;
