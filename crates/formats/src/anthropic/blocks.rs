@@ -17,7 +17,19 @@ use crate::media::is_id;
 /// The session's messages of one Anthropic message: one for each tool result, wherever it stands, and for the rest, if there
 /// is any, one for each text of an earlier compaction and for what stands between these. These messages have no ids yet.
 pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
-    let blocks = blocks(content);
+    let mut messages = messages_of(role, blocks(content));
+    for message in messages.iter_mut().filter(|message| message.role != Role::System) {
+        message.pinned |= message.blocks.iter().any(is_configuration);
+    }
+    messages
+}
+
+/// Whether a block is configuration, which stays where it stands.
+fn is_configuration(block: &Block) -> bool {
+    matches!(&block.content, Content::Opaque(opaque) if class_of_block(&opaque.kind) == PartClass::Configuration)
+}
+
+fn messages_of(role: &str, blocks: Vec<Block>) -> Vec<Message> {
     match role {
         "assistant" => said_messages(blocks),
         "system" | "developer" => vec![Message::new("", Role::System, Origin::Instructions, blocks)],

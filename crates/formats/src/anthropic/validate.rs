@@ -36,7 +36,9 @@ pub(crate) fn check(messages: &[Value], list_name: &str, model: Option<&str>, fo
             }
             other => found.add(&path, "role", format!("`{other}` is not a role")),
         }
-        if Some(index) == first && role != "user" {
+        // A compaction stands for what the user said in front of it.
+        let is_compacted = message["content"][0]["type"] == "compaction";
+        if Some(index) == first && role != "user" && !is_compacted {
             found.add(&path, "first-user", format!("the first message is the {role}'s, not a user's"));
         }
         if index > 0 && messages[index - 1]["role"] == message["role"] {

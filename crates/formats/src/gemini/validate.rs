@@ -86,11 +86,13 @@ pub(crate) fn check(contents: &[Value], list_name: &str, found: &mut Findings) {
 
 /// A part that is neither a call nor a response.
 fn other(path: &str, part: &Value, found: &mut Findings) {
-    const KNOWN: [[&str; 2]; 4] = [
+    const KNOWN: [[&str; 2]; 6] = [
         ["inlineData", "inline_data"],
         ["fileData", "file_data"],
         ["executableCode", "executable_code"],
         ["codeExecutionResult", "code_execution_result"],
+        ["toolCall", "tool_call"],
+        ["toolResponse", "tool_response"],
     ];
     if let Some(text) = part["text"].as_str() {
         if text.trim().is_empty() && field(part, "thoughtSignature", "thought_signature").is_null() {

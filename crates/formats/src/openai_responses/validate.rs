@@ -33,11 +33,18 @@ pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
         match kind {
             "message" => message(&path, role, &item["content"], found),
             _ if class == PartClass::Call => call(&path, kind, item, &mut open, found),
+            // What the provider ran itself needs no call that waits.
+            _ if is_output && item["execution"] == "server" => {}
             _ if is_output => {
-                let id = item["call_id"].as_str().unwrap_or_default();
+                // The shell's own output has an id of that name alone.
+                let id = item["call_id"].as_str().or_else(|| item["id"].as_str()).unwrap_or_default();
                 // Early recordings answer the shell's calls as those of a function.
                 let call = kind.trim_end_matches("_output");
-                let call = &if call.ends_with("_call") { call.to_owned() } else { format!("{call}_call") };
+                let call = &if call.ends_with("_call") || call == "program" {
+                    call.to_owned()
+                } else {
+                    format!("{call}_call")
+                };
                 let was_open =
                     open.answer(id, call) || (call == "function_call" && open.answer(id, "local_shell_call"));
                 if !was_open {

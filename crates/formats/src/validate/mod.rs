@@ -64,7 +64,10 @@ fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) 
             let named = match profile {
                 Wire::OpenaiChat => tool["function"]["name"].is_string() || tool["custom"]["name"].is_string(),
                 Wire::OpenaiResponses => tool["type"].is_string() && tool.get("input_schema").is_none(),
-                Wire::Anthropic => tool["name"].is_string() && tool.get("parameters").is_none(),
+                // Sets of tools, and some of its own, have a type alone.
+                Wire::Anthropic => {
+                    (tool["name"].is_string() || tool["type"].is_string()) && tool.get("parameters").is_none()
+                }
                 Wire::Gemini => gemini::is_tool(tool),
             };
             if !named {

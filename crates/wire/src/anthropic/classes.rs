@@ -13,6 +13,8 @@ pub fn class_of_block(kind: &str) -> PartClass {
         "tool_use" => PartClass::Call,
         "tool_result" => PartClass::Result,
         "tool_addition" | "tool_removal" | "tool_reference" => PartClass::Configuration,
+        // What a server offers, as it was when it was asked.
+        _ if kind.ends_with("_tool_listing") => PartClass::Configuration,
         "compaction" => PartClass::Compaction,
         _ if kind.ends_with("_tool_use") => PartClass::Call,
         _ if kind.ends_with("_tool_result") => PartClass::Result,
@@ -31,7 +33,7 @@ mod tests {
         };
         check(&["tool_use", "server_tool_use", "mcp_tool_use"], PartClass::Call);
         check(&["tool_result", "web_search_tool_result", "bash_code_execution_tool_result"], PartClass::Result);
-        check(&["tool_addition", "tool_removal"], PartClass::Configuration);
+        check(&["tool_addition", "tool_removal", "mcp_tool_listing"], PartClass::Configuration);
         check(&["", "container_upload", "tool", "novelty"], PartClass::Opaque);
     }
 }
