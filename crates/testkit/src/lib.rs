@@ -3,7 +3,6 @@
 pub mod embedder;
 pub mod fixture;
 pub mod hostile;
-pub mod laws;
 pub mod plan_check;
 
 pub use embedder::FakeEmbedder;

@@ -13,7 +13,8 @@ use epitome_session::{Message, Session, Trigger};
 use epitome_strategy::HostChanges;
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
-use epitome_testkit::laws::{LawViolation, compact_and_check};
+
+use crate::laws::{LawViolation, compact_and_check};
 
 pub use fickle::{FickleEmbedder, FickleSummarizer, VectorChaos};
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use epitome_engine::{Chain, Engine, MemoryArchive, Request, SignalDetector, block_on};
 use epitome_handoff::Handoff;
+use epitome_harness::laws::compact_and_check;
 use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelKind, ChannelSettings, KeySource};
@@ -12,7 +13,6 @@ use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
 use epitome_strategy::{Configurable, Message, Refusals, Summarizer, Summary};
 use epitome_testkit::FakeCounter;
-use epitome_testkit::laws::compact_and_check;
 use serde_json::{Value, json};
 
 use super::scripted::{Case, FIXING, GOOD};
