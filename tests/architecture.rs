@@ -70,8 +70,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-node", &["epitome-binding"]),
     ("epitome-wasm", &["epitome-binding"]),
     ("epitome-testkit", &["epitome-engine", "epitome-session", "epitome-strategy"]),
-    // Nothing that is shipped may need the laboratory.
-    ("epitome-benches", &["epitome", "epitome-testkit"]),
+    // Nothing that is shipped may need these.
+    ("epitome-harness", &["epitome-engine", "epitome-session", "epitome-strategy", "epitome-testkit"]),
+    ("epitome-benches", &["epitome", "epitome-harness", "epitome-testkit"]),
     ("epitome-lab", &["epitome", "epitome-eval"]),
     ("epitome-tests", &["epitome-formats", "epitome-lab", "epitome-session"]),
 ];

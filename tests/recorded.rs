@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryArchive, ReasoningFilter, Report, Request, Status, block_on};
 use epitome_formats::{Format, ReadOptions, Source, Wire, carries_reasoning, read, render, validate};
+use epitome_harness::laws::compact_and_check;
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Entry, Message, Origin, Session};
-use epitome_testkit::laws::compact_and_check;
 use epitome_tests::{SHARES, check_all, grow, loaded, tell};
 
 fn engine() -> Engine {

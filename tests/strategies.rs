@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use epitome_config::{Config, Preset};
 use epitome_engine::{Chain, Engine, Ledger, MemoryArchive, Mode, Report, Request, Step, block_on};
 use epitome_formats::{Wire, render, validate};
+use epitome_harness::laws::{Counts, compact_and_check_with};
 use epitome_providers::RuleSummarizer;
 use epitome_session::Session;
-use epitome_testkit::laws::{Counts, compact_and_check_with};
 use epitome_tests::{SHARES, check_sample, grow, is_sampled, loaded, tell};
 
 /// Sessions of so many tokens are compacted again, and again, with every strategy alone.

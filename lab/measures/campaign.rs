@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use epitome_testkit::play::{Game, play, quietly};
+use epitome_harness::play::{Game, play, quietly};
 use serde_json::{Value, json};
 
 /// Seeds of a line of the record.

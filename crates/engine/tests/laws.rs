@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use epitome_engine::guard::{Guard, Guards};
 use epitome_engine::{MemoryArchive, MinQuality, Mode, Request, Status};
+use epitome_harness::laws::compact_and_check;
+use epitome_harness::play::{Game, PlayedSession, engine, play, quietly};
 use epitome_session::{Change, Message, Origin, Role, Session, UndoError};
 use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
-use epitome_testkit::laws::compact_and_check;
-use epitome_testkit::play::{Game, PlayedSession, engine, play, quietly};
 
 #[test]
 fn the_guarantees_hold_over_hostile_sessions_and_plans() {

@@ -8,12 +8,12 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use epitome_engine::block_on;
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_providers::chat::{
     ChannelError, ChannelKind, ChannelSettings, ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest,
     ChatUsage, KeySource, Stop,
 };
 use epitome_providers::http::RetryPolicy;
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use ChannelKind::{Anthropic, OpenAi};
@@ -71,7 +71,7 @@ impl Asked {
     }
 
     fn bodies(&self) -> Vec<Value> {
-        self.server.requests().iter().map(epitome_testkit::ReceivedRequest::json).collect()
+        self.server.requests().iter().map(epitome_harness::ReceivedRequest::json).collect()
     }
 }
 

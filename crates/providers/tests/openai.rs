@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use epitome_engine::block_on;
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_providers::{CacheSettings, EmbedderChoice, OpenAiEmbedder, OpenAiSettings};
 use epitome_strategy::{EmbedError, Embedder, Embeddings};
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 /// A vector for each text: its number of characters, and 1.

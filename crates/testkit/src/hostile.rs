@@ -358,7 +358,7 @@ pub fn missing_results(session: &Session) -> Vec<Message> {
 }
 
 /// The message of [`Chaos`]'s panics.
-pub(crate) const CHAOS_PANIC: &str = "a strategy gone wrong";
+pub const CHAOS_PANIC: &str = "a strategy gone wrong";
 
 /// A strategy that plans at random: edits of units that are protected, open, missing, or edited already; invalid
 /// ranges; summaries longer than what they replace; errors; panics.

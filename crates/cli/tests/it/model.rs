@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::{Place, Ran};

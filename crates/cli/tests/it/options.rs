@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use crate::place::{Place, chat, example, several};

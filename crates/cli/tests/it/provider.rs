@@ -1,6 +1,6 @@
 //! `--summarizer provider`: summaries by a provider's own compaction, from the options to the service and back.
 
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::place::{Place, Ran};

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 
 use crate::place::Place;
 

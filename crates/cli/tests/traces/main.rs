@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
 //! Memories: whoever writes the text of a compaction, the engine puts them behind it.
 
 use epitome_engine::{MemoryArchive, MemoryNote, Request};
+use epitome_harness::laws::compact_and_check;
 use epitome_session::heading::memory_heading;
 use epitome_session::{Language, Session};
 use epitome_strategy::{Edit, HostChanges, SummaryText};
-use epitome_testkit::laws::compact_and_check;
 use epitome_testkit::session;
 
 use super::support::{chain, engine, reason, request};

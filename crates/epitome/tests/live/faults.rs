@@ -4,7 +4,7 @@
 use epitome::engine::Status;
 use epitome::live::LiveError;
 use epitome::session::{Message, Origin, Role};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use super::support::{SMALL, compact, live, talk, user};

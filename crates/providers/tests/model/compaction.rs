@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use epitome_engine::{Chain, Engine, MemoryArchive, Request, SignalDetector, block_on};
 use epitome_handoff::Handoff;
+use epitome_harness::laws::compact_and_check;
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelKind, ChannelSettings, KeySource};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
 use epitome_strategy::{Configurable, Message, Refusals, Summarizer, Summary};
-use epitome_testkit::laws::compact_and_check;
-use epitome_testkit::{FakeCounter, ReceivedRequest, ScriptedAnswer, ScriptedServer};
+use epitome_testkit::FakeCounter;
 use serde_json::{Value, json};
 
 use super::scripted::{Case, FIXING, GOOD};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use epitome_engine::block_on;
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_providers::RuleSummarizer;
 use epitome_providers::chat::{ChannelSettings, ChatModel};
 use epitome_providers::http::RetryPolicy;
 use epitome_providers::model::{FallbackSummarizer, ModelSettings, ModelSummarizer};
 use epitome_strategy::Summarizer;
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use super::scripted::{Case, FIXING, GOOD};

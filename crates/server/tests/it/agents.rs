@@ -1,7 +1,7 @@
 //! Agents and channels over HTTP.
 
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{ChannelHost, Settings, StoreLocation};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, code, read, with_tokens};

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use epitome::store::Store;
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, Settings, StoreLocation};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;

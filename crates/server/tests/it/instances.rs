@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use epitome_testkit::ScriptedServer;
+use epitome_harness::ScriptedServer;
 use serde_json::{Value, json};
 use tokio_postgres::{Client, NoTls};
 

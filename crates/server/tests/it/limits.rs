@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use epitome::Config;
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, ServeError, Service, Settings};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, code, in_front_of, read, with_tokens};

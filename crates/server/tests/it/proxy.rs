@@ -1,7 +1,7 @@
 //! The proxy: what goes through, what is made smaller, and that it stays as it was decided.
 
 use epitome::formats::{Wire as ProviderWire, validate};
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, asked, header, read};

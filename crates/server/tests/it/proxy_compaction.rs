@@ -1,7 +1,7 @@
 //! `summarizer = "provider"` in the proxy: the provider compacts the conversation by itself, asked with the client's own
 //! request; where it offers that not, the conversation's model writes the hand-off.
 
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, Wire, asked, header};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 
 use crate::support::{Running, SMALL, Wire, asked, code, header, in_front_of, read};

@@ -1,8 +1,8 @@
 //! The proxy in front of Google: contents are compacted like other lists, the model is named by the path.
 
 use epitome::formats::{Wire, validate};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_server::Settings;
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use reqwest::Response;
 use serde_json::{Value, json};
 

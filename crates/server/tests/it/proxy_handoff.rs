@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use reqwest::Response;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Keys and tokens on their way through the proxy: a client's key reaches its own provider, the service's token none.
 
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Settings, Upstreams};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use reqwest::Method;
 
 use crate::support::{Running, SMALL, Wire, code, read, with_tokens};

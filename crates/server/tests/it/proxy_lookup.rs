@@ -1,8 +1,8 @@
 //! The proxy's own tools: what the model looks up, what the client sees of it, and what the provider is sent later.
 
 use epitome::formats::{Wire as ProviderWire, validate};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use epitome_server::Tokens;
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::support::{Running, SMALL, Wire, asked, header, in_front_of, read};

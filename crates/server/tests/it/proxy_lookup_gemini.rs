@@ -1,7 +1,7 @@
 //! The proxy's own tools in Gemini's contents: what the model looks up, and what the client and Google see of it.
 
 use epitome::formats::{Wire, validate};
-use epitome_testkit::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
+use epitome_harness::{ReceivedRequest, ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::proxy_gemini::{PATH, request, text};

@@ -4,8 +4,8 @@
 use std::io::Write as _;
 
 use epitome::formats::{Wire as ProviderWire, validate};
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{ItemKeys, Settings, StoreLocation, Tokens};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::kept::Folder;

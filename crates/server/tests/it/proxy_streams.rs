@@ -4,8 +4,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, Settings};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use epitome_harness::ScriptedServer;
 use epitome_server::{Settings, StoreLocation};
-use epitome_testkit::ScriptedServer;
 use reqwest::Response;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};

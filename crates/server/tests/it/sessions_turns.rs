@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use epitome_harness::{ScriptedAnswer, ScriptedServer};
 use epitome_server::{Limits, Settings, StoreLocation};
-use epitome_testkit::{ScriptedAnswer, ScriptedServer};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 
 use epitome::Config;
+use epitome_harness::ScriptedServer;
 use epitome_server::{Service, Settings, Tokens, Upstreams};
-use epitome_testkit::ScriptedServer;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;

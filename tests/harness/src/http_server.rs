@@ -4,7 +4,7 @@
 //! use std::io::{Read, Write};
 //! use std::net::TcpStream;
 //!
-//! use epitome_testkit::{ScriptedAnswer, ScriptedServer};
+//! use epitome_harness::{ScriptedAnswer, ScriptedServer};
 //!
 //! let answers = vec![ScriptedAnswer::text(503, "busy"), ScriptedAnswer::json(200, r#"{"done":true}"#)];
 //! let server = ScriptedServer::start(answers);

@@ -11,9 +11,9 @@ use epitome_engine::{
 };
 use epitome_session::{Message, Session, Trigger};
 use epitome_strategy::HostChanges;
+use epitome_testkit::FakeCounter;
+use epitome_testkit::hostile::{self, Chaos, Dice};
 
-use crate::fixture::FakeCounter;
-use crate::hostile::{self, Chaos, Dice};
 use crate::laws::{LawViolation, compact_and_check};
 
 pub use fickle::{FickleEmbedder, FickleSummarizer, VectorChaos};

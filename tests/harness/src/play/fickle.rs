@@ -4,9 +4,8 @@ use epitome_strategy::{
     EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
     SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait,
 };
-
-use crate::embedder::FakeEmbedder;
-use crate::hostile::Chaos;
+use epitome_testkit::FakeEmbedder;
+use epitome_testkit::hostile::Chaos;
 
 /// The message of [`FickleEmbedder`]'s panics.
 pub(super) const EMBEDDER_PANIC: &str = "no idea";
