@@ -12,7 +12,7 @@ use proc_macro2::{Delimiter, Group, LineColumn, TokenStream, TokenTree};
 use serde::{Deserialize, Serialize};
 
 /// Rooms of the product. What only measures it is in `lab/`, what only tests it in `tests/`.
-const ROOMS: [&str; 4] = ["crates", "strategies", "fuzz", "examples"];
+const ROOMS: [&str; 5] = ["benches", "crates", "strategies", "fuzz", "examples"];
 /// A constant with fewer texts is no list of words: a pair of names, an opening and its end.
 const LEAST_WORDS: usize = 4;
 /// Where a list of words judges nobody's session: measurements, and what tests feed.

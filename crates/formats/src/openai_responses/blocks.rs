@@ -162,7 +162,9 @@ fn own_tool(object: &Object<'_>, fields: &Map<String, Value>, json: &str, kind: 
     let arguments = Arguments::Json(Arc::from(tool::arguments_of(fields).to_string()));
     let call = ToolCall { id: Arc::clone(&id), name: Arc::clone(&name), arguments };
     let call = with_raw(Content::ToolCall(call), Dialect::OpenaiResponses, json);
-    if !is_run_by_provider(fields) {
+    // A search for tools has an item of its own for what it found, also where the provider runs it.
+    let is_answered_apart = fields.get("execution").is_some_and(|place| place == "server");
+    if is_answered_apart || !is_run_by_provider(fields) {
         return ResponsesItem::Model(vec![call]);
     }
     let outcome = tool::Outcome::read(fields);

@@ -241,7 +241,12 @@ impl<'a> Planner<'a, '_> {
             let custom = is_custom(&message.blocks[block]);
             let tool = message.blocks[block].as_call().map(|call| Arc::clone(&call.name));
             let at = self.turns.len();
-            self.add(answer, id_of(block), tool.as_deref());
+            // What a provider's own tool gave goes with its call as both were recorded, whatever ids they have.
+            let id = id_of(block).filter(|id| {
+                let is_own = !foreign.contains(&block) && recorded::is_of_provider(&message.blocks[block]);
+                !is_own || message.blocks[block].as_call().is_some_and(|call| call.id != *id)
+            });
+            self.add(answer, id, tool.as_deref());
             let may_be_beside = !foreign.contains(&block) && self.is_own_block(&message.blocks[block]);
             if let Some(turn) = self.turns.get_mut(at) {
                 (turn.of_custom_call, turn.tool) = (custom, tool);
