@@ -392,7 +392,7 @@ fn tables_tell_what_was_compacted() {
         let store = open(&settings).await;
         let mut host = Host::new(&store, "s", 4).await;
         for round in 0..4 {
-            host.play(40 + round, 2, |_| {}).await;
+            host.play(80 + round, 2, |_| {}).await;
             host.summarize(format!("summary {round}")).await;
         }
         let (client, connection) = tokio_postgres::connect(&settings.url, NoTls).await.unwrap();

@@ -93,7 +93,7 @@ fn tables_tell_what_was_compacted() {
     let mut host = block_on(Host::new(&store, "s", 4));
     block_on(async {
         for round in 0..4 {
-            host.play(40 + round, 2, |_| {}).await;
+            host.play(80 + round, 2, |_| {}).await;
             host.summarize(format!("summary {round}")).await;
         }
     });
