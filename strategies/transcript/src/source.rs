@@ -57,10 +57,8 @@ struct SourcePosition {
 
 /// What stands in the lines for a picture or a file: its kind, and the name, address or id by which it can be had again.
 fn media_name(media: &Media) -> Arc<str> {
-    let kind = match media.mime.split('/').next() {
-        Some(kind @ ("image" | "audio" | "video")) => kind,
-        _ => "file",
-    };
+    let kind = media.mime.split('/').next().filter(|kind| matches!(*kind, "image" | "audio" | "video"));
+    let kind = kind.unwrap_or("file");
     let reference = media.reference().map(|reference| format!(" {reference}")).unwrap_or_default();
     Arc::from(format!("[{kind}{reference}]"))
 }
