@@ -16,8 +16,8 @@ pub(crate) fn dialect_of(wire: Wire) -> Dialect {
 /// A rendered request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenderedRequest {
-    /// The request object as JSON text, one message a line: [`Wire::list_field`], with [`Wire::system_field`] and
-    /// `tools` where there are any.
+    /// The request object as JSON text, one message a line: the list, with the system prompt and `tools` where there are any
+    /// ([`Requests::list_field`](epitome_wire::Requests::list_field)).
     pub json: String,
     /// The parts of the view that this format has no form for and that were left out or replaced, a line each, for a
     /// person.
