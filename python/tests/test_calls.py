@@ -236,7 +236,7 @@ def test_what_providers_take_and_recordings_hold_is_read() -> None:
     check([user, old, {"role": "function", "name": "f", "content": "Done."}], 3)
     check([user, {"role": "assistant", "content": "Done.", "reasoning_content": "Hm.", "more": 3}], 2)
     check([{"role": "user", "content": [{"type": "hologram", "of": 1}]}, user], 2)
-    check([user, {"type": "item_reference", "id": "i1"}, {"role": "assistant", "content": "Done."}], 2, "openai-responses")
+    check([user, {"type": "item_reference", "id": "i1"}, {"role": "assistant", "content": "Done."}], 3, "openai-responses")
     check({"model": "m", "input": "Go."}, 1, "openai-responses")
     check([{"parts": [{"text": "Go."}]}], 1, "gemini")
     # Text may be a recording: it is read with what is understood of it.

@@ -21,7 +21,7 @@ lake = duckdb.read_parquet(sys.argv[1])
 sessions = pa.Table.from_struct_array(score(lake.to_arrow_table()["messages"]))
 print(
     duckdb.sql("""
-        select method, budget, count(*) as sessions, avg(bound) as bound, avg(files) as files, avg(typed) as typed
+        select method, budget, count(*) as sessions, avg(bound) as bound, avg(files) as files, avg(rules) as rules
         from (select unnest(rows, recursive := true) from sessions) where usable
         group by all order by budget desc, bound desc
     """)

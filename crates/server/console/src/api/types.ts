@@ -464,6 +464,7 @@ export interface components {
         };
         Media: {
             mime: string;
+            name?: string;
             source: components["schemas"]["MediaSource"];
         };
         MediaSource: {
@@ -556,7 +557,7 @@ export interface components {
             kind: string;
         };
         /** @enum {string} */
-        Origin: "instructions" | "developer" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
+        Origin: "instructions" | "developer" | "configuration" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
         /** @enum {string} */
         Outcome: "kept" | "excerpted" | "trimmed" | "summarized" | "dropped" | "pinned";
         OverflowAsk: {

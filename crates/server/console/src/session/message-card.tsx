@@ -95,6 +95,8 @@ function label(message: Message): string {
       return "User (tool output)";
     case "developer":
       return "Developer";
+    case "configuration":
+      return "Configuration";
     case "instructions":
     case "typed":
     case "model":
