@@ -52,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let what = match epoch.trigger {
             Trigger::Arrival => "cut on arrival",
             Trigger::Clearing => "old results cleared",
+            Trigger::TakenBack => "taken back",
             _ => "compaction",
         };
         println!("{what} {}: {before} → {after} tokens, {} handles to recall", epoch.epoch, epoch.recall.len());

@@ -12,6 +12,7 @@ mod agent_file;
 mod aider;
 mod anthropic;
 mod blocks;
+mod branches;
 mod check;
 mod claude_code;
 mod cline;

@@ -71,12 +71,15 @@ pub enum Trigger {
     Clearing,
     /// Found in a recording that names no trigger.
     Recorded,
+    /// A person went back in the agent: what was said on the way that was left is in the log alone. Does not count as a
+    /// compaction.
+    TakenBack,
 }
 
 impl Trigger {
-    /// Whether its epochs count as compactions of the session: cuts on arrival and clearings do not.
+    /// Whether its epochs count as compactions of the session: cuts on arrival, clearings, and what was taken back do not.
     pub fn is_compaction(self) -> bool {
-        !matches!(self, Self::Arrival | Self::Clearing)
+        !matches!(self, Self::Arrival | Self::Clearing | Self::TakenBack)
     }
 }
 
@@ -265,6 +268,15 @@ impl Epoch {
             summarizer: None,
             undone: false,
         }
+    }
+
+    /// Returns an epoch of a recording that removes what a person took back.
+    pub fn taken_back(removed: impl IntoIterator<Item = EntryKey>) -> Self {
+        let mut epoch = Self::recorded(Trigger::TakenBack, removed, Vec::new());
+        for edit in &mut epoch.edits {
+            edit.reason = Reason::new("taken-back", "taken back by the person, in the agent that recorded the session");
+        }
+        epoch
     }
 
     /// Whether it is in force and counts as a compaction of the session.

@@ -1,5 +1,6 @@
 //! The session: log, journal, view.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::block::{Content, ToolCall, ToolResult};
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
-use crate::journal::{Change, Epoch};
+use crate::journal::{Change, Epoch, Trigger};
 use crate::message::{Message, MessageId, Origin, Role};
 use crate::pairing::Pairing;
 use crate::speaker;
@@ -174,6 +175,29 @@ impl Session {
     /// Returns every message ever said, in the order of arrival.
     pub fn log(&self) -> &[Arc<Message>] {
         &self.log
+    }
+
+    /// Returns the numbers of the messages that were [taken back](Trigger::TakenBack). Linear in the journal.
+    pub fn taken_back(&self) -> HashSet<u32> {
+        let taken = self.journal.iter().filter(|epoch| !epoch.undone && epoch.trigger == Trigger::TakenBack);
+        taken
+            .flat_map(Epoch::changes)
+            .filter_map(|change| match change.entry() {
+                EntryKey::Log(index) => Some(index),
+                EntryKey::Synthetic { .. } => None,
+            })
+            .collect()
+    }
+
+    /// Returns the log without what was taken back: what the session says, compacted or not. A copy of the list only where
+    /// something was taken back.
+    pub fn standing_log(&self) -> Cow<'_, [Arc<Message>]> {
+        let taken = self.taken_back();
+        if taken.is_empty() {
+            return Cow::Borrowed(&self.log);
+        }
+        let stands = |(message, index): (&Arc<Message>, u32)| (!taken.contains(&index)).then(|| Arc::clone(message));
+        self.log.iter().zip(0..).filter_map(stands).collect()
     }
 
     /// Returns every epoch, undone ones included.
@@ -340,6 +364,23 @@ impl Session {
         self.journal[epoch as usize].undone = true;
         self.refold();
         Ok(())
+    }
+
+    /// Goes to another place in the conversation, as an agent does whose person went back: the epochs of which `holds` is
+    /// true are in force, the others are undone, and of the log only the messages of which `stays` is true are in the view.
+    /// What leaves is [`taken_back`](Self::taken_back). Linear in the log.
+    ///
+    /// Nothing is checked here: only readers of recordings know the places.
+    pub fn go_to(&mut self, holds: impl Fn(&Epoch) -> bool, stays: impl Fn(u32) -> bool) {
+        for epoch in &mut self.journal {
+            epoch.undone = !holds(epoch);
+        }
+        self.refold();
+        let leaves = |entry: &Entry| matches!(entry.key, EntryKey::Log(index) if !stays(index)).then_some(entry.key);
+        let left: Vec<EntryKey> = self.view.iter().filter_map(leaves).collect();
+        if !left.is_empty() {
+            self.commit(Epoch::taken_back(left));
+        }
     }
 
     /// Returns the first later epoch in force that changes what `target` changed or added.

@@ -98,9 +98,14 @@ fn due_label(one: &CheckOutput<'_>) -> &'static str {
         Some(Trigger::RemainingShare) => "[triggers] remaining_share: too little is left of the window",
         Some(Trigger::Rounds) => "[triggers] rounds since the last compaction",
         Some(Trigger::Marker) => "[triggers] marker: the model asked for it",
-        Some(Trigger::Manual | Trigger::Overflow | Trigger::Arrival | Trigger::Clearing | Trigger::Recorded) => {
-            "the host"
-        }
+        Some(
+            Trigger::Manual
+            | Trigger::Overflow
+            | Trigger::Arrival
+            | Trigger::Clearing
+            | Trigger::Recorded
+            | Trigger::TakenBack,
+        ) => "the host",
     }
 }
 

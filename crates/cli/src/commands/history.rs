@@ -56,6 +56,7 @@ fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
     let by = match (entry.origin, entry.trigger) {
         (_, Trigger::Arrival) => "cut on arrival".to_owned(),
         (_, Trigger::Clearing) => "old results cleared".to_owned(),
+        (_, Trigger::TakenBack) => "taken back by the person".to_owned(),
         (EpochOrigin::Engine, Trigger::Recorded) => "by epitome".to_owned(),
         (EpochOrigin::Engine, trigger) => format!("by epitome, {}", started_by(trigger)),
         (EpochOrigin::Recorded, Trigger::Recorded) => "by the agent".to_owned(),

@@ -216,6 +216,7 @@ pub(crate) fn started_by(trigger: Trigger) -> &'static str {
         Trigger::Arrival => "arrival",
         Trigger::Clearing => "clearing",
         Trigger::Recorded => "recorded",
+        Trigger::TakenBack => "taken back",
     }
 }
 

@@ -32,10 +32,12 @@ impl<'a> OriginalMessages<'a> {
         if session.journal().iter().all(|epoch| epoch.undone) {
             return Self { entries: Cow::Borrowed(view) };
         }
+        let taken_back = session.taken_back();
         let entry = |(message, index): (&Arc<Message>, u32)| {
-            Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
+            let stands = !taken_back.contains(&index);
+            stands.then(|| Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message)))
         };
-        Self { entries: session.log().iter().zip(0..).map(entry).collect() }
+        Self { entries: session.log().iter().zip(0..).filter_map(entry).collect() }
     }
 
     pub(super) fn entries(&self) -> &[Entry] {

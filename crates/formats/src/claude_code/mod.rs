@@ -8,6 +8,7 @@ mod replaced;
 mod spoken;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tree;
 pub(crate) mod write;
 
 pub(crate) use read::{fits, read};

@@ -18,9 +18,11 @@ use epitome_session::{
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
+use crate::branches::Place;
 use crate::claude_code::queue::Queue;
 use crate::claude_code::replaced::{GivenMessage, ReplacedView};
 use crate::claude_code::spoken;
+use crate::claude_code::tree::{Kind, Tree};
 use crate::json::{self, Object};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::time;
@@ -77,6 +79,12 @@ pub(super) struct Boundary {
     segment: Option<Range<usize>>,
 }
 
+impl Boundary {
+    fn preserves(&self, line: usize, uuid: &str) -> bool {
+        self.preserved.contains(uuid) || self.segment.as_ref().is_some_and(|lines| lines.contains(&line))
+    }
+}
+
 /// The way to read the copies behind a compaction record of our own.
 #[derive(Debug, Clone)]
 enum Copies {
@@ -98,8 +106,9 @@ pub(crate) struct ClaudeCodeReader {
     /// The helper's id.
     helper: Option<Arc<str>>,
     records: Vec<Range<usize>>,
-    /// The line and the uuid of each record.
-    places: Vec<(usize, Arc<str>)>,
+    /// The line, the uuid and the place of each record.
+    places: Vec<(usize, Arc<str>, Option<Place>)>,
+    tree: Tree,
     /// Messages since the last compaction, not yet in the log: records of one API message may still follow.
     pending: Vec<Message>,
     by_message_id: HashMap<Arc<str>, usize>,
@@ -134,6 +143,7 @@ impl ClaudeCodeReader {
     pub(crate) fn record(&mut self, line: usize, span: Range<usize>, record: &Object<'_>) {
         let uuid: Arc<str> = Arc::from(&*record.text("uuid").unwrap_or_default());
         if !uuid.is_empty() && self.is_repeated(line, Arc::clone(&uuid), record) {
+            self.tree.bring_forward(&uuid);
             return;
         }
         if self.session.id.is_none()
@@ -144,6 +154,33 @@ impl ClaudeCodeReader {
         if self.is_side_chain && self.helper.is_none() {
             self.helper = record.text("agentId").map(|id| Arc::from(&*id));
         }
+        let is_left_out = record.is_true("isSidechain") != self.is_side_chain;
+        let kind = record.text("type").unwrap_or_default();
+        let subtype = record.text("subtype").unwrap_or_default();
+        if is_left_out || uuid.is_empty() {
+            return self.in_place(line, span, uuid, record, None);
+        }
+        let is_copy = record.has(FIELD) && self.copies.is_some() || self.is_given(record, kind != "attachment");
+        let in_tree = match (&*kind, &*subtype) {
+            ("user" | "assistant", _) if !is_copy && !record.is_true("isCompactSummary") => Kind::Message,
+            ("user" | "assistant", _) | ("system", "compact_boundary") => Kind::Compaction,
+            _ => Kind::Other,
+        };
+        let entered = self.tree.enter(&uuid, record, in_tree);
+        if !entered.goes_on {
+            self.settle();
+            let places = &self.places;
+            let place_of = |message: &Message| places.get(*message.records.last()? as usize)?.2;
+            self.tree.go_to(entered.place, &mut self.session, place_of);
+        }
+        self.in_place(line, span, uuid, record, Some(entered.place));
+        if in_tree != Kind::Other {
+            self.tree.advance(entered.place, &self.session);
+        }
+    }
+
+    /// Reads a record that stands at `place`.
+    fn in_place(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, record: &Object<'_>, place: Option<Place>) {
         let is_left_out = record.is_true("isSidechain") != self.is_side_chain;
         let kind = record.text("type").unwrap_or_default();
         let subtype = record.text("subtype").unwrap_or_default();
@@ -158,14 +195,14 @@ impl ClaudeCodeReader {
                     return;
                 }
                 self.settle_copies();
-                self.message(line, span, uuid, record);
+                self.message(line, span, uuid, record, place);
             }
             // What is attached to a message that a hook kept.
             ("attachment", _) if self.is_given(record, false) => {}
             ("attachment", _) if !is_left_out => self.queue.attach(line, span, &uuid, record),
             // A helper has no queue of its own.
             ("queue-operation", _) if !self.is_side_chain => self.queue.operate(line, span, record),
-            ("system", "compact_boundary") if !is_left_out => self.compacted(line, record),
+            ("system", "compact_boundary") if !is_left_out => self.compacted(line, record, place),
             ("system", "microcompact_boundary") => self.cleared(record),
             _ => {}
         }
@@ -194,7 +231,7 @@ impl ClaudeCodeReader {
         }
     }
 
-    fn message(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, record: &Object<'_>) {
+    fn message(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, record: &Object<'_>, place: Option<Place>) {
         let Some(message) = record.object("message") else { return };
         if record.is_true("isCompactSummary") {
             self.flush();
@@ -224,7 +261,7 @@ impl ClaudeCodeReader {
         if begins {
             self.give_queued();
         }
-        let number = self.number(line, span, Arc::clone(&uuid));
+        let number = self.number(line, span, Arc::clone(&uuid), place);
         for mut read in read {
             if read.role == Role::Tool
                 && let Some(id) = &api_id
@@ -250,9 +287,9 @@ impl ClaudeCodeReader {
     }
 
     /// The number of a new record with messages.
-    fn number(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>) -> u32 {
+    fn number(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, place: Option<Place>) -> u32 {
         self.records.push(span);
-        self.places.push((line, uuid));
+        self.places.push((line, uuid, place.or_else(|| self.tree.tip())));
         self.records.len() as u32 - 1
     }
 
@@ -270,7 +307,7 @@ impl ClaudeCodeReader {
     fn give_queued(&mut self) {
         for given in self.queue.give() {
             let id = if given.uuid.is_empty() { format!("queued-{}", given.line) } else { given.uuid.clone() };
-            let number = self.number(given.line, given.span, Arc::from(given.uuid));
+            let number = self.number(given.line, given.span, Arc::from(given.uuid), None);
             for message in anthropic::messages("user", &given.json) {
                 let is_injected = self.is_side_chain || given.is_injected;
                 self.push(message, &id, number, given.timestamp, is_injected);
@@ -296,8 +333,11 @@ impl ClaudeCodeReader {
         }
     }
 
-    fn compacted(&mut self, line: usize, record: &Object<'_>) {
+    fn compacted(&mut self, line: usize, record: &Object<'_>, place: Option<Place>) {
         self.settle();
+        if let Some(place) = place {
+            self.tree.advance(place, &self.session);
+        }
         if record.has(FIELD) {
             let applied = Mark::from_record(record).is_some_and(|mark| mark.apply(&mut self.session));
             if !applied {
@@ -314,14 +354,20 @@ impl ClaudeCodeReader {
             Some(line("headUuid")?..line("tailUuid")? + 1)
         });
         let manual = data.text("trigger").as_deref() == Some("manual");
-        self.boundary = Some(Boundary {
+        let boundary = Boundary {
             at: time_of(record),
             trigger: if manual { Trigger::Manual } else { Trigger::Recorded },
             tokens_before: data.number("preTokens"),
             tokens_after: data.number("postTokens"),
             segment: segment.filter(|_| uuids.is_empty()),
             preserved: uuids.into_iter().filter_map(json::string).map(|uuid| Arc::from(&*uuid)).collect(),
-        });
+        };
+        for (uuid, known) in &self.known {
+            if boundary.preserves(known.line, uuid) {
+                self.tree.bring_forward(uuid);
+            }
+        }
+        self.boundary = Some(boundary);
     }
 
     /// Commits a compaction of the whole view but what `boundary` preserves.
@@ -329,8 +375,8 @@ impl ClaudeCodeReader {
         let kept = |message: &Message| {
             boundary.as_ref().is_some_and(|boundary| {
                 message.records.iter().any(|record| {
-                    let (line, uuid) = &self.places[*record as usize];
-                    boundary.preserved.contains(uuid) || boundary.segment.as_ref().is_some_and(|it| it.contains(line))
+                    let (line, uuid, _) = &self.places[*record as usize];
+                    boundary.preserves(*line, uuid)
                 })
             })
         };

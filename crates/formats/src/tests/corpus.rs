@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use epitome_session::{Content, EditKind, Epoch, Origin, Role, Session};
+use epitome_session::{Content, EditKind, Epoch, Origin, Role, Session, Trigger};
 
 use super::outcome;
 use crate::{Format, LoadedFile, LoadedSession, ReadOptions, Source, Wire, read, render, validate};
@@ -37,7 +37,9 @@ impl Counts {
             }
         }
         // Cleared results alone are not counted there.
-        let is_full = |epoch: &&Epoch| epoch.edits.iter().any(|edit| edit.kind != EditKind::Excerpt);
+        let is_full = |epoch: &&Epoch| {
+            epoch.trigger != Trigger::TakenBack && epoch.edits.iter().any(|edit| edit.kind != EditKind::Excerpt)
+        };
         self.compactions += session.journal().iter().filter(is_full).count();
     }
 }
