@@ -62,7 +62,9 @@ impl Said<'_> {
 ///
 /// Errors where what must stay is more.
 pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result<Brief, Failure> {
+    let taken_back = session.taken_back();
     let all = session.log().iter().enumerate().map(|(number, message)| Said { number, message });
+    let all = all.filter(|said| !taken_back.contains(&(said.number as u32)));
     let said: Vec<Said<'_>> =
         all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
     let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);

@@ -69,6 +69,9 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
         heading.push_str(" · ");
         heading.push_str(part);
     }
+    if passage.taken_back {
+        heading.push_str(" · taken back by the user, no longer part of the conversation");
+    }
     match passage.in_context {
         Some(true) => heading.push_str(" · still in the context"),
         Some(false) => {

@@ -217,12 +217,17 @@ impl Session {
         entries
     }
 
-    /// Returns the same log without any epoch: its view is the full one.
+    /// Returns the same log without any compaction: its view is the full one, but for what was taken back.
     pub fn without_journal(&self) -> Self {
         let mut bare = self.clone();
         bare.journal.clear();
         bare.epoch_hashes.clear();
         bare.view = bare.full_view();
+        let mut taken_back: Vec<u32> = self.taken_back().into_iter().collect();
+        if !taken_back.is_empty() {
+            taken_back.sort_unstable();
+            bare.commit(Epoch::taken_back(taken_back.into_iter().map(EntryKey::Log)));
+        }
         bare
     }
 

@@ -223,3 +223,26 @@ fn a_stored_session_comes_back() {
     assert_eq!(loaded.view(), session.view());
     assert_eq!(shown(&loaded), "u:S1 u:c a:1 t:late u:d");
 }
+
+/// Invariant: what was taken back is not in the view, stays in the log, and comes back with its branch.
+#[test]
+fn going_to_another_place() {
+    let mut session = Session::new();
+    for text in ["a", "b", "c", "d"] {
+        session.push(user(text));
+    }
+    let summary = remove(&mut session, &[EntryKey::Log(1), EntryKey::Log(2)], "sum");
+    assert_eq!(shown(&session), "u:a u:sum u:d");
+    // Behind `a`: the compaction was made on the way that is left.
+    session.go_to(|_| false, |index| index < 1);
+    session.push(user("e"));
+    assert_eq!(shown(&session), "u:a u:e");
+    let standing = |session: &Session| session.standing_log().iter().map(|it| it.plain_text()).collect::<String>();
+    assert_eq!((standing(&session), session.log().len()), ("ae".to_owned(), 5));
+    assert_eq!(session.without_journal().view().len(), 2);
+    assert_eq!(session.cycle(), 0, "nothing was compacted");
+    // To the end of the first way.
+    session.go_to(|epoch| epoch.id == summary, |index| index < 4);
+    assert_eq!(shown(&session), "u:a u:sum u:d");
+    assert_eq!(standing(&session), "abcd");
+}

@@ -53,6 +53,9 @@ fn heading(out: &mut String, hit: &Hit, width: usize) {
         let _ = write!(line, " {tool}");
     }
     let mut rest = format!("{:.2}", passage.score);
+    if passage.taken_back {
+        rest.push_str("  taken back");
+    }
     match (&passage.handle, passage.in_context) {
         (Some(handle), _) => {
             // The passage may be named after a message that is still there, and have text of a neighbour that is not.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use epitome::Session;
 use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read};
+use epitome::session::Trigger;
 use epitome_shelf::read_plain;
 
 use crate::args::{InputArgs, ViewArg};
@@ -133,7 +134,9 @@ fn listing(sessions: &[LoadedSession]) -> String {
 pub(crate) fn select_view(session: &Session, view: ViewArg) -> Session {
     let mut viewed = session.clone();
     if view == ViewArg::Full {
-        let in_force: Vec<u32> = session.journal().iter().filter(|epoch| !epoch.undone).map(|epoch| epoch.id).collect();
+        // What a person took back is no compaction.
+        let in_force = session.journal().iter().filter(|epoch| !epoch.undone && epoch.trigger != Trigger::TakenBack);
+        let in_force: Vec<u32> = in_force.map(|epoch| epoch.id).collect();
         if in_force.into_iter().rev().any(|epoch| viewed.undo(epoch).is_err()) {
             return session.without_journal();
         }

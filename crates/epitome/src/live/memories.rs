@@ -18,9 +18,12 @@ const LAST_TYPED: usize = 3;
 /// Bytes of each of them that count: longer text is likely pasted.
 const MOST_OF_A_MESSAGE: usize = 2_000;
 
-/// Returns the memories of messages of a session that a compaction puts into the memory store.
-pub fn memories_of(session: &Session, messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<Memory> {
-    extract(messages, session.id.as_ref(), lexicon, MOST_MEMORIES)
+/// Returns the memories of a session's messages from the given number on, which a compaction puts into the memory store.
+pub fn memories_of(session: &Session, from: usize, lexicon: &Lexicon) -> Vec<Memory> {
+    let taken_back = session.taken_back();
+    let said = session.log().iter().zip(0..).skip(from).filter(|(_, number)| !taken_back.contains(number));
+    let messages: Vec<Arc<Message>> = said.map(|(message, _)| Arc::clone(message)).collect();
+    extract(&messages, session.id.as_ref(), lexicon, MOST_MEMORIES)
 }
 
 /// Returns at most `most` memories that bear on the current subject of a session, for a compaction: on the focus, the task
@@ -33,7 +36,7 @@ pub async fn memories_for(
     unstored: Vec<Memory>,
     most: usize,
 ) -> Result<Vec<MemoryNote>, StoreError> {
-    let talk = subject(session.log(), focus);
+    let talk = subject(&session.standing_log(), focus);
     let memories = bearing_on(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
     Ok(memories.into_iter().map(|memory| MemoryNote { is_typed: memory.is_typed(), text: memory.text }).collect())
 }
@@ -44,8 +47,7 @@ impl LiveSession {
         if !self.settings.memory_flush {
             return Vec::new();
         }
-        let messages = &self.session.log()[self.flushed.min(self.session.log().len())..];
-        memories_of(&self.session, messages, &self.engine.lexicon)
+        memories_of(&self.session, self.flushed, &self.engine.lexicon)
     }
 
     /// Stores the facts of the messages since the last flush in the memory store, and returns the number of new ones. A

@@ -86,7 +86,9 @@ impl Case {
     pub fn new(id: CaseId, format: &str, session: &Session, options: &CaseOptions) -> Result<Option<Self>, EvalError> {
         let mut all = Session::new();
         all.tools.clone_from(&session.tools);
-        for message in session.full_view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)) {
+        for message in
+            session.without_journal().view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning))
+        {
             all.push(Message { records: Vec::new(), ..Arc::unwrap_or_clone(message) });
         }
         let entries = all.view();

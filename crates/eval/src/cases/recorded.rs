@@ -37,7 +37,8 @@ pub(crate) fn cases(
             continue;
         }
         let length = replayed.log().len();
-        let full = session.full_view();
+        let bare = session.without_journal();
+        let full = bare.view();
         let is_before =
             |entry: &Entry| matches!(entry.key, epitome::session::EntryKey::Log(index) if (index as usize) < length);
         let (before, after): (Vec<&Entry>, Vec<&Entry>) = full.iter().partition(|entry| is_before(entry));

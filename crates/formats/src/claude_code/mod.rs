@@ -9,6 +9,8 @@ mod spoken;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
+#[cfg(test)]
+mod tree_tests;
 pub(crate) mod write;
 
 pub(crate) use read::{fits, read};

@@ -335,8 +335,10 @@ impl ClaudeCodeReader {
 
     fn compacted(&mut self, line: usize, record: &Object<'_>, place: Option<Place>) {
         self.settle();
-        if let Some(place) = place {
-            self.tree.advance(place, &self.session);
+        match place {
+            Some(place) if record.has(FIELD) => self.tree.advance_unseen(place, &self.session),
+            Some(place) => self.tree.advance(place, &self.session),
+            None => {}
         }
         if record.has(FIELD) {
             let applied = Mark::from_record(record).is_some_and(|mark| mark.apply(&mut self.session));

@@ -19,6 +19,8 @@ pub(super) struct Tree {
     calls: HashMap<Arc<str>, Place>,
     /// Where each answer of the API stands.
     answers: HashMap<Arc<str>, Place>,
+    /// Whether a message named the record in front of it.
+    is_linked: bool,
 }
 
 /// What a record is in the tree.
@@ -64,10 +66,12 @@ impl Tree {
     fn behind_parent(&mut self, record: &Object<'_>, kind: Kind, same: Option<Place>) -> Entered {
         let name = |field: &str| record.text(field).filter(|uuid| !uuid.is_empty());
         let named = name("parentUuid").or_else(|| name("logicalParentUuid"));
-        let begins = named.is_none() && record.get("parentUuid") == Some("null") && kind == Kind::Message;
+        // The first prompt was edited; but where no message names another record, the file has no tree.
+        let begins = self.is_linked && record.raw("parentUuid") == Some("null") && named.is_none();
         // A parent in another file says nothing.
         let known = named.and_then(|uuid| self.by_uuid.get(&*uuid)).copied();
-        let parent = known.or_else(|| self.tip().filter(|_| !begins));
+        self.is_linked |= known.is_some() && kind == Kind::Message;
+        let parent = known.or_else(|| self.tip().filter(|_| !begins || kind != Kind::Message));
         let goes_on = self.branches.goes_on(parent);
         // A part that goes on from something else is a place of its own: an answer may go on behind what was said meanwhile.
         if let Some(place) = same.filter(|same| !goes_on || Some(*same) == self.tip()) {
@@ -83,6 +87,14 @@ impl Tree {
         if self.branches.goes_on(Some(place)) {
             self.branches.advance(place);
         }
+    }
+
+    /// A compaction at `place` that another program wrote: an agent that runs meanwhile goes on from what is newest for it,
+    /// and nobody went back.
+    pub(super) fn advance_unseen(&mut self, place: Place, session: &Session) {
+        let newest = self.tip();
+        self.advance(place, session);
+        self.by_uuid.values_mut().filter(|at| Some(**at) == newest).for_each(|at| *at = place);
     }
 
     /// What follows a record that is written once more, or that stays through a compaction, follows the newest place.

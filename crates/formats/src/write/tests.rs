@@ -184,7 +184,8 @@ fn check_line_meanwhile(name: &str, loaded: &LoadedFile, session: &Session, addi
     if content.last() != Some(&b'\n') {
         content.push(b'\n');
     }
-    content.extend_from_slice(record(loaded.format).as_bytes());
+    // Without a parent it follows what is there; one that is null begins the conversation anew.
+    content.extend_from_slice(record(loaded.format).replace(r#""parentUuid":null,"#, "").as_bytes());
     content.push(b'\n');
     let later = load(&content);
     let carried = carry_over(loaded, 0, session, &later).unwrap();
@@ -238,6 +239,12 @@ fn an_agent_that_went_on_from_before_a_compaction_gets_it_again() {
         assert!(!is_bypassed(&going_on(ids(&written).last())), "{name}: it knows the compaction");
         let bypassed = going_on(ids(&sample).last());
         assert_eq!(is_bypassed(&bypassed), has_chain, "{name}");
+        let (newest, rest) = bypassed.sessions[0].session.view().split_last().unwrap();
+        assert_eq!(
+            (newest.message.plain_text().as_str(), rest),
+            ("one more", session.view()),
+            "{name}: nobody went back"
+        );
         let again = load(&write_again(&bypassed, 0).unwrap());
         assert!(!is_bypassed(&again), "{name}: with it again");
         assert_eq!(again.sessions[0].session.view(), bypassed.sessions[0].session.view(), "{name}");

@@ -1,6 +1,7 @@
 //! The facts of the session that a summary is checked against: its texts, the user's demands, the files that calls
 //! changed, the newest task list.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -57,12 +58,12 @@ impl Evidence {
     /// Reads the session. Linear in it.
     pub(super) fn read(task: &SummaryTask<'_>) -> Self {
         let log = match task.session {
-            Some(session) => session.log(),
-            None => task.messages,
+            Some(session) => session.standing_log(),
+            None => Cow::Borrowed(task.messages),
         };
         let messages = summarized_messages(task);
-        let mut evidence = Self { corpus: corpus(task, log), ..Self::default() };
-        evidence.demands = typed_demands(&messages, log);
+        let mut evidence = Self { corpus: corpus(task, &log), ..Self::default() };
+        evidence.demands = typed_demands(&messages, &log);
         evidence.files = source::with_messages(messages.iter().copied(), task, changed_files);
         (evidence.newest, evidence.tasks, evidence.failed) = source::with_messages(log.iter(), task, |view| {
             (changed_files(view), task_list(view, task.language), failed_runs(view))
@@ -176,7 +177,9 @@ fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
         .map(|entry| Arc::as_ptr(&entry.original))
         .filter(|message| !own.contains(message))
         .collect();
-    session.log().iter().filter(|message| !staying.contains(&Arc::as_ptr(message))).collect()
+    let taken_back = session.taken_back();
+    let said = session.log().iter().zip(0..).filter(|(_, number)| !taken_back.contains(number));
+    said.map(|(message, _)| message).filter(|message| !staying.contains(&Arc::as_ptr(message))).collect()
 }
 
 /// Every text of the session, folded.

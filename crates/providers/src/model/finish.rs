@@ -57,7 +57,7 @@ impl RuleFindings {
         // would not know what they are for.
         known.exact.retain(|line| known.strings.contains(&line.string));
         let needed = task.session.map(|session| {
-            source::with_messages(session.log().iter(), task, |view| exact::must_keep(view, MOST_CARRIED))
+            source::with_messages(session.standing_log().iter(), task, |view| exact::must_keep(view, MOST_CARRIED))
         });
         for earlier in source::earlier(task) {
             known.carry(earlier, needed.as_deref());

@@ -60,6 +60,8 @@ pub(crate) struct FoundPassage {
     handle: Option<Arc<str>>,
     /// Whether the context still holds all of it.
     in_context: bool,
+    /// Whether a person took it back.
+    taken_back: bool,
     /// The score, as a share of the best one's.
     score: f32,
 }
@@ -76,6 +78,7 @@ impl FoundPassage {
             file: passage.file,
             handle: passage.handle,
             in_context: passage.in_context.unwrap_or(false),
+            taken_back: passage.taken_back,
             score: passage.score,
         }
     }
