@@ -380,6 +380,7 @@ export interface components {
             /** Format: float */
             score: number;
             session?: string;
+            taken_back: boolean;
             text: string;
             tool?: string | null;
         };
@@ -1036,7 +1037,7 @@ export interface components {
             text: string;
         };
         /** @enum {string} */
-        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded";
+        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back";
         Try: {
             below: components["schemas"]["Shortfall"][];
             chain: string[];
