@@ -1,10 +1,14 @@
-//! Copilot CLI events: JSON lines with the compactions and their summaries.
+//! Copilot CLI events: JSON lines with the compactions and their summaries. What an event means for the context is as in
+//! `processEventForState` of the program's 1.0.40, the newest version that is published as JavaScript, and in the schema of
+//! events beside it (`schemas/session-events.schema.json`).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_session::{Block, Content, Media, MediaSource, Message, Origin, Role, Trigger, speaker};
+use epitome_session::{Block, Content, EntryKey, Media, MediaSource, Message, Origin, Role, Trigger, speaker};
 use serde_json::Value;
 
+use crate::branches::Place;
 use crate::json::value::{arguments, items, non_empty_str};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::content::{content, payload, text, thinking};
@@ -32,57 +36,109 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 }
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
-    let mut log = SessionBuilder::default();
+    let (mut events, mut unknown) = (Events::default(), Vec::new());
     for record in records(probe, warnings) {
-        event(&mut log, &record);
+        unknown.extend(events.event(&record));
     }
+    warnings.extend(unknown.into_iter().map(|id| Warning {
+        line: None,
+        message: format!(
+            "nothing was taken back: `session.snapshot_rewind` names the event `{id}`, which is not in the file"
+        ),
+    }));
+    let log = events.log;
     let name = log.session.id.as_deref().unwrap_or("0").to_owned();
     log.finish_alone(Format::CopilotCli, name, "no `user.message` or `assistant.message` event has content")
 }
 
-fn event(log: &mut SessionBuilder, event: &Value) {
-    let data = &event["data"];
-    // The work of a sub-agent is not part of the main context.
-    if !event["agentId"].is_null() || !data["parentToolCallId"].is_null() {
-        return;
+#[derive(Default)]
+struct Events {
+    log: SessionBuilder,
+    /// What stands in front of each event.
+    fronts: HashMap<String, Option<Place>>,
+    /// The length of the log when a compaction started: what came since then stays.
+    started: Option<u32>,
+}
+
+impl Events {
+    /// Takes an event. Returns the id of the event that it names and the file has not.
+    fn event(&mut self, event: &Value) -> Option<String> {
+        let data = &event["data"];
+        let id = event["id"].as_str().unwrap_or("");
+        self.fronts.insert(id.to_owned(), self.log.tip());
+        // The work of a sub-agent is not part of the main context.
+        if !event["agentId"].is_null() || !data["parentToolCallId"].is_null() {
+            return None;
+        }
+        self.log.advance();
+        let log = &mut self.log;
+        let at = time::of_value(&event["timestamp"]);
+        match event["type"].as_str().unwrap_or("") {
+            "session.start" | "session.resume" => {
+                if let (None, Some(id)) = (&log.session.id, non_empty_str(&data["sessionId"])) {
+                    log.session.id = Some(id.into());
+                }
+            }
+            "system.message" => system(log, id, data, at),
+            "user.message" => user(log, id, data, at),
+            // The program shows a notice of a found file of instructions to the person alone.
+            "system.notification" if data["kind"]["type"] != "instruction_discovered" => {
+                log.push_text(id, Role::User, Origin::Injected, data["content"].as_str().unwrap_or(""), at);
+            }
+            "assistant.message" => assistant(log, id, data, at),
+            // What the person ran without the model is not shown to it.
+            "tool.execution_complete" if data["isUserRequested"] != true => result(log, id, data, at),
+            "session.compaction_start" => self.started = Some(log.session.log().len() as u32),
+            "session.compaction_complete" => self.compacted(id, data, at),
+            "session.snapshot_rewind" => {
+                // The named event goes, with all behind it (`truncateToEvent`).
+                let named = data["upToEventId"].as_str().unwrap_or("");
+                self.started = None;
+                match self.fronts.get(named).copied() {
+                    Some(front) => log.go_to(front),
+                    None => return Some(named.to_owned()),
+                }
+            }
+            _ => {}
+        }
+        None
     }
-    let id = event["id"].as_str().unwrap_or("");
-    let at = time::of_value(&event["timestamp"]);
-    match event["type"].as_str().unwrap_or("") {
-        "session.start" | "session.resume" => {
-            if let (None, Some(id)) = (&log.session.id, non_empty_str(&data["sessionId"])) {
-                log.session.id = Some(id.into());
-            }
+
+    /// The summary takes the place of what was said before the compaction started; a step that had begun stays whole.
+    fn compacted(&mut self, id: &str, data: &Value, at: Option<i64>) {
+        let started = self.started.take();
+        let Some(summary) = non_empty_str(&data["summaryContent"]).filter(|_| data["success"] != false) else { return };
+        let log = self.log.session.log();
+        let mut kept = started.unwrap_or(log.len() as u32);
+        while kept > 0 && log.get(kept as usize).is_some_and(|message| message.role == Role::Tool) {
+            kept -= 1;
         }
-        "system.message" => system(log, id, data["content"].as_str().unwrap_or(""), at),
-        "user.message" => user(log, id, data, at),
-        "system.notification" => {
-            log.push_text(id, Role::User, Origin::Injected, data["content"].as_str().unwrap_or(""), at);
-        }
-        "assistant.message" => assistant(log, id, data, at),
-        "tool.execution_complete" => result(log, id, data, at),
-        "session.compaction_complete" if data["success"] != Value::Bool(false) => {
-            if let Some(summary) = non_empty_str(&data["summaryContent"]) {
-                let summary = summary_message(id, summary, at);
-                let before = tokens(&data["preCompactionTokens"]);
-                log.compact(Trigger::Recorded, |entry| entry.message.role != Role::System, Some(summary), before);
-            }
-        }
-        _ => {}
+        let leaves = |entry: &epitome_session::Entry| {
+            entry.message.role != Role::System && !matches!(entry.key, EntryKey::Log(index) if index >= kept)
+        };
+        let summary = summary_message(id, summary, at);
+        self.log.compact(Trigger::Recorded, leaves, Some(summary), tokens(&data["preCompactionTokens"]));
     }
 }
 
-/// The prompt is recorded again whenever the agent wakes up: only a change of it is news, and then the old one is gone.
-fn system(log: &mut SessionBuilder, id: &str, prompt: &str, at: Option<i64>) {
-    let newest = log.session.log().iter().rev().find(|message| message.role == Role::System);
-    let changed = newest.is_some();
-    if newest.is_some_and(|newest| newest.plain_text() == prompt) || prompt.is_empty() {
+/// The prompt is recorded again whenever the agent wakes up: only a change of it is news, and then the old one is gone. A
+/// developer's message and each named one stand beside it.
+fn system(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
+    let prompt = data["content"].as_str().unwrap_or("");
+    let (name, is_developer) = (non_empty_str(&data["name"]), data["role"] == "developer");
+    let origin = if is_developer { Origin::Developer } else { Origin::Instructions };
+    let is_same =
+        |message: &Message| message.role == Role::System && message.origin == origin && message.name.as_deref() == name;
+    let old = log.session.view().iter().rev().find(|entry| is_same(&entry.message));
+    if prompt.is_empty() || old.is_some_and(|old| old.message.plain_text() == prompt) {
         return;
     }
-    if changed {
-        log.compact(Trigger::Recorded, |entry| entry.message.role == Role::System, None, None);
+    if old.is_some() {
+        log.compact(Trigger::Recorded, |entry| is_same(&entry.message), None, None);
     }
-    log.push_text(id, Role::System, Origin::Instructions, prompt, at);
+    let mut system = Message::text(id, Role::System, origin, prompt);
+    (system.name, system.timestamp) = (name.map(Into::into), at);
+    log.push(system);
 }
 
 fn user(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {

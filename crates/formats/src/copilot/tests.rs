@@ -63,3 +63,78 @@ fn one_event_and_wrong_types() {
         error: not a valid copilot-cli session: no `user.message` or `assistant.message` event has content",
     );
 }
+
+#[test]
+fn what_was_taken_back_is_not_in_the_view() {
+    let lines = |more: &str| {
+        format!(
+            r#"{{"type":"session.start","data":{{"sessionId":"s1"}},"id":"e0"}}
+{{"type":"system.message","data":{{"role":"system","content":"You help."}},"id":"e1"}}
+{{"type":"user.message","data":{{"content":"ask"}},"id":"e2"}}
+{{"type":"assistant.message","data":{{"messageId":"a1","content":"yes"}},"id":"e3"}}
+{{"type":"session.compaction_start","data":{{}},"id":"e4"}}
+{{"type":"session.compaction_complete","data":{{"success":true,"summaryContent":"so far"}},"id":"e5"}}
+{{"type":"user.message","data":{{"content":"sub"}},"id":"x1","agentId":"agent"}}
+{{"type":"user.message","data":{{"content":"undo me"}},"id":"e6"}}
+{more}
+{{"type":"user.message","data":{{"content":"instead"}},"id":"e9"}}"#
+        )
+    };
+    let said = "copilot-cli
+        = s1
+        e1 system/instructions: You help.
+        e2 user/typed: ask
+        a1 assistant/model: yes";
+    let summary = "-- Recorded -e2 -a1 + e5 user/summary: so far";
+    let rewind = |id: &str| {
+        lines(&format!(
+            r#"{{"type":"session.snapshot_rewind","data":{{"upToEventId":"{id}","eventsRemoved":1}},"id":"e7"}}"#
+        ))
+    };
+    // the named event goes
+    check(
+        &rewind("e6"),
+        &format!("{said}\n{summary}\ne6 user/typed: undo me\n-- TakenBack -e6\ne9 user/typed: instead\nview: e1 e5 e9"),
+    );
+    // a compaction that was taken back is undone
+    check(
+        &rewind("e4"),
+        &format!(
+            "{said}\n{summary}\ne6 user/typed: undo me\n-- TakenBack -e6\ne9 user/typed: instead\nview: e1 e2 a1 e9"
+        ),
+    );
+    check(
+        &rewind("gone"),
+        &format!(
+            "{said}\n{summary}\ne6 user/typed: undo me\ne9 user/typed: instead\nview: e1 e5 e6 e9\nwarning: line None: nothing was taken back: `session.snapshot_rewind` names the event `gone`, which is not in the file"
+        ),
+    );
+}
+
+#[test]
+fn what_the_model_was_shown() {
+    // what came while a summary was written stays, and so does the step that it belongs to
+    check(
+        r#"{"type":"system.message","data":{"role":"system","content":"You help."},"id":"e1"}
+{"type":"system.message","data":{"role":"developer","content":"Be brief."},"id":"e2"}
+{"type":"user.message","data":{"content":"ask"},"id":"e3"}
+{"type":"system.notification","data":{"content":"found AGENTS.md","kind":{"type":"instruction_discovered"}},"id":"e4"}
+{"type":"tool.execution_complete","data":{"toolCallId":"own","isUserRequested":true,"success":true,"result":{"content":"ls"}},"id":"e5"}
+{"type":"assistant.message","data":{"messageId":"a1","content":"","toolRequests":[{"toolCallId":"c1","name":"view","arguments":{}}]},"id":"e6"}
+{"type":"session.compaction_start","data":{},"id":"e7"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"file"}},"id":"e8"}
+{"type":"session.compaction_complete","data":{"success":true,"summaryContent":"so far"},"id":"e9"}
+{"type":"system.message","data":{"role":"developer","content":"Be long."},"id":"e10"}"#,
+        "copilot-cli
+        = 0
+        e1 system/instructions: You help.
+        e2 system/developer: Be brief.
+        e3 user/typed: ask
+        a1 assistant/model: view#c1 {}
+        e8 tool/tool: view#c1 → file
+        -- Recorded -e3 + e9 user/summary: so far
+        -- Recorded -e2
+        e10 system/developer: Be long.
+        view: e1 e9 a1 e8 e10",
+    );
+}

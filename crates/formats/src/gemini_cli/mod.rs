@@ -1,6 +1,7 @@
 //! Gemini CLI's chats.
 
 mod read;
+mod saved;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,14 @@
 //! Gemini CLI chats: one document, or in newer versions a line of metadata and a line per message; a call and its
-//! result are one object.
+//! result are one object. How the lines are read is as in `loadConversationRecord` of the client's
+//! `chatRecordingService.ts`, 0.61.0.
 
 use std::collections::{HashMap, HashSet};
 
-use epitome_session::{Block, Dialect, Entry, EntryKey, Message, Origin, Role, Trigger, Usage};
+use epitome_session::{Block, Dialect, Entry, EntryKey, Message, MessageId, Origin, Role, Trigger, Usage};
 use serde_json::Value;
 
+use crate::branches::Place;
+use crate::gemini_cli::saved::{self, is_session_context};
 use crate::gemini_cli::steps::{Step, Steps};
 use crate::json::value::{arguments, items, non_empty_str, text_of};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Shape, Warning};
@@ -20,10 +23,13 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
         Shape::Lines(_) => probe.heads.first().unwrap_or(&Value::Null),
         Shape::Text(_) => return false,
     };
-    head["sessionId"].is_string() && head["projectHash"].is_string()
+    head["sessionId"].is_string() && head["projectHash"].is_string() || saved::contents(head).is_some()
 }
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+    if let Some(contents) = saved::contents(&probe.document) {
+        return saved::read(contents);
+    }
     let mut steps = Steps::default();
     let mut chat = Chat::default();
     for record in records(probe, warnings) {
@@ -44,7 +50,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         match step {
             Step::Message(message) => chat.message(&message),
             Step::History(messages) => chat.history(items(&messages)),
-            Step::Rewind(id) => rewind(&mut chat.log, &id),
+            Step::Rewind(id) => chat.log.go_to(chat.fronts.get(&id).copied().flatten()),
         }
     }
     let log = chat.log;
@@ -63,10 +69,13 @@ struct Chat {
     texts: HashMap<String, String>,
     /// The messages that were written again under another id, as happens to all when old results are hidden.
     again: HashMap<String, Vec<String>>,
+    /// What stands in front of each message.
+    fronts: HashMap<String, Option<Place>>,
 }
 
 impl Chat {
     fn message(&mut self, message: &Value) {
+        self.fronts.insert(id(message).to_owned(), self.log.tip());
         match message["type"].as_str() {
             Some("user") => self.user(message),
             Some("gemini") => self.model(message),
@@ -151,6 +160,7 @@ impl Chat {
             messages.iter().for_each(|message| self.message(message));
             return;
         }
+        self.log.advance();
         let named = messages.iter().map(id).filter(|id| !id.is_empty());
         let kept: HashSet<&str> = named
             .flat_map(|id| std::iter::once(id).chain(self.again.get(id).into_iter().flatten().map(String::as_str)))
@@ -164,14 +174,40 @@ impl Chat {
             .filter(|text| !text.is_empty() && !is_session_context(text))
             .collect();
         let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
-        let calls = &self.calls;
-        let leaves = |entry: &Entry| {
-            let own = entry.message.id.as_str();
-            let of_call = call_of(entry).and_then(|call| calls.get(call)).map_or(own, String::as_str);
-            entry.message.role != Role::System && !kept.contains(own) && !kept.contains(of_call)
-        };
-        self.log.compact(Trigger::Recorded, leaves, summary, None);
+        let leaves: HashSet<EntryKey> = self
+            .log
+            .session
+            .view()
+            .iter()
+            .filter(|entry| entry.message.role != Role::System)
+            .filter(|entry| !kept.contains(entry.message.id.as_str()) && !kept.contains(self.owner(entry)))
+            .map(|entry| entry.key)
+            .collect();
+        self.log.compact(Trigger::Recorded, |entry| leaves.contains(&entry.key), summary, None);
         self.hide(messages);
+        self.bring_forward(messages);
+    }
+
+    /// A way back to a message of a history leaves what the history has in front of it.
+    fn bring_forward(&mut self, messages: &[Value]) {
+        let mut kept: HashMap<String, Vec<MessageId>> = HashMap::new();
+        for entry in self.log.session.view() {
+            if matches!(entry.key, EntryKey::Log(_)) {
+                kept.entry(self.owner(entry).to_owned()).or_default().push(entry.message.id.clone());
+            }
+        }
+        for (number, message) in messages.iter().enumerate() {
+            let own = id(message).to_owned();
+            self.fronts.insert(own.clone(), self.log.tip().filter(|_| number > 0));
+            for name in self.again.get(&own).unwrap_or(&vec![own]) {
+                kept.remove(name).into_iter().flatten().for_each(|id| self.log.bring_forward(id));
+            }
+        }
+    }
+
+    /// The message that has an entry of the log: a result is written with its call.
+    fn owner<'a>(&'a self, entry: &'a Entry) -> &'a str {
+        call_of(entry).and_then(|call| self.calls.get(call)).map_or(entry.message.id.as_str(), String::as_str)
     }
 
     /// Results of calls that the history has in other words from here on.
@@ -219,10 +255,6 @@ fn shown_response(response: &Value) -> (String, bool) {
     }
 }
 
-fn is_session_context(text: &str) -> bool {
-    text.trim_start().starts_with("<session_context>")
-}
-
 /// Appends the result of a call; whether it has one.
 fn result(log: &mut SessionBuilder, call: &Value) -> bool {
     let mut is_error = matches!(call["status"].as_str(), Some("error" | "cancelled"));
@@ -257,14 +289,6 @@ fn result(log: &mut SessionBuilder, call: &Value) -> bool {
     let message = log.answer("", answer, time::of_value(&call["timestamp"]));
     log.push(message);
     true
-}
-
-/// The user went back: what followed the named message left the context with it.
-fn rewind(log: &mut SessionBuilder, id: &str) {
-    let from = log.session.view().iter().find(|entry| entry.message.id.as_str() == id).map(|entry| entry.position);
-    if let Some(from) = from {
-        log.compact(Trigger::Manual, |entry| entry.position >= from, None, None);
-    }
 }
 
 fn join_texts(value: &Value) -> String {

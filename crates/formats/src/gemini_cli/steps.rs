@@ -39,6 +39,10 @@ impl Steps {
     /// Takes a message; notices of the user interface, and what is no message, are left out.
     pub(super) fn message(&mut self, message: &Value) {
         if !matches!(message["type"].as_str(), Some("user" | "gemini")) {
+            // A way back may name a notice: it leads to the message behind it.
+            if let Some(id) = non_empty_str(&message["id"]) {
+                self.numbers.entry(id.to_owned()).or_insert(self.context.len());
+            }
             return;
         }
         let Some(id) = non_empty_str(&message["id"]) else { return self.steps.push(Step::Message(message.clone())) };
@@ -70,14 +74,18 @@ impl Steps {
         self.steps.push(Step::History(messages.clone()));
     }
 
-    /// Takes a way back.
+    /// Takes a way back to before the message that is named. Where the context has none of this id the client goes back to
+    /// the beginning.
     pub(super) fn rewind(&mut self, id: &str) {
-        if let Some(number) = self.numbers.get(id).copied() {
-            for (gone, _) in self.context.drain(number..) {
-                self.numbers.remove(&gone);
+        let number = self.numbers.get(id).copied().unwrap_or(0);
+        let mut gone = self.context.split_off(number.min(self.context.len())).into_iter().map(|(id, _)| id);
+        if let Some(first) = gone.next() {
+            self.numbers.remove(&first);
+            for id in gone {
+                self.numbers.remove(&id);
             }
+            self.steps.push(Step::Rewind(first));
         }
-        self.steps.push(Step::Rewind(id.to_owned()));
     }
 
     /// The steps, the oldest first.

@@ -43,7 +43,7 @@ fn lines_with_a_rewind_and_a_new_history() {
         = s1
         1 user/typed: a
         2 assistant/model: b
-        -- Manual -2
+        -- TakenBack -2
         3 assistant/model: c
         -- Recorded -1 -3 + m0 user/summary: <state_snapshot>x</state_snapshot>
         4 user/typed: d
@@ -165,7 +165,7 @@ fn a_message_that_is_written_again_stands_where_it_stood_first() {
     // what the user went back behind, or a history has not, is gone: it comes anew
     check_lines(
         &[ask, answer, r#"{"$rewindTo": "2"}"#, called],
-        "1 user/typed: a\n2 assistant/model: hm\n-- Manual -2\n2#2 assistant/model: hm ⏐ sh#c1 {}\nm3 tool/tool: sh#c1 → one\nview: 1 2#2 m3",
+        "1 user/typed: a\n2 assistant/model: hm\n-- TakenBack -2\n2#2 assistant/model: hm ⏐ sh#c1 {}\nm3 tool/tool: sh#c1 → one\nview: 1 2#2 m3",
     );
     let history = |messages: &[&str]| format!(r#"{{"$set": {{"messages": [{}]}}}}"#, messages.join(","));
     let summary = r#"{"id": "s", "type": "user", "content": "<state_snapshot>x</state_snapshot>"}"#;
@@ -177,5 +177,65 @@ fn a_message_that_is_written_again_stands_where_it_stood_first() {
     check_lines(
         &[ask, answer, &history(&[summary]), more, &other],
         "1 user/typed: a\n2 assistant/model: hm\n-- Recorded -1 -2 + m0 user/summary: <state_snapshot>y</state_snapshot>\n3 user/typed: b\nview: m0 3",
+    );
+}
+
+#[test]
+fn a_way_back_leaves_what_stands_in_front_of_the_message() {
+    let check_lines = |lines: &[&str], expect: &str| {
+        let text = [&[r#"{"sessionId": "s1", "projectHash": "h", "kind": "main"}"#], lines].concat().join("\n");
+        check(&text, &format!("gemini-cli\n= s1\n{expect}"));
+    };
+    let (a, b) = (r#"{"id": "1", "type": "user", "content": "a"}"#, r#"{"id": "2", "type": "gemini", "content": "b"}"#);
+    let (c, d) = (r#"{"id": "3", "type": "user", "content": "c"}"#, r#"{"id": "4", "type": "gemini", "content": "d"}"#);
+    let said = "1 user/typed: a\n2 assistant/model: b";
+    let notice = r#"{"id": "n", "type": "info", "content": "x"}"#;
+    // a notice stands for the message behind it; an id that the client has not, for the beginning
+    check_lines(
+        &[a, b, notice, c, r#"{"$rewindTo": "n"}"#, d],
+        &format!("{said}\n3 user/typed: c\n-- TakenBack -3\n4 assistant/model: d\nview: 1 2 4"),
+    );
+    check_lines(&[a, b, r#"{"$rewindTo": "x"}"#, c], &format!("{said}\n-- TakenBack -1 -2\n3 user/typed: c\nview: 3"));
+    // a compression stays in force where the way back leads behind it, and not where it leads in front of it
+    let history =
+        r#"{"$set": {"messages": [{"id": "s", "type": "user", "content": "<state_snapshot>x</state_snapshot>"},
+        {"id": "2", "type": "gemini", "content": "b"}, {"id": "3", "type": "user", "content": "c"}]}}"#
+            .replace('\n', " ");
+    let compressed =
+        format!("{said}\n3 user/typed: c\n-- Recorded -1 + m0 user/summary: <state_snapshot>x</state_snapshot>");
+    check_lines(
+        &[a, b, c, &history, r#"{"$rewindTo": "3"}"#, d],
+        &format!("{compressed}\n-- TakenBack -3\n4 assistant/model: d\nview: m0 2 4"),
+    );
+    check_lines(
+        &[a, b, c, &history, r#"{"$rewindTo": "s"}"#, d],
+        &format!(
+            "{said}\n3 user/typed: c\n-- Recorded -1 + m0 user/summary: <state_snapshot>x</state_snapshot>\n-- TakenBack -1 -2 -3\n4 assistant/model: d\nview: 4"
+        ),
+    );
+}
+
+#[test]
+fn saved_chats() {
+    let chat = r#"[{"role": "user", "parts": [{"text": "<session_context>\nToday is Monday.\n</session_context>"}]},
+        {"role": "user", "parts": [{"text": "name the ports"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "grep", "args": {"q": "port"}}, "thoughtSignature": "SIG"}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "grep", "response": {"output": "8080"}}}]}]"#;
+    let read = "gemini-cli
+        = 0
+        m0 user/injected: <session_context>↵Today is Monday.↵</session_context>
+        m1 user/typed: name the ports
+        m2 assistant/model: grep# {\"q\":\"port\"}
+        m3 tool/tool: grep# → 8080";
+    check(&format!(r#"{{"history": {chat}, "authType": "gemini-api-key"}}"#), read);
+    // the checkpoint in front of a tool that changes a file has the screen's history beside the model's
+    check(
+        &format!(r#"{{"history": [{{"type": "user", "text": "x"}}], "clientHistory": {chat}, "toolCall": {{}}}}"#),
+        read,
+    );
+    check(
+        r#"{"history": [{"role": "user", "parts": []}], "authType": "x"}"#,
+        "gemini-cli
+        error: not a valid gemini-cli session: no content of `history` has readable `parts`",
     );
 }

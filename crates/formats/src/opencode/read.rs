@@ -1,4 +1,5 @@
-//! OpenCode exports: one document; a call and its result are one part.
+//! OpenCode exports: one document; a call and its result are one part. What is sent of it is as in `filterCompacted` of
+//! `session/message-v2.ts`, and what was taken back as in `cleanup` of `session/revert.ts` (1.18.33).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,25 +25,57 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
             .is_some_and(|message| message["info"].is_object() && message["parts"].is_array())
 }
 
-pub(crate) fn read(probe: &Probe<'_>, _: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
+pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let document = &probe.document;
     let id = document["info"]["id"].as_str().unwrap_or("");
-    let mut reading =
-        OpenCodeReader { log: SessionBuilder::new(id), pruned: BTreeMap::new(), first_of: HashMap::new() };
-    for message in items(&document["messages"]) {
-        reading.message(message);
+    let mut reading = OpenCodeReader { log: SessionBuilder::new(id), ..OpenCodeReader::default() };
+    let messages = items(&document["messages"]);
+    // A person took back what stands from a message or one of its parts on; the next prompt removes it.
+    let revert = &document["info"]["revert"];
+    let named = revert["messageID"].as_str();
+    let reverted = named.and_then(|id| messages.iter().position(|message| message["info"]["id"] == id));
+    if let (None, Some(id)) = (reverted, named) {
+        let message =
+            format!("nothing was taken back: `info.revert` names the message `{id}`, which is not in the file");
+        warnings.push(Warning { line: None, message });
     }
+    let (before, from) = messages.split_at(reverted.unwrap_or(messages.len()));
+    before.iter().for_each(|message| reading.message(message));
+    let first = from.first().and_then(|message| halves(message, &revert["partID"]));
+    if let Some((kept, _)) = &first {
+        reading.message(kept);
+    }
+    let place = reading.log.tip();
+    match &first {
+        Some((_, taken)) => reading.message(taken),
+        None => from.first().into_iter().for_each(|message| reading.message(message)),
+    }
+    from.iter().skip(1).for_each(|message| reading.message(message));
     reading.prune(i64::MAX);
+    if reverted.is_some() {
+        reading.log.go_to(place);
+    }
     let name = if id.is_empty() { "0" } else { id };
     reading.log.finish_alone(Format::Opencode, name, "no element of `messages` has readable `parts`")
 }
 
+/// A message up to its part `part`, and from there on; without a part of this id all of it stays.
+fn halves(message: &Value, part: &Value) -> Option<(Value, Value)> {
+    let (part, parts) = (part.as_str()?, items(&message["parts"]));
+    let at = parts.iter().position(|other| other["id"] == part).unwrap_or(parts.len());
+    let half = |parts: &[Value]| serde_json::json!({ "info": message["info"], "parts": parts });
+    Some((half(&parts[..at]), half(&parts[at..])))
+}
+
+#[derive(Default)]
 struct OpenCodeReader {
     log: SessionBuilder,
     /// Tool results whose output OpenCode dropped, by the time at which it did.
     pruned: BTreeMap<i64, Vec<EntryKey>>,
     /// The first entry of each message, by the message's id.
     first_of: HashMap<String, EntryKey>,
+    /// The first message of the tail that a summary keeps, by the id of the message that asks for the summary.
+    tails: HashMap<String, String>,
 }
 
 impl OpenCodeReader {
@@ -52,6 +85,7 @@ impl OpenCodeReader {
         if let Some(created) = created {
             self.prune(created);
         }
+        self.log.advance();
         let before = self.log.session.log().len() as u32;
         match info["role"].as_str() {
             Some("user") => self.user(message, created),
@@ -86,7 +120,11 @@ impl OpenCodeReader {
                 }
                 Some("file") => files.extend(file(part).map(|media| Block::new(Content::Media(media)))),
                 Some("subtask") => added.push(Block::text(SUBTASK)),
-                // A `compaction` part only asks for the summary that follows.
+                // It asks for the summary that follows, and says from which message on the conversation stays.
+                Some("compaction") => {
+                    let id = message["info"]["id"].as_str().unwrap_or("").to_owned();
+                    self.tails.extend(non_empty_str(&part["tail_start_id"]).map(|tail| (id, tail.to_owned())));
+                }
                 _ => {}
             }
         }
@@ -108,21 +146,30 @@ impl OpenCodeReader {
             .filter(|part| part["type"] == "text")
             .filter_map(|part| non_empty_str(&part["text"]))
             .collect();
-        if texts.is_empty() {
+        let info = &message["info"];
+        if texts.is_empty() || !info["error"].is_null() {
             return; // the attempt failed: the context stayed as it was
         }
-        let info = &message["info"];
         let summary = summary_message(info["id"].as_str().unwrap_or(""), &texts.join("\n"), created);
-        let tail = non_empty_str(&info["tail_start_id"]).and_then(|id| self.first_of.get(id).copied());
+        let tail = info["parentID"].as_str().and_then(|asked| self.first_of.get(self.tails.get(asked)?));
+        let tail = tail.and_then(|tail| self.log.session.view().iter().find(|entry| entry.key == *tail));
+        let tail = tail.map(|entry| entry.position);
         let before = usage(&info["tokens"]).and_then(|usage| u32::try_from(usage.input).ok());
         let leaves = |entry: &epitome_session::Entry| {
-            entry.message.role != Role::System && tail.is_none_or(|tail| entry.key < tail)
+            entry.message.role != Role::System && tail.is_none_or(|tail| entry.position < tail)
         };
         self.log.compact(Trigger::Recorded, leaves, Some(summary), before);
     }
 
     fn assistant(&mut self, message: &Value, created: Option<i64>) {
         let info = &message["info"];
+        // An answer that failed is not sent, unless the person stopped it when it had begun (`toModelMessages`).
+        let has_begun = |part: &Value| !matches!(part["type"].as_str(), Some("step-start" | "reasoning"));
+        let is_stopped =
+            info["error"]["name"] == "MessageAbortedError" && items(&message["parts"]).iter().any(has_begun);
+        if !info["error"].is_null() && !is_stopped {
+            return;
+        }
         let mut step = Step::default();
         for part in items(&message["parts"]) {
             match part["type"].as_str() {
@@ -163,6 +210,10 @@ impl OpenCodeReader {
         let state = &tool["state"];
         let (output, is_error) = match state["status"].as_str() {
             Some("completed") => (&state["output"], false),
+            // What a stopped tool had printed.
+            Some("error") if state["metadata"]["interrupted"] == true && state["metadata"]["output"].is_string() => {
+                (&state["metadata"]["output"], false)
+            }
             Some("error") => (&state["error"], true),
             _ => return, // still running when the session was exported
         };

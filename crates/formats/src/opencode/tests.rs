@@ -68,37 +68,109 @@ fn dropped_outputs_are_cleared_when_it_happened() {
 
 #[test]
 fn a_summary_replaces_what_came_before() {
-    let session = |tail: &str| {
+    let session = |tail: &str, answer: &str, more: &str| {
         format!(
             r#"{{"info": {{"id": "s"}}, "messages": [
             {{"info": {{"id": "u1", "role": "user"}}, "parts": [{{"type": "text", "text": "x"}}]}},
             {{"info": {{"id": "a1", "role": "assistant"}}, "parts": [{{"type": "text", "text": "y"}}]}},
-            {{"info": {{"id": "u2", "role": "user"}}, "parts": [{{"type": "compaction", "auto": true}}]}},
-            {{"info": {{"id": "a2", "role": "assistant", "summary": true, "tokens": {{"input": 7, "output": 1}}{tail}}},
+            {{"info": {{"id": "u2", "role": "user"}}, "parts": [{{"type": "compaction", "auto": true{tail}}}]}},
+            {{"info": {{"id": "a2", "role": "assistant", "parentID": "u2", "summary": true{answer}, "tokens": {{"input": 7, "output": 1}}}},
               "parts": [{{"type": "text", "text": "Goal: x"}}]}},
             {{"info": {{"id": "a0", "role": "assistant", "summary": true}}, "parts": []}},
-            {{"info": {{"id": "u3", "role": "user"}}, "parts": [{{"type": "text", "text": "z"}}]}}]}}"#
+            {{"info": {{"id": "u3", "role": "user"}}, "parts": [{{"type": "text", "text": "z"}}]}}{more}]}}"#
         )
     };
-    check(
-        &session(""),
-        "opencode
+    let said = "opencode
         = s
         u1 user/typed: x
-        a1 assistant/model: y
-        -- Recorded from 7 -u1 -a1 + a2 user/summary: Goal: x
-        u3 user/typed: z
-        view: a2 u3",
+        a1 assistant/model: y";
+    check(
+        &session("", r#", "finish": "stop""#, ""),
+        &format!("{said}\n-- Recorded from 7 -u1 -a1 + a2 user/summary: Goal: x\nu3 user/typed: z\nview: a2 u3"),
+    );
+    // what the request for the summary keeps is sent behind the summary
+    let kept = "-- Recorded from 7 -u1 + a2 user/summary: Goal: x\nu3 user/typed: z";
+    check(&session(r#", "tail_start_id": "a1""#, "", ""), &format!("{said}\n{kept}\nview: a2 a1 u3"));
+    // the summary in front of a newer one leaves, whatever is kept
+    check(
+        &session(
+            r#", "tail_start_id": "a1""#,
+            "",
+            r#", {"info": {"id": "u4", "role": "user"}, "parts": [{"type": "compaction", "tail_start_id": "u3"}]},
+            {"info": {"id": "a4", "role": "assistant", "parentID": "u4", "summary": true}, "parts": [{"type": "text", "text": "Goal: z"}]}"#,
+        ),
+        &format!("{said}\n{kept}\n-- Recorded -a2 -a1 + a4 user/summary: Goal: z\nview: a4 u3"),
+    );
+    // an attempt that failed leaves everything
+    check(&session("", r#", "error": {"name": "APIError"}"#, ""), &format!("{said}\nu3 user/typed: z"));
+}
+
+#[test]
+fn what_a_person_took_back_is_not_in_the_view() {
+    let session = |revert: &str| {
+        format!(
+            r#"{{"info": {{"id": "s", "revert": {revert}}}, "messages": [
+            {{"info": {{"id": "u1", "role": "user"}}, "parts": [{{"id": "p0", "type": "text", "text": "x"}}]}},
+            {{"info": {{"id": "a1", "role": "assistant"}}, "parts": [{{"id": "p1", "type": "text", "text": "y"}},
+              {{"id": "p2", "type": "tool", "tool": "edit", "callID": "c1", "state": {{"status": "completed", "input": {{}}, "output": "done"}}}}]}},
+            {{"info": {{"id": "u2", "role": "user"}}, "parts": [{{"id": "p3", "type": "compaction", "auto": false}}]}},
+            {{"info": {{"id": "a2", "role": "assistant", "parentID": "u2", "summary": true}}, "parts": [{{"type": "text", "text": "Goal"}}]}},
+            {{"info": {{"id": "u3", "role": "user"}}, "parts": [{{"id": "p5", "type": "text", "text": "z"}}]}}]}}"#
+        )
+    };
+    let said = "opencode
+        = s
+        u1 user/typed: x";
+    let whole = format!("{said}\na1 assistant/model: y ⏐ edit#c1 {{}}\np2 tool/tool: edit#c1 → done");
+    let summary = "-- Recorded -u1 -a1 -p2 + a2 user/summary: Goal";
+    check(
+        &session(r#"{"messageID": "u3", "snapshot": "f00"}"#),
+        &format!("{whole}\n{summary}\nu3 user/typed: z\n-- TakenBack -u3\nview: a2"),
+    );
+    // a compaction in what was taken back is undone with it
+    check(
+        &session(r#"{"messageID": "u2"}"#),
+        &format!("{whole}\n{summary}\nu3 user/typed: z\n-- TakenBack -u3\nview: u1 a1 p2"),
+    );
+    // from a part of an answer on
+    check(
+        &session(r#"{"messageID": "a1", "partID": "p2"}"#),
+        &format!(
+            "{said}\na1 assistant/model: y\na1#2 assistant/model: edit#c1 {{}}\np2 tool/tool: edit#c1 → done\n-- Recorded -u1 -a1 -a1#2 -p2 + a2 user/summary: Goal\nu3 user/typed: z\n-- TakenBack -a1#2 -p2 -u3\nview: u1 a1"
+        ),
     );
     check(
-        &session(r#", "tail_start_id": "a1""#),
-        "opencode
-        = s
-        u1 user/typed: x
-        a1 assistant/model: y
-        -- Recorded from 7 -u1 + a2 user/summary: Goal: x
-        u3 user/typed: z
-        view: a2 a1 u3",
+        &session(r#"{"messageID": "u3", "partID": "p9"}"#),
+        &format!("{whole}\n{summary}\nu3 user/typed: z\nview: a2 u3"),
+    );
+    check(
+        &session(r#"{"messageID": "u9"}"#),
+        &format!(
+            "{whole}\n{summary}\nu3 user/typed: z\nview: a2 u3\nwarning: line None: nothing was taken back: `info.revert` names the message `u9`, which is not in the file"
+        ),
+    );
+}
+
+#[test]
+fn answers_that_failed_are_not_sent() {
+    let answer = |error: &str, parts: &str| {
+        format!(
+            r#"{{"info": {{"id": "s"}}, "messages": [
+            {{"info": {{"id": "u1", "role": "user"}}, "parts": [{{"type": "text", "text": "x"}}]}},
+            {{"info": {{"id": "a1", "role": "assistant", "error": {{"name": "{error}"}}}}, "parts": [{{"type": "step-start"}}{parts}]}}]}}"#
+        )
+    };
+    let text = r#", {"type": "text", "text": "y"}"#;
+    let asked = "opencode\n= s\nu1 user/typed: x";
+    check(&answer("APIError", text), asked);
+    check(&answer("MessageAbortedError", ""), asked);
+    check(&answer("MessageAbortedError", text), &format!("{asked}\na1 assistant/model: y"));
+    // what a stopped tool had printed
+    let stopped = r#", {"type": "tool", "id": "p", "tool": "bash", "callID": "c", "state": {"status": "error", "input": {}, "error": "Tool execution aborted",
+        "metadata": {"interrupted": true, "output": "half"}}}"#;
+    check(
+        &answer("MessageAbortedError", stopped),
+        &format!("{asked}\na1 assistant/model: bash#c {{}}\np tool/tool: bash#c → half"),
     );
 }
 

@@ -3,5 +3,6 @@
 mod read;
 #[cfg(test)]
 mod tests;
+mod v1;
 
 pub(crate) use read::{fits, read};

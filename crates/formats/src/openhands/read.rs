@@ -1,11 +1,13 @@
-//! OpenHands: output lines of an evaluation with one instance each, or a bare list of events.
+//! OpenHands: output lines of an evaluation with one instance each, a bare list of events, a document with its `events`, or a
+//! line per event.
 
 use std::collections::{HashMap, HashSet};
 
-use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Role, Trigger};
+use epitome_session::{Block, Content, EntryKey, Message, Origin, Role, Trigger};
 use serde_json::{Map, Value};
 
 use crate::json::value::{arguments, first_object, id, items, non_empty_str, text_of};
+use crate::openhands::v1::{self, whole_steps};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::recording::chat;
 use crate::recording::content::{Payload, from_url, text};
@@ -17,25 +19,33 @@ use crate::time;
 const SILENT: &[&str] = &["recall", "change_agent_state", "agent_state_changed", "null"];
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
+    let is_event = |event: &Value| {
+        event["source"].is_string() && (event["action"].is_string() || event["observation"].is_string())
+            || v1::fits(event)
+    };
     let is_events = |list: &Value| {
         let first = first_object(list).or_else(|| items(list).first().and_then(first_object));
-        first.is_some_and(|event| {
-            event["source"].is_string() && (event["action"].is_string() || event["observation"].is_string())
-        })
+        first.is_some_and(is_event)
     };
-    is_events(&probe.document) || first_record(probe).is_some_and(|record| is_events(&record["history"]))
+    is_events(&probe.document)
+        || first_record(probe)
+            .is_some_and(|record| is_events(&record["history"]) || is_events(&record["events"]) || v1::fits(record))
 }
 
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
-    let mut sessions = Vec::new();
     if probe.document.is_array() {
-        sessions.push(("0".to_owned(), events(&probe.document).finish("0")));
-    } else {
-        for (number, record) in records(probe, warnings).enumerate() {
-            let name = non_empty_str(&record["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
-            let session = events(&record["history"]).finish(name.clone());
-            sessions.push((name, session));
-        }
+        return gather(Format::OpenHands, [("0".to_owned(), events(&probe.document).finish("0"))], warnings);
+    }
+    if first_record(probe).is_some_and(v1::fits) {
+        let list = Value::Array(records(probe, warnings).map(std::borrow::Cow::into_owned).collect());
+        return gather(Format::OpenHands, [("0".to_owned(), events(&list).finish("0"))], warnings);
+    }
+    let mut sessions = Vec::new();
+    for (number, record) in records(probe, warnings).enumerate() {
+        let name = non_empty_str(&record["instance_id"]).map_or_else(|| number.to_string(), str::to_owned);
+        let history = if record["history"].is_array() { &record["history"] } else { &record["events"] };
+        let session = events(history).finish(name.clone());
+        sessions.push((name, session));
     }
     gather(Format::OpenHands, sessions, warnings)
 }
@@ -48,6 +58,9 @@ fn events(history: &Value) -> SessionBuilder {
             other => std::slice::from_ref(other),
         })
     };
+    if events().any(v1::fits) {
+        return v1::read(events());
+    }
     let acted = events().filter(|event| event["action"].is_string()).filter_map(tool_call_id).collect();
     let mut reading =
         OpenHandsReader { log: SessionBuilder::default(), acted, entries: HashMap::new(), responses: HashMap::new() };
@@ -200,21 +213,6 @@ impl<'a> OpenHandsReader<'a> {
             .map(|summary| summary_message(&id(&event["id"]), summary, time::of_value(&event["timestamp"])));
         self.log.compact(Trigger::Recorded, |entry| forgotten.contains(&entry.key), summary, None);
     }
-}
-
-/// A step leaves with all its results or not at all, as OpenHands itself shows it to the model.
-fn whole_steps(view: &[Entry], forgotten: &HashSet<EntryKey>) -> HashSet<EntryKey> {
-    let mut leaving = HashSet::new();
-    let mut step_leaves = false;
-    for entry in view {
-        if entry.message.role != Role::Tool {
-            step_leaves = forgotten.contains(&entry.key);
-        }
-        if step_leaves {
-            leaving.insert(entry.key);
-        }
-    }
-    leaving
 }
 
 fn tool_call_id(event: &Value) -> Option<&str> {

@@ -1,13 +1,16 @@
-//! A session under construction: names results after their calls, and commits the compactions that a recording holds.
+//! A session under construction: names results after their calls, commits the compactions that a recording holds, and goes
+//! back where a person did.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, Origin,
-    Position, Role, Session, SyntheticMessage, ToolCall, ToolResult, Trigger,
+    Arguments, Block, Change, Content, EditKind, Entry, EntryKey, Epoch, Excerpt, KeptRanges, Message, MessageId,
+    Origin, Position, Role, Session, SyntheticMessage, ToolCall, ToolResult, Trigger,
 };
 use serde_json::Value;
 
+use crate::branches::{Branches, Place};
 use crate::error::{ReadError, Warning};
 use crate::format::Format;
 use crate::loaded::LoadedSession;
@@ -17,6 +20,9 @@ use crate::recording::content::Payload;
 #[derive(Debug, Default)]
 pub(crate) struct SessionBuilder {
     pub session: Session,
+    branches: Branches,
+    /// Where each message was said.
+    places: HashMap<MessageId, Place>,
 }
 
 /// A tool's answer as a recording gives it.
@@ -50,7 +56,35 @@ impl SessionBuilder {
                 result.name = self.session.call_of(result).map(|call| Arc::clone(&call.name));
             }
         }
-        Some(self.session.push(message))
+        let place = self.advance();
+        let key = self.session.push(message);
+        self.places.extend(self.session.log().last().map(|message| (message.id.clone(), place)));
+        Some(key)
+    }
+
+    /// The newest place on the live branch.
+    pub(crate) fn tip(&self) -> Option<Place> {
+        self.branches.tip()
+    }
+
+    /// Goes on to a new place behind the newest one. What is committed from here on was made there.
+    pub(crate) fn advance(&mut self) -> Place {
+        self.branches.note_epochs(&self.session);
+        let place = self.branches.add(self.branches.tip());
+        self.branches.advance(place);
+        place
+    }
+
+    /// A message that stays through a compaction follows it: a way back to the message leaves the compaction in force.
+    pub(crate) fn bring_forward(&mut self, id: MessageId) {
+        let place = self.advance();
+        self.places.insert(id, place);
+    }
+
+    /// Takes back what does not lie on the way to `place`; without one, everything. See [`Branches::go_to`].
+    pub(crate) fn go_to(&mut self, place: Option<Place>) {
+        let place = place.unwrap_or_else(|| self.branches.add(None));
+        self.branches.go_to(place, &mut self.session, |message| self.places.get(&message.id).copied());
     }
 
     /// Appends a message of one text, unless that is empty.
