@@ -20,9 +20,10 @@ pub(crate) fn opaque(json: &str, dialect: Dialect) -> Block {
     Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(&*kind), json: Arc::from(json), dialect }))
 }
 
-/// Configuration that stands among the messages, kept byte for byte.
-pub(crate) fn configuration(json: &str, dialect: Dialect) -> Message {
-    Message::new("", Role::System, Origin::Configuration, vec![opaque(json, dialect)])
+/// Configuration of the kind `kind` that stands among the messages, kept byte for byte.
+pub(crate) fn configuration(json: &str, kind: &str, dialect: Dialect) -> Message {
+    let block = Block::new(Content::Opaque(OpaqueBlock { kind: Arc::from(kind), json: Arc::from(json), dialect }));
+    Message::new("", Role::System, Origin::Configuration, vec![block])
 }
 
 /// Media in a field that says nothing of them: a data URL, or base64.

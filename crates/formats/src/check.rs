@@ -1,5 +1,7 @@
 //! Whether a message is one of a provider's form.
 
+use epitome_wire::PartClass;
+use epitome_wire::openai_responses::class_of_item;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use thiserror::Error;
@@ -86,8 +88,11 @@ fn check(profile: Wire, message: &Value) -> Result<(), MessageError> {
             if !message["role"].is_null() {
                 check_role(message, &["user", "model", "function"])?;
             }
-            let Some(parts) = message["parts"].as_array() else {
-                return Err(MessageError::new("parts", wrong("a list", &message["parts"])));
+            let parts = match &message["parts"] {
+                Value::Array(parts) => parts.as_slice(),
+                // Google takes one part in place of a list of one ("System instructions" in its own requests).
+                part @ Value::Object(_) => std::slice::from_ref(part),
+                other => return Err(MessageError::new("parts", wrong("a list", other))),
             };
             for (number, part) in parts.iter().enumerate() {
                 let field = |name: &str| format!("parts[{number}]{name}");
@@ -107,6 +112,10 @@ fn check(profile: Wire, message: &Value) -> Result<(), MessageError> {
             if is_message {
                 check_role(message, &["system", "developer", "user", "assistant"])?;
                 return check_content(message);
+            }
+            let class = message.as_object().map(class_of_item);
+            if message["type"].is_null() && class == Some(PartClass::Configuration) {
+                return Ok(()); // a reference, which may leave its type out
             }
             check_text(&message["type"], "type")?;
             match message["type"].as_str() {

@@ -24,9 +24,25 @@ pub(crate) fn messages(role: &str, content: &str) -> Vec<Message> {
     messages
 }
 
-/// Whether a block is configuration, which stays where it stands.
+/// Whether a block is configuration, which stays where it stands. A compaction carries on the changes of tools in what it stands
+/// for (`tool_changes` of `BetaCompactionBlockParam`, anthropic-sdk-python 2.14), and goes back as it came.
 fn is_configuration(block: &Block) -> bool {
-    matches!(&block.content, Content::Opaque(opaque) if class_of_block(&opaque.kind) == PartClass::Configuration)
+    match &block.content {
+        Content::Opaque(opaque) => class_of_block(&opaque.kind) == PartClass::Configuration,
+        _ if is_compaction(block) => {
+            let object = block.raw.as_ref().and_then(|raw| Object::parse(&raw.json));
+            object.and_then(|object| object.list("tool_changes")).is_some_and(|changes| !changes.is_empty())
+        }
+        _ => false,
+    }
+}
+
+/// Whether a message says nothing, and sets the effort from there on (Anthropic's documentation of "Per-message effort").
+pub(crate) fn is_effort_alone(role: &str, message: &Object<'_>) -> bool {
+    let is_silent = |block: &Block| matches!(&block.content, Content::Text { text } if text.is_empty());
+    role == "system"
+        && message.is_given("output_config")
+        && blocks(message.get("content").unwrap_or_default()).iter().all(is_silent)
 }
 
 fn messages_of(role: &str, blocks: Vec<Block>) -> Vec<Message> {

@@ -1,8 +1,10 @@
 //! Requests of Anthropic's messages.
 
+use epitome_session::Dialect;
 use serde_json::Value;
 
 use super::blocks;
+use crate::blocks::configuration;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::requests::{candidates, is_chat_message, read_sessions, with_role};
 
@@ -54,6 +56,10 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             };
             let record = reader.record(span.clone());
             let role = object.text("role").unwrap_or_default();
+            if blocks::is_effort_alone(&role, &object) {
+                reader.push(configuration(json, "output_config", Dialect::Anthropic), record, &object);
+                continue;
+            }
             for message in blocks::messages(&role, object.get("content").unwrap_or_default()) {
                 if message.blocks.iter().any(blocks::is_compaction) {
                     reader.leave_out();

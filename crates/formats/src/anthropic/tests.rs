@@ -1,5 +1,67 @@
-use crate::Format;
+#![allow(clippy::unwrap_used)]
+use epitome_session::{EntryKey, Epoch, Trigger, units};
+
 use crate::tests::check_log as check;
+use crate::{Format, ReadOptions, read, validate, write};
+
+/// The request of some messages, a line each, when those of the log with these numbers have left.
+fn without(messages: &[&str], numbers: &[u32]) -> String {
+    let json = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, messages.join(","));
+    let loaded = read(json.into(), ReadOptions { format: Some(Format::Anthropic), ..ReadOptions::default() }).unwrap();
+    let mut session = loaded.sessions[0].session.clone();
+    let left: Vec<EntryKey> = numbers.iter().map(|number| EntryKey::Log(*number)).collect();
+    session.commit(Epoch::recorded(Trigger::Manual, left, Vec::new()));
+    let written = String::from_utf8(write(&loaded, 0, &session, Format::Anthropic).unwrap()).unwrap();
+    assert_eq!(validate(&written, crate::Wire::Anthropic), [], "{written}");
+    written
+}
+
+#[test]
+fn effort_stays_where_it_is_set() {
+    let effort = r#"{"role":"system","content":[],"output_config":{"effort":"low"}}"#;
+    let high = r#"{"role":"system","content":"Take care.","output_config":{"effort":"high"}}"#;
+    let brief = r#"{"role":"system","content":"Be brief."}"#;
+    let user = |text: &str| format!(r#"{{"role":"user","content":"{text}"}}"#);
+    let model = |text: &str| format!(r#"{{"role":"assistant","content":"{text}"}}"#);
+    let (a, b, c, x, y) = (user("a"), user("b"), user("c"), model("x"), model("y"));
+    let check = |messages: &[&str], numbers: &[u32], expect: &[&str]| {
+        let expect = format!(r#"{{"model":"claude-opus-5","messages":[{}]}}"#, expect.join(","));
+        assert_eq!(without(messages, numbers), expect);
+    };
+    let all: &[&str] = &[&a, &x, effort, &b, &y, &c];
+    check(all, &[], all);
+    check(all, &[0, 1], &[effort, &b, &y, &c]);
+    check(all, &[1], &[&a, effort, &b, &y, &c]);
+    check(all, &[3, 4], &[&a, &x, effort, &c]);
+    check(&[effort, &a, &x, &b], &[1, 2], &[effort, &b]);
+    // Beside instructions, which have their places.
+    check(&[&a, brief, effort, &x, &b, &y, &c], &[4, 5], &[&a, brief, effort, &x, &c]);
+    // Instructions that become one keep the newest level.
+    let both = r#"{"role":"system","content":[{"type":"text","text":"Be brief."},{"type":"text","text":"Take care."}],"output_config":{"effort":"high"}}"#;
+    let one = r#"{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}"#;
+    check(&[&a, brief, &x, &b, high, &y], &[2], &[one, both, &y]);
+    check(
+        &[&a, high, &x, &b, brief, &y],
+        &[2],
+        &[one, &both.replace("Be brief.", "-").replace("Take care.", "Be brief.").replace('-', "Take care."), &y],
+    );
+}
+
+#[test]
+fn a_compaction_that_changes_tools_stays() {
+    let check = |changes: &str, expect: bool| {
+        let json = format!(
+            r#"{{"model":"claude-opus-5","messages":[{{"role":"user","content":"a"}},{{"role":"assistant","content":[{{"type":"compaction","content":"So far.","tool_changes":{changes}}}]}},{{"role":"user","content":"b"}}]}}"#
+        );
+        let loaded = read(json.into(), ReadOptions::default()).unwrap();
+        let view = loaded.sessions[0].session.view();
+        assert_eq!(units(view).len(), 2);
+        assert_eq!(view[0].message.pinned, expect, "{changes}");
+    };
+    check(r#"[{"type":"tool_removal","tool":{"type":"tool_reference","name":"list"}}]"#, true);
+    check("[]", false);
+    check("null", false);
+}
 
 #[test]
 fn anthropic() {

@@ -25,10 +25,12 @@ pub(crate) fn check(messages: &[Value], list_name: &str, model: Option<&str>, fo
                 let message = "this model takes the system prompt beside the messages alone".to_owned();
                 found.add(&path, "system-in-messages", message);
             }
+            // It may stand anywhere ("Per-message effort").
+            "system" if is_effort_alone(message) => continue,
             "system" => {
-                let behind = index.checked_sub(1).is_some_and(|before| may_precede_system(&messages[before]));
-                let next = messages.get(index + 1).map(|next| next["role"].as_str().unwrap_or_default());
-                if !behind || next.is_some_and(|role| role != "assistant") {
+                let behind = messages[..index].iter().rfind(|before| !is_effort_alone(before));
+                let next = messages[index + 1..].iter().find(|next| !is_effort_alone(next));
+                if !behind.is_some_and(may_precede_system) || next.is_some_and(|next| next["role"] != "assistant") {
                     let message =
                         "a system message stands behind a user's, and in front of one of the model's".to_owned();
                     found.add(&path, "system-in-messages", message);
@@ -41,10 +43,10 @@ pub(crate) fn check(messages: &[Value], list_name: &str, model: Option<&str>, fo
         if Some(index) == first && role != "user" && !is_compacted {
             found.add(&path, "first-user", format!("the first message is the {role}'s, not a user's"));
         }
-        if index > 0 && messages[index - 1]["role"] == message["role"] {
-            found.add(&path, "alternation", format!("two messages of the {role} in a row"));
-        }
-        if role == "assistant" {
+        // "Consecutive `user` or `assistant` turns in your request will be combined into a single turn" (Messages API).
+        let goes_on = index > 0 && messages[index - 1]["role"] == message["role"];
+        let ends = messages.get(index + 1).is_none_or(|next| next["role"] != message["role"]);
+        if role == "assistant" && !goes_on {
             state.open.close(&path, found);
         }
         let single;
@@ -62,16 +64,28 @@ pub(crate) fn check(messages: &[Value], list_name: &str, model: Option<&str>, fo
         if role == "system" {
             continue;
         }
-        state.results_over = false;
+        state.results_over &= goes_on;
         for (at, block) in blocks.iter().enumerate() {
             state.block(&format!("{path}.content[{at}]"), role, block, found);
         }
         // A step whose results have come in part is still being worked on.
         let awaits_more = index + 1 == messages.len() && !state.results_over;
-        if role == "user" && !awaits_more {
+        if role == "user" && ends && !awaits_more {
             state.open.close(&path, found);
         }
     }
+}
+
+/// Whether a system message sets the effort and says nothing. One that sets nothing either is refused
+/// (`BetaSystemMessageOutputConfigParam` of anthropic-sdk-python 2.14).
+fn is_effort_alone(message: &Value) -> bool {
+    let is_silent = match &message["content"] {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(blocks) => blocks.is_empty(),
+        _ => false,
+    };
+    message["role"] == "system" && is_silent && message["output_config"]["effort"].is_string()
 }
 
 /// Whether a system message may follow a message: a user's, or one of the model's that waits for a tool of the provider's

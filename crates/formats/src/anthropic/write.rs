@@ -1,6 +1,6 @@
 //! Anthropic messages.
 
-use epitome_session::{Block, Content, Dialect, Media, MediaSource, RawBlock, Role};
+use epitome_session::{Block, Content, Dialect, Media, MediaSource, Origin, RawBlock, Role};
 
 use super::blocks::is_compaction;
 use crate::json::{self, ObjectWriter, quote};
@@ -15,7 +15,7 @@ pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestPart
         plan.turns.into_iter().partition(|turn| turn.is_prompt);
     parts.system = system_prompt(&prompt);
     for (role, group) in groups(conversation) {
-        parts.items.push(recorded(&group, source).unwrap_or_else(|| RequestItem::built(message(role, &group))));
+        parts.items.push(recorded(&group, source).unwrap_or_else(|| RequestItem::built(message(role, &group, source))));
     }
     parts
 }
@@ -31,24 +31,28 @@ fn role(turn: &MessageToRender<'_>) -> &'static str {
     }
 }
 
+/// A message of a request: its role, and what it is made of.
+type Group<'a> = (&'static str, Vec<MessageToRender<'a>>);
+
+/// Whether a group is a message of configuration, which is nobody's turn.
+fn is_configuration((_, turns): &Group<'_>) -> bool {
+    turns.iter().all(|turn| turn.message.origin == Origin::Configuration)
+}
+
 /// The messages of a request by their role. Neighbours of one role are one; an instruction has its place behind a user's
 /// turn and in front of one of the model's, or at the end (Anthropic's documentation of "Mid-conversation system messages").
-fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<(&'static str, Vec<MessageToRender<'_>>)> {
-    let mut groups: Vec<(&'static str, Vec<MessageToRender<'_>>)> = Vec::new();
-    let mut instructions: Vec<MessageToRender<'_>> = Vec::new();
-    let settle = |groups: &mut Vec<(&'static str, Vec<_>)>, instructions: &mut Vec<_>| {
-        if instructions.is_empty() {
-            return;
-        }
-        if !matches!(groups.last(), Some(("user", _))) {
-            groups.push(("user", vec![MessageToRender::opening()]));
-        }
-        groups.push(("system", std::mem::take(instructions)));
-    };
+/// A level of effort alone may stand anywhere, and stays where it does ("Per-message effort").
+fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<Group<'_>> {
+    let (mut groups, mut instructions) = (Vec::new(), Vec::new());
     for turn in turns {
         let role = role(&turn);
         if role == "system" {
-            instructions.push(turn);
+            let is_alone = turn.message.origin == Origin::Configuration;
+            match instructions.iter().position(|group| !is_alone && !is_configuration(group)) {
+                Some(at) => instructions[at].1.push(turn),
+                None if is_alone && instructions.is_empty() => groups.push((role, vec![turn])),
+                None => instructions.push((role, vec![turn])),
+            }
             continue;
         }
         if role == "assistant" {
@@ -64,6 +68,15 @@ fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<(&'static str, Vec<MessageToRe
     }
     settle(&mut groups, &mut instructions);
     groups
+}
+
+/// Puts instructions into their place, behind a turn of the user's.
+fn settle<'a>(groups: &mut Vec<Group<'a>>, instructions: &mut Vec<Group<'a>>) {
+    let behind = groups.iter().rfind(|group| !is_configuration(group));
+    if !instructions.is_empty() && !matches!(behind, Some(("user", _))) {
+        groups.push(("user", vec![MessageToRender::opening()]));
+    }
+    groups.append(instructions);
 }
 
 fn system_prompt(turns: &[MessageToRender<'_>]) -> Option<String> {
@@ -86,7 +99,12 @@ fn recorded(group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> Optio
     Some(RequestItem { json: json.to_owned(), record: Some(record) })
 }
 
-fn message(role: &str, group: &[MessageToRender<'_>]) -> String {
+fn message(role: &str, group: &[MessageToRender<'_>], source: Option<&Source<'_>>) -> String {
+    if let [turn] = group
+        && turn.message.origin == Origin::Configuration
+    {
+        return turn.message.blocks.iter().filter_map(block).collect();
+    }
     // Results first: they must follow their calls directly.
     let is_result = |turn: &&MessageToRender<'_>| turn.message.role == Role::Tool && !turn.is_beside_call;
     let results = group.iter().filter(is_result);
@@ -106,7 +124,11 @@ fn message(role: &str, group: &[MessageToRender<'_>]) -> String {
         Some(text) => quote(text),
         None => json::join(&blocks),
     };
-    ObjectWriter::new().text("role", role).raw("content", &content).finish()
+    let own = source.filter(|source| role == "system" && source.is_own(Wire::Anthropic));
+    // The effort that instructions set besides: the newest of what is one message now.
+    let effort = group.iter().rev().find_map(|turn| own?.object(turn.entry?)?.get("output_config"));
+    let message = ObjectWriter::new().text("role", role).raw("content", &content);
+    message.optional_field("output_config", effort).finish()
 }
 
 fn own_raw(block: &Block) -> Option<&RawBlock> {

@@ -27,10 +27,21 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     let is_part = |part: &Value| part.get("type").is_none() && PARTS.into_iter().any(|name| part.get(name).is_some());
     let is_content = |content: &Value| {
         matches!(content["role"].as_str(), None | Some("user" | "model" | "function"))
-            && content["parts"].as_array().is_some_and(|parts| !parts.is_empty() && parts.iter().all(is_part))
+            && match &content["parts"] {
+                Value::Array(parts) => !parts.is_empty() && parts.iter().all(is_part),
+                part => is_part(part), // one in place of a list of one
+            }
+    };
+    // A text says nothing of whose it is.
+    let is_request = |candidate: &Value| {
+        ["model", "systemInstruction", SYSTEM_IN_SNAKE_CASE, "generationConfig", "config"]
+            .into_iter()
+            .any(|name| candidate[name].as_str().map_or(candidate[name].is_object(), |name| name.contains("gemini")))
     };
     candidates(probe).any(|candidate| match &candidate["contents"] {
         Value::Array(contents) => contents.iter().any(is_content),
+        content @ Value::Object(_) => is_content(content),
+        Value::String(_) => is_request(candidate),
         _ => is_content(candidate),
     })
 }

@@ -3,7 +3,7 @@
 use epitome_session::{Change, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
 
 use crate::tests::{check_log as check, load};
-use crate::{Format, LoadedFile, Wire, read_message, render, validate, write};
+use crate::{Format, LoadedFile, ReadOptions, Wire, read, read_message, render, validate, write};
 
 /// A request in the spelling of the REST interface, with parts of every kind.
 const REQUEST: &str = r#"{"systemInstruction":{"parts":[{"text":"s"}]},"contents":[
@@ -38,6 +38,26 @@ fn requests() {
     check(Format::Gemini, list, &["user/Typed: hi", "assistant/Model: yes"], &[]);
     let odd = load(r#"{"contents":["hi",{"role":"model","parts":[{"text":"yes"}]},{"role":"model"},7]}"#);
     assert_eq!((odd.format, odd.sessions[0].session.log().len(), odd.warnings.len()), (Format::Gemini, 2, 2));
+}
+
+#[test]
+fn one_in_place_of_a_list() {
+    check(Format::Gemini, r#"{"contents":{"parts":{"text":"hi"}}}"#, &["user/Typed: hi"], &[]);
+    check(Format::Gemini, r#"{"contents":{"parts":[{"text":"a"},{"text":"b"}]}}"#, &["user/Typed: a | b"], &[]);
+    let log = ["user/Typed: a", "assistant/Model: call( run {})"];
+    let list = r#"[{"parts":{"text":"a"}},{"role":"model","parts":{"functionCall":{"name":"run","args":{}}}}]"#;
+    check(Format::Gemini, &format!(r#"{{"contents":{list}}}"#), &log, &[]);
+    check(Format::Gemini, r#"{"model":"gemini-3-flash","contents":"hi"}"#, &["user/Typed: hi"], &[]);
+    let of_gemini = |json: &str| read(json.into(), ReadOptions::default()).is_ok_and(|it| it.format == Format::Gemini);
+    for json in [r#"{"path":"a.txt","contents":"hi"}"#, r#"{"model":"m","contents":"hi"}"#, r#"{"contents":{"a":1}}"#] {
+        assert!(!of_gemini(json), "{json}");
+    }
+    for wrong in [r#"{"parts":"hi"}"#, r#"{"parts":null}"#, r#"{"parts":{"functionCall":{}}}"#] {
+        assert!(read_message(Wire::Gemini, wrong).is_err(), "{wrong}");
+        let json = format!(r#"{{"contents":{wrong}}}"#).into();
+        let asked = ReadOptions { format: Some(Format::Gemini), checked: true, ..ReadOptions::default() };
+        assert!(read(json, asked).is_err(), "{wrong}");
+    }
 }
 
 /// The contents that are written after changes to the file's only session, one a line.

@@ -24,7 +24,12 @@ pub(crate) fn check(contents: &[Value], list_name: &str, found: &mut Findings) {
         if index == 0 && role == "model" {
             found.add(&path, "first-user", "the first content is the model's, not a user's".to_owned());
         }
-        let parts = content["parts"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let parts = match &content["parts"] {
+            Value::Array(parts) => parts.as_slice(),
+            // One part in place of a list of one, as Google's own requests have it ("System instructions").
+            part @ Value::Object(_) => std::slice::from_ref(part),
+            _ => &[],
+        };
         if parts.is_empty() {
             found.add(&path, "content", "the content has no parts".to_owned());
         }

@@ -1,5 +1,6 @@
 //! OpenAI Responses items, which Codex rollouts hold too.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{
@@ -24,6 +25,25 @@ pub(crate) enum ResponsesItem {
     Message(Message),
 }
 
+impl ResponsesItem {
+    /// The item in a request that goes on from what the provider has stored, behind items with the calls `calls`. The result of
+    /// any other call answers one that is stored. The provider waits for it, so it stays as it came.
+    pub(crate) fn in_continued_request(self, json: &str, calls: &mut HashSet<CallId>) -> Self {
+        if let Self::Model(blocks) = &self {
+            calls.extend(blocks.iter().filter_map(|block| Some(Arc::clone(&block.as_call()?.id))));
+        }
+        let Self::Message(message) = &self else { return self };
+        let result = message.blocks.iter().find_map(Block::as_result);
+        let Some(result) = result.filter(|result| !calls.contains(&result.call_id)) else { return self };
+        if result.text.is_empty() {
+            let kind = Object::parse(json).and_then(|object| Some(object.text("type")?.into_owned()));
+            return Self::Message(configuration(json, &kind.unwrap_or_default(), Dialect::OpenaiResponses));
+        }
+        let text = with_raw(Content::Text { text: Arc::clone(&result.text) }, Dialect::OpenaiResponses, json);
+        Self::Message(Message { pinned: true, ..Message::new("", Role::User, Origin::ToolOutput, vec![text]) })
+    }
+}
+
 /// Reads an item. A string is a user's text.
 pub(crate) fn item(json: &str) -> ResponsesItem {
     if let Some(text) = json::string(json) {
@@ -36,7 +56,8 @@ pub(crate) fn item(json: &str) -> ResponsesItem {
     match &*kind {
         "function_call" => return ResponsesItem::Model(vec![function_call(&object, json)]),
         "custom_tool_call" => return ResponsesItem::Model(vec![custom_call(&object, json)]),
-        "message" | "" => return message(&object, json),
+        "message" => return message(&object, json),
+        "" if !object.has("id") || !object.has_only(&["id", "type"]) => return message(&object, json),
         "agent_message" => return ResponsesItem::Message(agent_message(&object, json)),
         _ => {}
     }
@@ -48,7 +69,10 @@ pub(crate) fn item(json: &str) -> ResponsesItem {
         }
         PartClass::Call => own_tool(&object, &fields, json, &kind),
         PartClass::Result => ResponsesItem::Message(output(&object, &fields, json, &kind)),
-        PartClass::Configuration => ResponsesItem::Message(configuration(json, Dialect::OpenaiResponses)),
+        PartClass::Configuration => {
+            let kind = if kind.is_empty() { "item_reference" } else { &kind };
+            ResponsesItem::Message(configuration(json, kind, Dialect::OpenaiResponses))
+        }
         PartClass::Compaction => {
             let blocks = vec![opaque(json, Dialect::OpenaiResponses)];
             ResponsesItem::Message(Message::new("", Role::User, Origin::Summary, blocks))

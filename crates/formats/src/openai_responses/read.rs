@@ -1,5 +1,10 @@
 //! Requests of Responses, and lists of their items.
 
+use std::collections::HashSet;
+
+use epitome_session::CallId;
+use epitome_wire::PartClass;
+use epitome_wire::openai_responses::{class_of_item, continues_stored};
 use serde_json::Value;
 
 use super::blocks;
@@ -28,7 +33,10 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
         (KINDS.contains(&kind) && (kind != "message" || item["role"].is_string()) && item.get("payload").is_none())
             || (item["role"].is_string() && parts.iter().any(of_part))
     };
+    // In a request, an item of any kind that is known: some begin with an approval, or with what the shell gave.
+    let is_known = |item: &Value| item.as_object().is_some_and(|fields| class_of_item(fields) != PartClass::Opaque);
     candidates(probe).any(|candidate| match &candidate["input"] {
+        Value::Array(items) if candidate["model"].is_string() && items.iter().any(is_known) => true,
         Value::Array(items) => items.iter().any(|item| is_item(item) || is_chat_message(item)),
         Value::String(_) => candidate["model"].is_string() || candidate["instructions"].is_string(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => is_item(candidate),
@@ -41,9 +49,16 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             reader.instructions(envelope, instructions, text_blocks(instructions));
         }
         let mut grouper = Grouper::default();
+        // The calls so far, where what answers none of them answers one that the provider has.
+        let mut calls: Option<HashSet<CallId>> =
+            envelope.wrapper.as_ref().filter(|wrapper| continues_stored(wrapper)).map(|_| HashSet::new());
         for (span, json) in &envelope.items {
             let record = reader.record(span.clone());
-            grouper.add(blocks::item(json), record, None, None);
+            let mut item = blocks::item(json);
+            if let Some(calls) = &mut calls {
+                item = item.in_continued_request(json, calls);
+            }
+            grouper.add(item, record, None, None);
         }
         reader.messages.extend(grouper.finish());
     })

@@ -1,5 +1,7 @@
 //! OpenAI Responses.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use epitome_wire::PartClass;
@@ -7,9 +9,16 @@ use epitome_wire::openai_responses::{class_of_item, is_run_by_provider};
 
 use crate::validate::findings::{Findings, OpenCalls, arguments};
 
-pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
+/// Checks the items of a request, which `continues_stored` what the provider has: then they may answer calls that are there,
+/// each once, and begin with anything ("Conversation state", "MCP and connectors").
+pub(crate) fn check(items: &[Value], list_name: &str, continues_stored: bool, found: &mut Findings) {
     let mut open = OpenCalls::default();
-    let mut started = false;
+    let mut answered: HashSet<&str> = items
+        .iter()
+        .filter(|item| item.as_object().is_some_and(|fields| class_of_item(fields) == PartClass::Call))
+        .filter_map(|call| call["call_id"].as_str().or_else(|| call["id"].as_str()))
+        .collect();
+    let mut started = continues_stored;
     for (index, item) in items.iter().enumerate() {
         let path = format!("{list_name}[{index}]");
         let role = item["role"].as_str().unwrap_or_default();
@@ -26,7 +35,9 @@ pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
         }
         if !started && !matches!((kind, role), ("message", "system" | "developer")) {
             started = true;
-            if !matches!((kind, role), ("message", "user") | ("compaction", _)) {
+            // OpenAI itself has no rule for the first item (`ResponseInputParam` of openai-python 3.57). Servers that make a
+            // prompt of chat messages from the items may ask for somebody's words to the model; another agent's are such.
+            if !matches!((kind, role), ("message", "user") | ("compaction" | "agent_message", _)) {
                 found.add(&path, "first-user", "the first item is not a user's message".to_owned());
             }
         }
@@ -47,7 +58,8 @@ pub(crate) fn check(items: &[Value], list_name: &str, found: &mut Findings) {
                 };
                 let was_open =
                     open.answer(id, call) || (call == "function_call" && open.answer(id, "local_shell_call"));
-                if !was_open {
+                let is_stored = !was_open && continues_stored && !id.is_empty() && answered.insert(id);
+                if !was_open && !is_stored {
                     found.add(&path, "result-without-call", format!("no call `{id}` waits for this output"));
                 }
                 let is_clients = matches!(kind, "function_call_output" | "custom_tool_call_output");

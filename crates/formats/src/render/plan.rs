@@ -148,6 +148,7 @@ pub(crate) fn plan<'a>(entries: &'a [Entry], profile: Wire, source: Option<&Sour
             Role::System | Role::User => {
                 planner.add(index, None, None);
                 if index < planner.prompt
+                    && entry.message.origin != Origin::Configuration
                     && let Some(turn) = planner.turns.last_mut()
                 {
                     turn.is_prompt = true;

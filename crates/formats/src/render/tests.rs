@@ -473,6 +473,11 @@ fn whatever_the_view_the_request_is_valid() {
             let rendered = render(session.view(), profile, None, None);
             let violations = validate(&rendered.json, profile);
             assert_eq!(violations, [], "round {round} {profile:?}\n{}", rendered.json);
+            if profile == Wire::Anthropic {
+                let request: serde_json::Value = serde_json::from_str(&rendered.json).unwrap();
+                let messages = request["messages"].as_array().unwrap();
+                assert!(messages.windows(2).all(|pair| pair[0]["role"] != pair[1]["role"]), "{}", rendered.json);
+            }
             let open = is_paired(session.view(), Wire::Anthropic);
             assert!(open || !session.view().is_empty());
         }

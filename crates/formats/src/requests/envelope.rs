@@ -99,9 +99,10 @@ fn in_lines<'a>(lines: &[Line<'a>], keys: &[&str]) -> Vec<Envelope<'a>> {
     sessions
 }
 
-/// The list of messages in a request object; a string is one message.
+/// The list of messages in a request object; a string is one message, and so is an object among Gemini's `contents`.
 fn messages_of<'a>(object: &Object<'a>, keys: &[&str]) -> Option<&'a str> {
-    keys.iter().find_map(|key| object.get(key).filter(|json| json.starts_with(['[', '"'])))
+    let is_message = |key: &str, json: &str| json.starts_with('{') && key == "contents";
+    keys.iter().find_map(|key| object.get(key).filter(|json| json.starts_with(['[', '"']) || is_message(key, json)))
 }
 
 /// A piece of the file and where it starts.
@@ -117,7 +118,7 @@ impl<'a> FileSlice<'a> {
     }
 
     fn items(&self, list: &'a str) -> Option<Vec<(Range<usize>, &'a str)>> {
-        if list.starts_with('"') {
+        if !list.starts_with('[') {
             return Some(vec![(self.span(list), list)]);
         }
         Some(json::list(list)?.into_iter().map(|item| (self.span(item), item)).collect())

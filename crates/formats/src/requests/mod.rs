@@ -58,9 +58,10 @@ pub(crate) fn with_role(json: &str) -> Option<Object<'_>> {
 pub(crate) fn check_messages(shape: &Shape<'_>, profile: Wire) -> Result<(), ReadError> {
     let format = Format::from(profile);
     for envelope in envelopes(shape, keys(format)) {
-        // A request may have one text in place of a list.
-        let is_text = envelope.list.as_ref().zip(envelope.items.first()).is_some_and(|(list, first)| *list == first.0);
-        for (index, (_, json)) in envelope.items.iter().enumerate().filter(|_| !is_text) {
+        for (index, (span, json)) in envelope.items.iter().enumerate() {
+            if envelope.list.as_ref() == Some(span) && json.starts_with('"') {
+                continue; // a request may have one text in place of a list
+            }
             check_message(profile, json).map_err(|problem| ReadError::Message {
                 index,
                 format: format.as_str(),

@@ -38,7 +38,7 @@ pub fn validate(json: &str, profile: Wire) -> Vec<Violation> {
             request(value, list_name, profile, &mut found);
         }
     } else {
-        messages(&values, list_name, profile, None, &mut found);
+        messages(&values, list_name, profile, &Value::Null, &mut found);
     }
     if values.is_empty() {
         found.add("", "json", "there is nothing".to_owned());
@@ -49,8 +49,14 @@ pub fn validate(json: &str, profile: Wire) -> Vec<Violation> {
 fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) {
     let list = if value.is_array() { value } else { &value[list_name] };
     match list {
-        Value::Array(list) => messages(list, list_name, profile, value["model"].as_str(), found),
+        Value::Array(list) => messages(list, list_name, profile, value, found),
+        // Google takes one content in place of a list of one, as its own requests have it ("System instructions").
+        Value::Object(_) if profile == Wire::Gemini => {
+            messages(std::slice::from_ref(list), list_name, profile, value, found);
+        }
         Value::String(_) if profile == Wire::OpenaiResponses => {}
+        // What google-genai takes as `contents` (`ContentListUnion` of its 3.6).
+        Value::String(text) if profile == Wire::Gemini && !text.trim().is_empty() => {}
         _ => found.add(list_name, "messages", "there is no list of messages".to_owned()),
     }
     if profile == Wire::Anthropic {
@@ -77,11 +83,16 @@ fn request(value: &Value, list_name: &str, profile: Wire, found: &mut Findings) 
     }
 }
 
-fn messages(list: &[Value], list_name: &str, profile: Wire, model: Option<&str>, found: &mut Findings) {
+/// Checks the messages of `request`, which is null where they stand alone.
+fn messages(list: &[Value], list_name: &str, profile: Wire, request: &Value, found: &mut Findings) {
     match profile {
         Wire::OpenaiChat => openai_chat::check(list, list_name, found),
-        Wire::OpenaiResponses => openai_responses::check(list, list_name, found),
-        Wire::Anthropic => anthropic::check(list, list_name, model, found),
+        Wire::OpenaiResponses => {
+            let is_given = |name: &str| request.get(name).is_some_and(|value| !value.is_null());
+            let continues_stored = is_given("previous_response_id") || is_given("conversation");
+            openai_responses::check(list, list_name, continues_stored, found);
+        }
+        Wire::Anthropic => anthropic::check(list, list_name, request["model"].as_str(), found),
         Wire::Gemini => gemini::check(list, list_name, found),
     }
 }

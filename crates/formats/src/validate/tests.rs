@@ -68,6 +68,38 @@ fn openai_responses() {
     check(&user.replace("input_text", "output_text"), &["part-type"]);
     check(&user.replace("hi", ""), &["content"]);
     check(&format!("[{user},{{}}]"), &["role"]);
+    check(&format!(r#"[{user},{{"id":"msg_1"}}]"#), &[]);
+    check(&format!(r#"[{user},{{"id":"msg_1","content":"x"}}]"#), &["role"]);
+    let told = r#"{"type":"agent_message","author":"/root/a","recipient":"/root","content":[]}"#;
+    check(&format!("[{told},{call},{output}]"), &[]);
+    // What the provider has stored can be answered, once.
+    let continued = |name: &str, items: &str| format!(r#"{{"model":"m",{name},"input":[{items}]}}"#);
+    for name in [r#""previous_response_id":"r""#, r#""conversation":{"id":"c"}"#] {
+        check(&continued(name, output), &[]);
+        check(&continued(name, r#"{"type":"mcp_approval_response","approval_request_id":"a","approve":true}"#), &[]);
+        let (call, next) = (call.replace('1', "2"), output.replace('1', "2"));
+        check(&continued(name, &format!("{output},{user},{call},{next}")), &[]);
+        check(&continued(name, &format!("{output},{output}")), &["result-without-call"]);
+        check(&continued(name, &format!("{call},{next},{next}")), &["result-without-call"]);
+        check(&continued(name, &format!("{next},{call}")), &["result-without-call"]);
+        check(&continued(name, &format!("{call},{user}")), &["call-without-result"]);
+    }
+    check(&continued(r#""previous_response_id":null"#, output), &["first-user", "result-without-call"]);
+}
+
+#[test]
+fn gemini() {
+    let check = |contents: &str, expect: &[&str]| check(Wire::Gemini, &format!(r#"{{"contents":{contents}}}"#), expect);
+    check(r#"{"parts":{"text":"hi"}}"#, &[]);
+    check(r#"{"parts":[{"text":"hi"}]}"#, &[]);
+    check(r#"[{"role":"user","parts":{"text":"hi"}}]"#, &[]);
+    check(r#""hi""#, &[]);
+    check(r#"" ""#, &["messages"]);
+    check("7", &["messages"]);
+    check(r#"{"text":"hi"}"#, &["content"]);
+    check(r#"{"parts":"hi"}"#, &["content"]);
+    check(r#"[{"parts":{"text":" "}}]"#, &["content"]);
+    check(r#"[{"parts":{"functionResponse":{"name":"run","response":{}}}}]"#, &["result-without-call"]);
 }
 
 #[test]
@@ -79,7 +111,13 @@ fn anthropic() {
     check(&format!(r#"{{"system":"s","messages":[{user},{call},{result}]}}"#), &[]);
     check(&format!("[{user},{call}]"), &[]);
     check("[]", &["messages"]);
-    check(&format!("[{user},{user}]"), &["alternation"]);
+    // Neighbours of one role are one turn.
+    let said = r#"{"role":"assistant","content":"x"}"#;
+    check(&format!("[{user},{user},{said},{said},{user}]"), &[]);
+    check(&format!("[{user},{call},{said},{result}]"), &[]);
+    check(&format!("[{user},{call},{user},{result}]"), &["results-first"]);
+    check(&format!("[{user},{call},{user},{user}]"), &["call-without-result"]);
+    check(&format!("[{user},{user},{result}]"), &["result-without-call", "results-first"]);
     check(&format!("[{call},{result}]"), &["first-user"]);
     check(&format!("[{user},{call},{user}]"), &["call-without-result"]);
     let two = call.replace("}]}", r#"},{"type":"tool_use","id":"t2","name":"run","input":{}}]}"#);
@@ -91,7 +129,6 @@ fn anthropic() {
     check(&format!("[{user},{call},{result},{call}]"), &["call-id"]);
     check(&format!("[{user},{}]", call.replace("{}", "[]")), &["arguments"]);
     let system = r#"{"role":"system","content":"x"}"#;
-    let said = r#"{"role":"assistant","content":"x"}"#;
     check(&format!("[{user},{system}]"), &[]);
     check(&format!("[{user},{system},{said},{user}]"), &[]);
     check(&format!("[{user},{said},{system}]"), &["system-in-messages"]);
@@ -100,6 +137,14 @@ fn anthropic() {
     let older = format!(r#"{{"model":"claude-opus-4-5","messages":[{user},{system}]}}"#);
     check(&older, &["system-in-messages"]);
     check(&older.replace("4-5", "4-8"), &[]);
+    let effort = r#"{"role":"system","content":[],"output_config":{"effort":"low"}}"#;
+    check(&format!("[{effort},{user},{effort},{effort},{said},{effort},{user},{effort}]"), &[]);
+    check(&format!("[{user},{effort},{system},{effort},{said}]"), &[]);
+    check(&format!("[{user},{said},{effort},{system}]"), &["system-in-messages"]);
+    check(&format!("[{user},{system},{effort},{user}]"), &["system-in-messages"]);
+    check(&format!("[{user},{}]", effort.replace(r#""effort":"low""#, "")), &["content"]);
+    check(&format!("[{effort},{said}]"), &["first-user"]);
+    check(&older.replace(system, effort), &["system-in-messages", "content"]);
     check(r#"[{"role":"user","content":"  "}]"#, &["content"]);
     check(r#"[{"role":"user","content":[]}]"#, &["content"]);
     check(

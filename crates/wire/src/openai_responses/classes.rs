@@ -13,6 +13,12 @@ pub fn class_of_item(item: &Map<String, Value>) -> PartClass {
     match item.get("type").and_then(Value::as_str).unwrap_or_default() {
         "message" | "agent_message" => PartClass::Speech,
         "" if item.contains_key("role") => PartClass::Speech,
+        // A reference may leave its type out (`ItemReference` of openai-python 3.57).
+        "" if item.get("id").is_some_and(Value::is_string)
+            && item.keys().all(|name| name == "id" || name == "type") =>
+        {
+            PartClass::Configuration
+        }
         "reasoning" => PartClass::Reasoning,
         "program" => PartClass::Call,
         "item_reference" | "compaction_trigger" => PartClass::Configuration,
@@ -53,6 +59,11 @@ mod tests {
         check(json!({"type": "mcp_list_tools", "server_label": "s", "tools": []}), PartClass::Configuration);
         check(json!({"type": "mcp_approval_request", "id": "a"}), PartClass::Configuration);
         check(json!({"type": "item_reference", "id": "a"}), PartClass::Configuration);
+        check(json!({"id": "a"}), PartClass::Configuration);
+        check(json!({"type": null, "id": "a"}), PartClass::Configuration);
+        check(json!({"id": "a", "role": "user", "content": "x"}), PartClass::Speech);
+        check(json!({"id": "a", "content": "x"}), PartClass::Opaque);
+        check(json!({"id": 1}), PartClass::Opaque);
         check(json!({"type": "novelty", "text": "x"}), PartClass::Opaque);
     }
 

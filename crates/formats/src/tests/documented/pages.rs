@@ -121,6 +121,7 @@ pub(super) const PAGES: [Pages; 4] = [
             ("file_search_and_maps", "File search; Grounding with Google Maps"),
             ("computer_use", "Computer use"),
             ("parts_as_object", "Cookbook: System instructions (REST), chat"),
+            ("contents_as_text", "google-genai: contents"),
             ("content_as_object", "Cookbook: System instructions (REST)"),
         ],
     ),
