@@ -1,5 +1,6 @@
 //! Claude Code's session files.
 
+mod kinds;
 mod queue;
 #[cfg(test)]
 mod queue_tests;
@@ -11,4 +12,5 @@ pub(crate) mod tests;
 mod tree;
 pub(crate) mod write;
 
+pub(crate) use kinds::KINDS;
 pub(crate) use read::{fits, read};

@@ -1,8 +1,10 @@
 //! Gemini CLI's chats.
 
+mod kinds;
 mod read;
 mod steps;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use kinds::KINDS;
 pub(crate) use read::{fits, read};
