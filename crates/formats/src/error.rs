@@ -23,6 +23,15 @@ pub enum ReadError {
         /// A description of the content.
         seen: String,
     },
+    /// An agent wrote it whose files are not read, and are like those of another.
+    #[error(
+        "this is a session of {agent}, whose form is not read; write what was said in it as a list of messages in OpenAI's or \
+         Anthropic's form, and give that (docs/formats.md lists the formats)"
+    )]
+    Foreign {
+        /// The agent's name.
+        agent: &'static str,
+    },
     /// The content is not what the format asks for.
     #[error("not a valid {format} session: {problem}")]
     Malformed {

@@ -23,6 +23,8 @@ pub struct LoadedFile {
     pub gzip: bool,
     /// Whether the content is one JSON document.
     pub(crate) is_document: bool,
+    /// Whether the content is of the format for certain: nothing is written into a file of an agent otherwise.
+    pub(crate) is_certain: bool,
 }
 
 /// One session of a file.

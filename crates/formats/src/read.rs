@@ -3,14 +3,18 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
+use epitome_session::{Block, Content};
 use serde_json::Value;
 
 use crate::Wire;
 use crate::error::{ReadError, Warning};
+use crate::foreign::foreign_agent;
 use crate::format::Format;
 use crate::gzip::GzipReader;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
-use crate::loaded::LoadedFile;
+use crate::json::value::items;
+use crate::kinds::CountedRecords;
+use crate::loaded::{LoadedFile, LoadedSession};
 use crate::reader::{FormatReader, ReaderInput};
 use crate::readers::readers;
 use crate::requests::check_messages;
@@ -57,12 +61,22 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
             return Err(problem.take().unwrap_or(ReadError::Empty));
         }
     }
+    let foreign = foreign_agent(&probe);
+    if let (Some(agent), None) = (foreign, options.format) {
+        return Err(ReadError::Foreign { agent });
+    }
     let asked_for = |reader: &&FormatReader| options.format.is_none_or(|format| format == reader.format);
-    let fitting = readers().filter(asked_for).find(|reader| (reader.fits)(&probe));
+    let mut counted = CountedRecords::default();
+    let fitting = readers().filter(asked_for).filter(|reader| (reader.fits)(&probe)).find(|reader| {
+        counted = reader.kinds.map_or_else(CountedRecords::default, |kinds| kinds.count(&probe.shape));
+        options.format.is_some() || counted.are_mostly_known()
+    });
+    let is_certain = foreign.is_none() && fitting.is_some() && counted.are_mostly_known();
     // A format that is asked for is read by its most general reader where none says that it fits.
-    let reader = fitting
-        .or_else(|| options.format.and_then(|_| readers().rfind(asked_for)))
-        .ok_or_else(|| problem.take().or_else(|| wrong_list(&probe)).unwrap_or_else(|| unrecognised_error(&probe)))?;
+    let reader = fitting.or_else(|| options.format.and_then(|_| readers().rfind(asked_for))).ok_or_else(|| {
+        let error = problem.take().or_else(|| wrong_list(&probe));
+        error.unwrap_or_else(|| unrecognised_error(&probe, counted.unknown()))
+    })?;
     if let Some(problem) = problem.filter(|_| reader.input == ReaderInput::Values) {
         return Err(problem);
     }
@@ -73,6 +87,10 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     if sessions.is_empty() {
         return Err(ReadError::malformed(reader.format, "it holds no session"));
     }
+    if options.format.is_none() {
+        check_content(reader, &probe, &sessions)?;
+    }
+    warnings.extend(counted.warning());
     let is_document = matches!(probe.shape, Shape::Document(_));
     drop(probe);
     if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
@@ -80,7 +98,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
             format!("no message was found in it: it reads as a session of {} that nobody has spoken in", reader.format);
         warnings.push(Warning { line: None, message });
     }
-    Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document })
+    Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document, is_certain })
 }
 
 /// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest
@@ -97,6 +115,32 @@ fn decompress(bytes: &[u8], most: usize) -> Result<Vec<u8>, ReadError> {
     }
 }
 
+/// Refuses a file of which most gave nothing: something else wrote it, with a few names in common. Linear in the messages.
+fn check_content(reader: &FormatReader, probe: &Probe<'_>, sessions: &[LoadedSession]) -> Result<(), ReadError> {
+    /// So few messages tell nothing.
+    const FEW: usize = 3;
+    let has_content = |block: &Block| match &block.content {
+        Content::Text { text } => !text.trim().is_empty(),
+        Content::Opaque(_) | Content::Gone => false,
+        Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
+    };
+    let log = || sessions.iter().flat_map(|loaded| loaded.session.log());
+    let given = log().filter(|message| message.blocks.iter().any(has_content)).count();
+    // Readers of recordings keep no message without content.
+    let lists = [&probe.document, &probe.document["messages"], &probe.document["history"]];
+    let listed = lists.into_iter().map(|list| items(list).len()).max().filter(|_| reader.input == ReaderInput::Values);
+    let all = listed.unwrap_or_default().max(log().count());
+    if all <= FEW || given * 2 >= all {
+        return Ok(());
+    }
+    let problem = format!(
+        "{} of its {all} messages hold nothing that is read of this format: another program wrote it, or a version that is \
+         not known; where it is of this format, name that, and it is read with what is understood",
+        all - given
+    );
+    Err(ReadError::malformed(reader.format, problem))
+}
+
 /// What is wrong with a list of messages that were to be checked, where no reader accepts it: it is looked at as one of chat
 /// completions, which lists of plain texts are taken for.
 fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
@@ -105,7 +149,7 @@ fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
 }
 
 /// The error for input that no reader accepts.
-fn unrecognised_error(probe: &Probe<'_>) -> ReadError {
+fn unrecognised_error(probe: &Probe<'_>, not_read: Option<String>) -> ReadError {
     let hollow = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
         other => {
@@ -132,7 +176,8 @@ fn unrecognised_error(probe: &Probe<'_>) -> ReadError {
             return problem;
         }
     }
-    ReadError::Unrecognised { seen: describe(probe) }
+    let not_read = not_read.map(|problem| format!("; most of it is {problem}")).unwrap_or_default();
+    ReadError::Unrecognised { seen: describe(probe) + &not_read }
 }
 
 /// A description of an unrecognised input, for the person who gave it.

@@ -3,6 +3,7 @@
 pub(crate) use crate::error::{ReadError, Warning};
 pub(crate) use crate::format::Format;
 pub(crate) use crate::input::{Line, Probe, Shape};
+use crate::kinds::Kinds;
 pub(crate) use crate::loaded::LoadedSession;
 
 type Fits = fn(&Probe<'_>) -> bool;
@@ -18,11 +19,17 @@ pub(crate) struct FormatReader {
     pub fits: Fits,
     /// Reads the input.
     pub read: Read,
+    /// The kinds of records that the input holds, where each has one.
+    pub kinds: Option<&'static Kinds>,
 }
 
 impl FormatReader {
     pub(crate) const fn new(format: Format, input: ReaderInput, fits: Fits, read: Read) -> Self {
-        Self { format, input, fits, read }
+        Self { format, input, fits, read, kinds: None }
+    }
+
+    pub(crate) const fn of_kinds(self, kinds: &'static Kinds) -> Self {
+        Self { kinds: Some(kinds), ..self }
     }
 }
 

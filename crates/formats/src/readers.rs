@@ -10,12 +10,12 @@ use crate::{
 
 /// Recordings of agents, tried first: each has marks of its own, and no file fits two.
 const AGENTS: &[FormatReader] = &[
-    FormatReader::new(Format::Codex, Records, codex::fits, codex::read),
-    FormatReader::new(Format::ClaudeCode, Records, claude_code::fits, claude_code::read),
-    FormatReader::new(Format::Pi, Records, pi::fits, pi::read),
-    FormatReader::new(Format::CopilotCli, Values, copilot::fits, copilot::read),
+    FormatReader::new(Format::Codex, Records, codex::fits, codex::read).of_kinds(&codex::KINDS),
+    FormatReader::new(Format::ClaudeCode, Records, claude_code::fits, claude_code::read).of_kinds(&claude_code::KINDS),
+    FormatReader::new(Format::Pi, Records, pi::fits, pi::read).of_kinds(&pi::KINDS),
+    FormatReader::new(Format::CopilotCli, Values, copilot::fits, copilot::read).of_kinds(&copilot::KINDS),
     FormatReader::new(Format::Opencode, Values, opencode::fits, opencode::read),
-    FormatReader::new(Format::GeminiCli, Values, gemini_cli::fits, gemini_cli::read),
+    FormatReader::new(Format::GeminiCli, Values, gemini_cli::fits, gemini_cli::read).of_kinds(&gemini_cli::KINDS),
     FormatReader::new(Format::Cline, Values, cline::fits, cline::read),
     FormatReader::new(Format::Langgraph, Values, langgraph::fits, langgraph::read),
     FormatReader::new(Format::SweAgent, Values, swe_agent::fits, swe_agent::read),

@@ -1,5 +1,6 @@
 //! Claude Code's session files.
 
+mod kinds;
 mod queue;
 #[cfg(test)]
 mod queue_tests;
@@ -13,4 +14,5 @@ mod tree;
 mod tree_tests;
 pub(crate) mod write;
 
+pub(crate) use kinds::KINDS;
 pub(crate) use read::{fits, read};

@@ -1,9 +1,11 @@
 //! Gemini CLI's chats.
 
+mod kinds;
 mod read;
 mod saved;
 mod steps;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use kinds::KINDS;
 pub(crate) use read::{fits, read};

@@ -13,12 +13,19 @@ use super::blocks;
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::json::Object;
+use crate::json::value::items;
 use crate::reader::{Format, Line, LoadedSession, Probe, ReadError, Warning};
 use crate::time;
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     const ROLES: [&str; 5] = ["user", "assistant", "toolResult", "bashExecution", "custom"];
     let heads = heads(probe);
+    // Another agent's lines have the same frame around Anthropic's messages.
+    let is_of_anthropic =
+        |block: &serde_json::Value| matches!(block["type"].as_str(), Some("tool_use" | "tool_result"));
+    if heads.iter().any(|head| items(&head["message"]["content"]).iter().any(is_of_anthropic)) {
+        return false;
+    }
     heads.iter().any(|head| head["type"] == "session" && (head["cwd"].is_string() || head["version"].is_number()))
         || heads.iter().any(|head| {
             let in_context = head["message"]["role"].as_str().is_some_and(|role| ROLES.contains(&role));

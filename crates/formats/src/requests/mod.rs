@@ -108,6 +108,11 @@ pub(crate) fn read_sessions(
         if reader.messages.is_empty() && !envelope.items.is_empty() {
             return Err(ReadError::malformed(format, format!("session {name} holds no message with a role")));
         }
+        let (skipped, all) = (reader.skipped.len(), envelope.items.len());
+        if skipped * 2 > all {
+            let problem = format!("{skipped} of the {all} messages of session {name} are not objects with a role");
+            return Err(ReadError::malformed(format, problem));
+        }
         let mut session = Session::new();
         session.extend(reader.messages);
         if reader.left_out > 0 {

@@ -31,6 +31,11 @@ pub enum WriteError {
         "`{0}` is read and not written; openai-chat, openai-responses, anthropic, gemini, claude-code, codex and pi are written"
     )]
     NotWritable(Format),
+    /// It is not certain that the agent of this format wrote the file, and its records would stand in another agent's file.
+    #[error(
+        "the file is not certain to be of `{0}`: nothing is written into it; name another format, which makes a new file of it"
+    )]
+    Uncertain(Format),
     /// A message of the list would have to change in another way than by a shorter text.
     #[error("message {index} of the list cannot be written as a row: {problem}")]
     Row {
@@ -128,6 +133,7 @@ fn write_as(
     let own = to == loaded.format;
     match to {
         _ if own && to.is_writable() && target.is_unchanged() => Ok(loaded.bytes.to_vec()),
+        _ if own && !loaded.is_certain => Err(WriteError::Uncertain(to)),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
         Format::ClaudeCode => Ok(claude_code::write::create(&target)),
         Format::Codex if own => Ok(codex::write::append(&target)),
