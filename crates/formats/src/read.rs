@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use epitome_session::{Block, Content};
+use epitome_session::{Block, Content, Message, Origin};
 use serde_json::Value;
 
 use crate::Wire;
@@ -125,7 +125,8 @@ fn check_content(reader: &FormatReader, probe: &Probe<'_>, sessions: &[LoadedSes
         Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Media(_) => true,
     };
     let log = || sessions.iter().flat_map(|loaded| loaded.session.log());
-    let given = log().filter(|message| message.blocks.iter().any(has_content)).count();
+    let is_read = |message: &Message| message.origin == Origin::Configuration || message.blocks.iter().any(has_content);
+    let given = log().filter(|message| is_read(message)).count();
     // Readers of recordings keep no message without content.
     let lists = [&probe.document, &probe.document["messages"], &probe.document["history"]];
     let listed = lists.into_iter().map(|list| items(list).len()).max().filter(|_| reader.input == ReaderInput::Values);

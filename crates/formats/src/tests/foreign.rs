@@ -166,3 +166,11 @@ fn nothing_is_written_into_a_file_that_is_not_certain() {
     // The same frame without the head, and with the blocks of another agent.
     check(&DROID.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>(), Some(Format::Pi), false);
 }
+
+#[test]
+fn configuration_is_content() {
+    let references = r#"{"type":"item_reference","id":"msg_1"},"#.repeat(9);
+    let json = format!(r#"{{"model":"m","input":[{references}{{"role":"user","content":"Go."}}]}}"#);
+    let loaded = read(json.into(), ReadOptions::default());
+    assert!(loaded.is_ok(), "{loaded:?}");
+}
