@@ -116,6 +116,30 @@ fn a_file_stays_as_it_is_where_the_text_beside_it_is_cut() {
 }
 
 #[test]
+fn a_file_of_a_tool_stays_where_the_text_beside_it_is_cut() {
+    let input = |parts: &str| {
+        let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}"#;
+        format!(r#"[{{"role":"user","content":"a"}},{call},{{"role":"tool","tool_call_id":"c","content":{parts}}}]"#)
+    };
+    let check = |part: &str, attachments: Option<&str>, expect: &str| {
+        let input = input(&format!(r#"[{part},{{"type":"text","text":"a long text"}}]"#));
+        let loaded = load(&input);
+        let mut session = loaded.sessions[0].session.clone();
+        let kept = KeptRanges::new("a long text", std::slice::from_ref(&(0..6))).unwrap();
+        let excerpt = Excerpt { kept, marks: vec!["…".into()], attachments: attachments.map(Into::into) };
+        let changes = vec![Change::Excerpt { entry: session.view()[2].key, block: 0, excerpt }];
+        session.commit(Epoch::recorded_edits(Trigger::Manual, EditKind::Excerpt, changes, Vec::new()));
+        let written = String::from_utf8(write(&loaded, 0, &session, Format::OpenaiChat).unwrap()).unwrap();
+        assert!(written.contains(&format!(r#""tool_call_id":"c","content":{expect}}}"#)), "{written}");
+        assert_eq!(written.contains("Images from"), part.contains("image"), "{written}");
+    };
+    let address = r#"{"type":"file","file":{"filename":"a.pdf","file_url":"https://x/a.pdf"}}"#;
+    check(address, None, &format!(r#"[{{"type":"text","text":"a long…"}},{address}]"#));
+    check(address, Some("[a file]"), r#""a long…\n[a file]""#);
+    check(r#"{"type":"image_url","image_url":{"url":"https://x/a.png"}}"#, None, r#""a long…""#);
+}
+
+#[test]
 fn an_agents_file_holds_a_text_in_place_of_what_it_cannot_hold() {
     let check = |to: Format, json: &str, expect: &str| {
         let loaded = load(&format!(r#"[{{"role":"user","content":[{{"type":"text","text":"see"}},{json}]}}]"#));

@@ -43,15 +43,16 @@ fn is_configuration((_, turns): &Group<'_>) -> bool {
 /// turn and in front of one of the model's, or at the end (Anthropic's documentation of "Mid-conversation system messages").
 /// A level of effort alone may stand anywhere, and stays where it does ("Per-message effort").
 fn groups(turns: Vec<MessageToRender<'_>>) -> Vec<Group<'_>> {
-    let (mut groups, mut instructions) = (Vec::new(), Vec::new());
+    let (mut groups, mut instructions): (Vec<Group<'_>>, Vec<Group<'_>>) = (Vec::new(), Vec::new());
     for turn in turns {
         let role = role(&turn);
         if role == "system" {
             let is_alone = turn.message.origin == Origin::Configuration;
-            match instructions.iter().position(|group| !is_alone && !is_configuration(group)) {
-                Some(at) => instructions[at].1.push(turn),
-                None if is_alone && instructions.is_empty() => groups.push((role, vec![turn])),
-                None => instructions.push((role, vec![turn])),
+            // The first that waits is no level of effort alone: that waits behind instructions only.
+            match instructions.first_mut() {
+                Some((_, group)) if !is_alone => group.push(turn),
+                None if is_alone => groups.push((role, vec![turn])),
+                _ => instructions.push((role, vec![turn])),
             }
             continue;
         }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::blocks::{answer, media_of_url, opaque, system_message, user_messages, with_raw};
 use crate::json::{self, Object, ObjectWriter};
-use crate::media::{openai_part, said_sound};
+use crate::media::{is_image, openai_part, said_sound};
 
 /// The arguments that a text holds: JSON where it is an object or a list, free text otherwise.
 pub(crate) fn arguments(text: &str) -> Arguments {
@@ -102,8 +102,18 @@ fn is_empty_text(block: &Block) -> bool {
 }
 
 fn result(content: &str, call_id: CallId) -> Message {
-    let (text, attachments) = answer(blocks(content));
-    Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: false })
+    let parts = blocks(content);
+    // A file, a sound or a film of a tool's has no other place in this form than the one in which it came.
+    let has_file = |part: &Block| matches!(&part.content, Content::Media(media) if !is_image(media));
+    let is_known = |part: &Block| !matches!(part.content, Content::Opaque(_));
+    let stays = parts.iter().any(has_file) && parts.iter().all(is_known);
+    let (text, attachments) = answer(parts);
+    let mut message = Message::result("", ToolResult { call_id, name: None, text, attachments, is_error: false });
+    if stays {
+        message.blocks =
+            message.blocks.into_iter().map(|it| with_raw(it.content, Dialect::OpenaiChat, content)).collect();
+    }
+    message
 }
 
 /// The blocks of a message's content: a string, or a list of parts.

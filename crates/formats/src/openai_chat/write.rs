@@ -25,7 +25,8 @@ pub(crate) fn render(plan: Plan<'_>, source: Option<&Source<'_>>) -> RequestPart
         for turn in group {
             let recorded = turn.entry.zip(source).filter(|(_, source)| source.is_own(Wire::OpenaiChat));
             let recorded = recorded.and_then(|(entry, source)| source.object(entry)).unwrap_or_default();
-            let results = turn.message.blocks.iter().filter_map(Block::as_result);
+            let built = turn.message.blocks.iter().filter(|block| own_raw(block).is_none());
+            let results = built.filter_map(Block::as_result);
             images.extend(results.flat_map(|result| result.attachments.iter().cloned()));
             list.push(RequestItem::built(message(turn, &recorded)));
         }
@@ -146,12 +147,13 @@ fn message(turn: &MessageToRender<'_>, recorded: &Object<'_>) -> String {
         Role::Tool => recorded.text("role").unwrap_or("tool".into()),
     };
     let mut writer = ObjectWriter::new().text("role", &role);
-    if let Some(result) = message.blocks.iter().find_map(Block::as_result) {
+    if let Some((block, result)) = message.blocks.iter().find_map(|block| Some((block, block.as_result()?))) {
         if role != "function" {
             writer = writer.optional_id("tool_call_id", message.recorded_call_id.as_ref().unwrap_or(&result.call_id));
         }
         let name = result.name.as_deref().filter(|_| recorded.has("name"));
-        writer = writer.optional_field("name", name.map(quote).as_deref()).text("content", &result.text);
+        let content = own_raw(block).map_or_else(|| quote(&result.text), |raw| raw.json.to_string());
+        writer = writer.optional_field("name", name.map(quote).as_deref()).raw("content", &content);
     } else {
         writer = writer.optional_field("name", message.name.as_deref().map(quote).as_deref());
         writer = writer.raw("content", &content(message));

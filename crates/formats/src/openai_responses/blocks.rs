@@ -1,6 +1,5 @@
 //! OpenAI Responses items, which Codex rollouts hold too.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{
@@ -23,25 +22,6 @@ pub(crate) enum ResponsesItem {
     Answered(Block, Message),
     /// A message of its own: a user's, a developer's, a tool's.
     Message(Message),
-}
-
-impl ResponsesItem {
-    /// The item in a request that goes on from what the provider has stored, behind items with the calls `calls`. The result of
-    /// any other call answers one that is stored. The provider waits for it, so it stays as it came.
-    pub(crate) fn in_continued_request(self, json: &str, calls: &mut HashSet<CallId>) -> Self {
-        if let Self::Model(blocks) = &self {
-            calls.extend(blocks.iter().filter_map(|block| Some(Arc::clone(&block.as_call()?.id))));
-        }
-        let Self::Message(message) = &self else { return self };
-        let result = message.blocks.iter().find_map(Block::as_result);
-        let Some(result) = result.filter(|result| !calls.contains(&result.call_id)) else { return self };
-        if result.text.is_empty() {
-            let kind = Object::parse(json).and_then(|object| Some(object.text("type")?.into_owned()));
-            return Self::Message(configuration(json, &kind.unwrap_or_default(), Dialect::OpenaiResponses));
-        }
-        let text = with_raw(Content::Text { text: Arc::clone(&result.text) }, Dialect::OpenaiResponses, json);
-        Self::Message(Message { pinned: true, ..Message::new("", Role::User, Origin::ToolOutput, vec![text]) })
-    }
 }
 
 /// Reads an item. A string is a user's text.

@@ -1,6 +1,7 @@
 //! OpenAI's Responses, whose items Codex records too.
 
 pub(crate) mod blocks;
+mod continued;
 pub(crate) mod group;
 mod read;
 #[cfg(test)]

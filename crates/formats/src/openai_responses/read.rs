@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use epitome_session::CallId;
 use epitome_wire::PartClass;
 use epitome_wire::openai_responses::{class_of_item, continues_stored};
 use serde_json::Value;
 
 use super::blocks;
+use super::continued;
 use super::group::Grouper;
 use crate::anthropic::blocks::blocks as text_blocks;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
@@ -49,15 +49,11 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             reader.instructions(envelope, instructions, text_blocks(instructions));
         }
         let mut grouper = Grouper::default();
-        // The calls so far, where what answers none of them answers one that the provider has.
-        let mut calls: Option<HashSet<CallId>> =
-            envelope.wrapper.as_ref().filter(|wrapper| continues_stored(wrapper)).map(|_| HashSet::new());
+        let is_continued = envelope.wrapper.as_ref().is_some_and(continues_stored);
+        let mut calls = HashSet::new();
         for (span, json) in &envelope.items {
             let record = reader.record(span.clone());
-            let mut item = blocks::item(json);
-            if let Some(calls) = &mut calls {
-                item = item.in_continued_request(json, calls);
-            }
+            let item = if is_continued { continued::item(json, &mut calls) } else { blocks::item(json) };
             grouper.add(item, record, None, None);
         }
         reader.messages.extend(grouper.finish());

@@ -37,6 +37,7 @@ fn changed(raw: &RawBlock, before: &Block, after: &Block) -> Option<String> {
             let place = match raw.dialect {
                 Dialect::Anthropic if value["type"] == "tool_result" => value.get_mut("content")?,
                 Dialect::OpenaiResponses if is_clients_output(&value) => value.get_mut("output")?,
+                Dialect::OpenaiChat => &mut value, // the content
                 _ => return None,
             };
             set_text(place, &is.text)?;
