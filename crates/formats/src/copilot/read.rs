@@ -1,6 +1,7 @@
 //! Copilot CLI events: JSON lines with the compactions and their summaries. What an event means for the context is as in
 //! `processEventForState` of the program's 1.0.40, the newest version that is published as JavaScript, and in the schema of
-//! events beside it (`schemas/session-events.schema.json`).
+//! events beside it (`schemas/session-events.schema.json`); newer kinds and fields are as `@github/copilot-sdk` 1.0.14
+//! describes them.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -56,6 +57,8 @@ struct Events {
     log: SessionBuilder,
     /// What stands in front of each event.
     fronts: HashMap<String, Option<Place>>,
+    /// Bytes that events name by their id.
+    assets: HashMap<String, String>,
     /// The length of the log when a compaction started: what came since then stays.
     started: Option<u32>,
 }
@@ -80,14 +83,26 @@ impl Events {
                 }
             }
             "system.message" => system(log, id, data, at),
-            "user.message" => user(log, id, data, at),
+            "user.message" => self.user(id, data, at),
+            "session.mode_notice_delivered" => {
+                log.push_text(id, Role::User, Origin::Injected, data["content"].as_str().unwrap_or(""), at);
+            }
+            "session.binary_asset" => {
+                let (id, bytes) = (data["assetId"].as_str(), data["data"].as_str());
+                self.assets.extend(id.zip(bytes).map(|(id, bytes)| (id.to_owned(), bytes.to_owned())));
+            }
+            // The host began anew, with a message of its own where it has one.
+            "session.context_cleared" => {
+                log.compact(Trigger::Recorded, |entry| entry.message.role != Role::System, None, None);
+                log.push_text(id, Role::User, Origin::Injected, data["initialMessage"].as_str().unwrap_or(""), at);
+            }
             // The program shows a notice of a found file of instructions to the person alone.
             "system.notification" if data["kind"]["type"] != "instruction_discovered" => {
                 log.push_text(id, Role::User, Origin::Injected, data["content"].as_str().unwrap_or(""), at);
             }
             "assistant.message" => assistant(log, id, data, at),
             // What the person ran without the model is not shown to it.
-            "tool.execution_complete" if data["isUserRequested"] != true => result(log, id, data, at),
+            "tool.execution_complete" if data["isUserRequested"] != true => self.result(id, data, at),
             "session.compaction_start" => self.started = Some(log.session.log().len() as u32),
             "session.compaction_complete" => self.compacted(id, data, at),
             "session.snapshot_rewind" => {
@@ -102,6 +117,67 @@ impl Events {
             _ => {}
         }
         None
+    }
+
+    fn user(&mut self, id: &str, data: &Value, at: Option<i64>) {
+        let shown =
+            non_empty_str(&data["transformedContent"]).or_else(|| non_empty_str(&data["content"])).unwrap_or("");
+        let attachments = items(&data["attachments"]);
+        let mut blocks: Vec<Block> = text(shown).into_iter().collect();
+        // What the model was told of the files that it was not given.
+        let tagged: Vec<&str> = attachments.iter().filter_map(|one| non_empty_str(&one["taggedFilesEntry"])).collect();
+        if !tagged.is_empty() {
+            let told = Block::text(format!("<tagged_files>\n{}\n</tagged_files>", tagged.join("\n")));
+            blocks.push(Block { typed: Some(Vec::new()), ..told });
+        }
+        let is_media = |one: &&Value| {
+            one["type"] == "blob" || one["mimeType"].as_str().is_some_and(|mime| mime.starts_with("image/"))
+        };
+        blocks.extend(attachments.iter().filter(is_media).map(|one| Block::new(Content::Media(self.media(one)))));
+        let typed =
+            matches!(data["source"].as_str(), None | Some("" | "user")) && data["isAutopilotContinuation"] != true;
+        let origin = if typed { Origin::Typed } else { Origin::Injected };
+        let mut user = Message::new(id, Role::User, origin, blocks);
+        // The event has what was typed beside what the model was shown.
+        let said = data["content"].as_str().unwrap_or("").trim();
+        let place = |part: Range<usize>| Some(part.start + shown[part].find(said)?);
+        let start = speaker::typed_parts(shown).into_iter().find_map(place).filter(|_| !said.is_empty());
+        if let (Some(block), Some(start), true) = (user.blocks.first_mut(), start, typed) {
+            block.typed = Some(vec![(start..start + said.len()).into()]);
+        }
+        user.timestamp = at;
+        self.log.push(user);
+    }
+
+    /// A picture or a file, whose bytes may stand in an event of their own.
+    fn media(&self, part: &Value) -> Media {
+        let asset = || part["assetId"].as_str().and_then(|id| self.assets.get(id)).map(String::as_str);
+        let bytes = non_empty_str(&part["data"]).or_else(asset);
+        let source = bytes.map_or(MediaSource::Missing, |bytes| MediaSource::Base64(bytes.into()));
+        Media { mime: part["mimeType"].as_str().unwrap_or("").into(), name: None, source }
+    }
+
+    fn result(&mut self, id: &str, data: &Value, at: Option<i64>) {
+        let shown = match (&data["result"]["content"], &data["error"]["message"]) {
+            (Value::Null, Value::Null) if data["result"].is_null() => &data["error"],
+            (Value::Null, Value::Null) => &data["result"],
+            (Value::Null, message) => message,
+            (content, _) => content,
+        };
+        let mut payload = payload(shown);
+        payload.attachments.extend(items(&data["result"]["binaryResultsForLlm"]).iter().map(|one| self.media(one)));
+        let answer = Answer {
+            call_id: data["toolCallId"].as_str().unwrap_or(""),
+            name: data["toolName"].as_str(),
+            payload,
+            is_error: data["success"] == Value::Bool(false),
+        };
+        let mut message = self.log.answer(id, answer, at);
+        // The event says whether a person answered.
+        if data["toolTelemetry"]["properties"]["outcome"] != "answered" {
+            message.blocks.iter_mut().for_each(|block| block.typed = Some(Vec::new()));
+        }
+        self.log.push(message);
     }
 
     /// The summary takes the place of what was said before the compaction started; a step that had begun stays whole.
@@ -141,31 +217,6 @@ fn system(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
     log.push(system);
 }
 
-fn user(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
-    let shown = non_empty_str(&data["transformedContent"]).or_else(|| non_empty_str(&data["content"])).unwrap_or("");
-    let mut blocks: Vec<Block> = text(shown).into_iter().collect();
-    for attachment in items(&data["attachments"]) {
-        let mime = attachment["mimeType"].as_str().unwrap_or("");
-        if attachment["type"] == "blob" || mime.starts_with("image/") {
-            let source = non_empty_str(&attachment["data"])
-                .map_or(MediaSource::Missing, |data| MediaSource::Base64(data.into()));
-            blocks.push(Block::new(Content::Media(Media { mime: mime.into(), name: None, source })));
-        }
-    }
-    let typed = matches!(data["source"].as_str(), None | Some("" | "user"));
-    let origin = if typed { Origin::Typed } else { Origin::Injected };
-    let mut user = Message::new(id, Role::User, origin, blocks);
-    // The event has what was typed beside what the model was shown.
-    let said = data["content"].as_str().unwrap_or("").trim();
-    let place = |part: Range<usize>| Some(part.start + shown[part].find(said)?);
-    let start = speaker::typed_parts(shown).into_iter().find_map(place).filter(|_| !said.is_empty());
-    if let (Some(block), Some(start), true) = (user.blocks.first_mut(), start, typed) {
-        block.typed = Some(vec![(start..start + said.len()).into()]);
-    }
-    user.timestamp = at;
-    log.push(user);
-}
-
 fn assistant(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
     let mut blocks: Vec<Block> = Vec::new();
     blocks.extend(thinking(data["reasoningText"].as_str().unwrap_or(""), data["reasoningOpaque"].as_str()));
@@ -178,25 +229,4 @@ fn assistant(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) 
         Message::new(non_empty_str(&data["messageId"]).unwrap_or(id), Role::Assistant, Origin::Model, blocks);
     turn.timestamp = at;
     log.push(turn);
-}
-
-fn result(log: &mut SessionBuilder, id: &str, data: &Value, at: Option<i64>) {
-    let shown = match (&data["result"]["content"], &data["error"]["message"]) {
-        (Value::Null, Value::Null) if data["result"].is_null() => &data["error"],
-        (Value::Null, Value::Null) => &data["result"],
-        (Value::Null, message) => message,
-        (content, _) => content,
-    };
-    let answer = Answer {
-        call_id: data["toolCallId"].as_str().unwrap_or(""),
-        name: data["toolName"].as_str(),
-        payload: payload(shown),
-        is_error: data["success"] == Value::Bool(false),
-    };
-    let mut message = log.answer(id, answer, at);
-    // The event says whether a person answered.
-    if data["toolTelemetry"]["properties"]["outcome"] != "answered" {
-        message.blocks.iter_mut().for_each(|block| block.typed = Some(Vec::new()));
-    }
-    log.push(message);
 }

@@ -138,3 +138,28 @@ fn what_the_model_was_shown() {
         view: e1 e9 a1 e8 e10",
     );
 }
+
+#[test]
+fn what_newer_versions_write() {
+    check(
+        r#"{"type":"system.message","data":{"role":"system","content":"You help."},"id":"e1"}
+{"type":"session.binary_asset","data":{"assetId":"sha256:1","data":"QUJD","mimeType":"image/png"},"id":"e2"}
+{"type":"user.message","data":{"content":"see both","attachments":[{"type":"file","path":"/a.png","mimeType":"image/png","assetId":"sha256:1"},{"type":"file","path":"/b","taggedFilesEntry":"* /b (3 lines)"}]},"id":"e3"}
+{"type":"assistant.message","data":{"messageId":"a1","content":"","toolRequests":[{"toolCallId":"c1","name":"shot","arguments":{}}]},"id":"e4"}
+{"type":"tool.execution_complete","data":{"toolCallId":"c1","success":true,"result":{"content":"done","binaryResultsForLlm":[{"type":"image","mimeType":"image/png","data":"REVG"}]}},"id":"e5"}
+{"type":"user.message","data":{"content":"go on","isAutopilotContinuation":true},"id":"e6"}
+{"type":"session.mode_notice_delivered","data":{"mode":"plan","content":"plan mode"},"id":"e7"}
+{"type":"session.context_cleared","data":{"messagesCleared":5,"initialMessage":"new task"},"id":"e8"}"#,
+        "copilot-cli
+        = 0
+        e1 system/instructions: You help.
+        e3 user/typed: see both ⏐ <tagged_files>↵* /b (3 lines)↵</tagged_files> ⏐ <image/png base64 QUJD>
+        a1 assistant/model: shot#c1 {}
+        e5 tool/tool: shot#c1 → done<image/png base64 REVG>
+        e6 user/injected: go on
+        e7 user/injected: plan mode
+        -- Recorded -e3 -a1 -e5 -e6 -e7
+        e8 user/injected: new task
+        view: e1 e8",
+    );
+}

@@ -21,11 +21,10 @@ const SILENT: &[&str] = &["recall", "change_agent_state", "agent_state_changed",
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     let is_event = |event: &Value| {
         event["source"].is_string() && (event["action"].is_string() || event["observation"].is_string())
-            || v1::fits(event)
     };
     let is_events = |list: &Value| {
         let first = first_object(list).or_else(|| items(list).first().and_then(first_object));
-        first.is_some_and(is_event)
+        first.is_some_and(is_event) || items(list).iter().take(8).any(v1::fits)
     };
     is_events(&probe.document)
         || first_record(probe)

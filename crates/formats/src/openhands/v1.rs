@@ -13,29 +13,6 @@ use crate::recording::content::{content, payload, text};
 use crate::recording::session_builder::{Answer, SessionBuilder, summary_message};
 use crate::time;
 
-/// The kinds of event, `sdk/event` and the agent server's.
-const KINDS: [&str; 19] = [
-    "SystemPromptEvent",
-    "MessageEvent",
-    "ActionEvent",
-    "ObservationEvent",
-    "UserRejectObservation",
-    "AgentErrorEvent",
-    "Condensation",
-    "CondensationRequest",
-    "CondensationSummaryEvent",
-    "ConversationStateUpdateEvent",
-    "ConversationErrorEvent",
-    "HookExecutionEvent",
-    "LLMCompletionLogEvent",
-    "StreamingDeltaEvent",
-    "TokenEvent",
-    "PauseEvent",
-    "InterruptEvent",
-    "ACPToolCallEvent",
-    "ServerErrorEvent",
-];
-
 /// The parent of an event that begins the conversation anew (`ROOT_PARENT_ID`).
 const ROOT: &str = "__root__";
 
@@ -45,8 +22,15 @@ const REJECTED: &str = "User rejected the action";
 /// What stands in front of a result that failed.
 const FAILED: &str = "[An error occurred during execution.]";
 
+/// Whether an event is of a kind that the model is sent, or that stands at the beginning of each conversation.
 pub(super) fn fits(event: &Value) -> bool {
-    event["source"].is_string() && event["kind"].as_str().is_some_and(|kind| KINDS.contains(&kind))
+    let is_known = |kind: &str| {
+        matches!(
+            kind,
+            "SystemPromptEvent" | "MessageEvent" | "ActionEvent" | "ObservationEvent" | "UserRejectObservation"
+        ) || matches!(kind, "AgentErrorEvent" | "Condensation" | "ConversationStateUpdateEvent")
+    };
+    event["source"].is_string() && event["kind"].as_str().is_some_and(is_known)
 }
 
 pub(super) fn read<'a>(events: impl Iterator<Item = &'a Value> + Clone) -> SessionBuilder {
