@@ -7,6 +7,7 @@ pub(crate) mod corpus;
 mod damage;
 mod documented;
 mod hostile;
+mod page;
 mod pairs;
 pub(crate) mod samples;
 
