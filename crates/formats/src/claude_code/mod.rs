@@ -1,5 +1,9 @@
 //! Claude Code's session files.
 
+mod attached;
+#[cfg(test)]
+mod attached_tests;
+mod instead;
 mod queue;
 #[cfg(test)]
 mod queue_tests;
@@ -9,6 +13,7 @@ mod spoken;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tree;
+mod worded;
 pub(crate) mod write;
 
 pub(crate) use read::{fits, read};
