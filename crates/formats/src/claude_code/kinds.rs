@@ -6,7 +6,7 @@ use crate::kinds::Kinds;
 
 pub(crate) const KINDS: Kinds = Kinds {
     read: "user assistant attachment queue-operation content-replacement system/compact_boundary \
-            system/microcompact_boundary",
+            system/microcompact_boundary marble-origami-commit marble-origami-reset",
     left_out: "progress summary file-history-snapshot file-history-delta last-prompt continued-in resume-head-vouch \
             data-flow-records data-flow-incomplete derived-from api-request api-request-shape api-request-blob \
             api-request-resumed fork-context-ref frame-link custom-title ended-by-model ai-title tag relocated \

@@ -1,5 +1,9 @@
 //! Claude Code's session files.
 
+mod attached;
+#[cfg(test)]
+mod attached_tests;
+mod instead;
 mod kinds;
 mod queue;
 #[cfg(test)]
@@ -12,6 +16,7 @@ pub(crate) mod tests;
 mod tree;
 #[cfg(test)]
 mod tree_tests;
+mod worded;
 pub(crate) mod write;
 
 pub(crate) use kinds::KINDS;

@@ -62,6 +62,21 @@ pub(super) struct Leaving {
     evidence: Evidence,
 }
 
+impl Leaving {
+    fn attached(line: usize, span: Range<usize>, uuid: &str, json: String, record: &Object<'_>) -> Self {
+        Self {
+            line,
+            span,
+            uuid: uuid.to_owned(),
+            json,
+            timestamp: time_of(record),
+            is_injected: true,
+            text: String::new(),
+            evidence: Evidence::Attachment,
+        }
+    }
+}
+
 /// What says that the model was given a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Evidence {
@@ -122,14 +137,12 @@ impl Queue {
         });
     }
 
-    /// Reads an `attachment` record.
-    pub(super) fn attach(&mut self, line: usize, span: Range<usize>, uuid: &str, record: &Object<'_>) {
+    /// Reads an `attachment` record; whether it is of a queued text.
+    pub(super) fn attach(&mut self, line: usize, span: Range<usize>, uuid: &str, record: &Object<'_>) -> bool {
         self.has_attachments = true;
-        let Some(attachment) = record.object("attachment") else { return };
-        let Some(prompt) = attachment.get("prompt") else { return };
-        if attachment.text("type").as_deref() != Some("queued_command") {
-            return;
-        }
+        let Some(attachment) = record.object("attachment") else { return false };
+        let prompt = attachment.get("prompt").filter(|_| attachment.text("type").as_deref() == Some("queued_command"));
+        let Some(prompt) = prompt else { return false };
         let Queued { json, text } = Queued::new(prompt);
         let is_removed = |it: &Leaving| it.evidence != Evidence::Attachment && it.text == text;
         match self.leaving.iter().position(is_removed) {
@@ -139,16 +152,14 @@ impl Queue {
         let from = attachment.object("origin").and_then(|origin| origin.text("kind"));
         let is_prompt = attachment.text("commandMode").is_none_or(|mode| mode == "prompt");
         let is_injected = !is_prompt || attachment.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
-        self.leaving.push(Leaving {
-            line,
-            span,
-            uuid: uuid.to_owned(),
-            json,
-            timestamp: time_of(record),
-            is_injected,
-            text,
-            evidence: Evidence::Attachment,
-        });
+        let leaving = Leaving { text, is_injected, ..Leaving::attached(line, span, uuid, json, record) };
+        self.leaving.push(leaving);
+        true
+    }
+
+    /// What the host puts into the next request: the content as JSON.
+    pub(super) fn inject(&mut self, line: usize, span: Range<usize>, uuid: &str, json: String, record: &Object<'_>) {
+        self.leaving.push(Leaving::attached(line, span, uuid, json, record));
     }
 
     /// Takes out what the model is given now, in the order in which it left.

@@ -3,22 +3,22 @@
 //! Most lines are bookkeeping. What the model saw are `user` and `assistant` records outside side chains; the file's
 //! order is the conversation's. One API message is spread over several records with the same `message.id`.
 
-use std::borrow::Cow;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Change, EditKind, Epoch, Excerpt, KeptRanges, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger,
-    Usage,
+    Entry as ViewEntry, Epoch, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger, Usage,
 };
 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
 use crate::branches::Place;
+use crate::claude_code::attached::{self, Attached};
+use crate::claude_code::instead::{self, Stubs};
 use crate::claude_code::queue::Queue;
 use crate::claude_code::replaced::{GivenMessage, ReplacedView};
 use crate::claude_code::spoken;
@@ -27,8 +27,8 @@ use crate::json::{self, Object};
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 use crate::time;
 
-/// The text that Claude Code shows the model in place of a cleared result.
-const CLEARED: &str = "[Old tool result content cleared]";
+/// The model of a message that the agent made itself.
+const SYNTHETIC: &str = "<synthetic>";
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     heads(probe).iter().any(|head| {
@@ -58,6 +58,11 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
             "passed over: {count} of the messages from here on have the uuid of an earlier record, and are not copies of it"
         );
         warnings.push(Warning { line: Some(*first), message });
+    }
+    for (kind, (line, count)) in std::mem::take(&mut reader.unknown) {
+        let message =
+            format!("passed over: {count} attachments of the kind {kind}, which is not known and has no text");
+        warnings.push(Warning { line: Some(line), message });
     }
     let nothing_found = "no line is a user's or the model's message";
     let mut loaded = loaded_session(Format::ClaudeCode, reader.session, reader.records, nothing_found)?;
@@ -120,6 +125,12 @@ pub(crate) struct ClaudeCodeReader {
     queue: Queue,
     boundary: Option<Boundary>,
     copies: Option<Copies>,
+    /// What the model sees in place of results that were not read yet.
+    stubs: Stubs,
+    /// The epochs of spans that were collapsed.
+    collapsed: Vec<u32>,
+    /// The kinds of attachments that are not known: the first line and the number.
+    unknown: BTreeMap<String, (usize, usize)>,
     warnings: Vec<Warning>,
 }
 
@@ -185,6 +196,7 @@ impl ClaudeCodeReader {
         let kind = record.text("type").unwrap_or_default();
         let subtype = record.text("subtype").unwrap_or_default();
         match (&*kind, &*subtype) {
+            ("user" | "assistant", _) if is_not_sent(record) => {}
             ("user" | "assistant", _) if !is_left_out => {
                 if record.has(FIELD) && self.copies.is_some() {
                     self.copy(record);
@@ -199,11 +211,25 @@ impl ClaudeCodeReader {
             }
             // What is attached to a message that a hook kept.
             ("attachment", _) if self.is_given(record, false) => {}
-            ("attachment", _) if !is_left_out => self.queue.attach(line, span, &uuid, record),
+            ("attachment", _) if !is_left_out => self.attach(line, span, &uuid, record),
             // A helper has no queue of its own.
             ("queue-operation", _) if !self.is_side_chain => self.queue.operate(line, span, record),
             ("system", "compact_boundary") if !is_left_out => self.compacted(line, record, place),
-            ("system", "microcompact_boundary") => self.cleared(record),
+            ("system", "microcompact_boundary") => {
+                let metadata = record.object("microcompactMetadata").unwrap_or_default();
+                self.put_stubs(instead::cleared(&metadata), metadata.number("preTokens"));
+            }
+            // A local command's output is sent, unless it says that it is not.
+            ("system", "local_command") if !is_left_out && !record.is_true("isDisplayOnly") => {
+                let content = record.get("content").unwrap_or_default().to_owned();
+                self.queue.inject(line, span, &uuid, content, record);
+            }
+            ("content-replacement", _) => self.put_stubs(instead::replaced(record), None),
+            ("marble-origami-commit", _) => self.collapse(line, record),
+            ("marble-origami-reset", _) => {
+                // What an undo that does not hold leaves is as the recording had it before.
+                self.collapsed.drain(..).rev().for_each(|epoch| drop(self.session.undo(epoch)));
+            }
             _ => {}
         }
     }
@@ -303,14 +329,62 @@ impl ClaudeCodeReader {
         self.pending.push(read);
     }
 
-    /// What left the queue stands behind all results of the step in which it left, where the model was given it.
+    /// What left the queue stands behind all results of the step in which it left, where the model was given it. The agent
+    /// moves what is attached up to that step: in front of the prompt of its turn (2.1.332).
     fn give_queued(&mut self) {
+        let mut at = self.pending.iter().rposition(|message| message.role != Role::User).map_or(0, |step| step + 1);
         for given in self.queue.give() {
+            let is_attached = !given.uuid.is_empty();
             let id = if given.uuid.is_empty() { format!("queued-{}", given.line) } else { given.uuid.clone() };
             let number = self.number(given.line, given.span, Arc::from(given.uuid), None);
             for message in anthropic::messages("user", &given.json) {
                 let is_injected = self.is_side_chain || given.is_injected;
                 self.push(message, &id, number, given.timestamp, is_injected);
+                if is_attached {
+                    self.pending[at..].rotate_right(1);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    fn attach(&mut self, line: usize, span: Range<usize>, uuid: &str, record: &Object<'_>) {
+        if self.queue.attach(line, span.clone(), uuid, record) {
+            return;
+        }
+        let attachment = record.object("attachment").unwrap_or_default();
+        if attachment.text("type").as_deref() == Some("tool_results_cut") {
+            return self.put_stubs(instead::cut(&attachment), None);
+        }
+        match attached::read(record) {
+            Attached::Content(json) => self.queue.inject(line, span, uuid, json, record),
+            Attached::NotSent => {}
+            Attached::Unknown(kind) => self.unknown.entry(kind).or_insert((line, 0)).1 += 1,
+        }
+    }
+
+    /// The model sees texts in place of results from here on.
+    fn put_stubs(&mut self, stubs: Stubs, tokens_before: Option<u32>) {
+        if !stubs.is_empty() {
+            self.settle();
+            self.stubs.extend(stubs);
+            instead::put(&mut self.stubs, &mut self.session, tokens_before);
+        }
+    }
+
+    /// The model sees a summary in place of a span from here on.
+    fn collapse(&mut self, line: usize, record: &Object<'_>) {
+        self.settle();
+        let places = &self.places;
+        let is_of = |entry: &ViewEntry, uuid: &str| {
+            let is_record = |record: &u32| &*places[*record as usize].1 == uuid;
+            entry.message.id.as_str() == uuid || entry.original.records.iter().any(is_record)
+        };
+        match instead::collapse(&mut self.session, record, is_of) {
+            Some(epoch) => self.collapsed.push(epoch),
+            None => {
+                let message = "passed over: a collapsed span whose messages are not in front of it".to_owned();
+                self.warnings.push(Warning { line: Some(line), message });
             }
         }
     }
@@ -320,6 +394,9 @@ impl ClaudeCodeReader {
         self.by_message_id.clear();
         for message in self.pending.drain(..) {
             self.session.push(message);
+        }
+        if !self.stubs.is_empty() {
+            instead::put(&mut self.stubs, &mut self.session, None);
         }
     }
 
@@ -335,6 +412,7 @@ impl ClaudeCodeReader {
 
     fn compacted(&mut self, line: usize, record: &Object<'_>, place: Option<Place>) {
         self.settle();
+        self.collapsed.clear();
         match place {
             Some(place) if record.has(FIELD) => self.tree.advance_unseen(place, &self.session),
             Some(place) => self.tree.advance(place, &self.session),
@@ -394,36 +472,6 @@ impl ClaudeCodeReader {
             tokens_after: boundary.as_ref().and_then(|boundary| boundary.tokens_after),
             ..Epoch::recorded(trigger, removed, synthetics.into_iter().collect())
         });
-    }
-
-    /// A micro-compaction: the listed results are blank for the model from here on.
-    fn cleared(&mut self, record: &Object<'_>) {
-        let data = record.object("microcompactMetadata").unwrap_or_default();
-        let ids: HashSet<Cow<'_, str>> =
-            data.list("compactedToolIds").unwrap_or_default().into_iter().filter_map(json::string).collect();
-        if ids.is_empty() {
-            return;
-        }
-        self.settle();
-        let mut changes = Vec::new();
-        for entry in self.session.view() {
-            for (block, content) in entry.original.blocks.iter().enumerate() {
-                let block = block as u32;
-                let Some(result) = content.as_result() else { continue };
-                let (has_text, has_media) = (!result.text.is_empty(), !result.attachments.is_empty());
-                if ids.contains(&*result.call_id) && (has_text || has_media) && entry.excerpt(block).is_none() {
-                    let marks = if has_text { vec![Arc::from(CLEARED)] } else { Vec::new() };
-                    let attachments = has_media.then(|| Arc::from(CLEARED));
-                    let excerpt = Excerpt { kept: KeptRanges::default(), marks, attachments };
-                    changes.push(Change::Excerpt { entry: entry.key, block, excerpt });
-                }
-            }
-        }
-        if !changes.is_empty() {
-            let tokens_before = data.number("preTokens");
-            let epoch = Epoch::recorded_edits(Trigger::Recorded, EditKind::Excerpt, changes, Vec::new());
-            self.session.commit(Epoch { tokens_before, ..epoch });
-        }
     }
 
     /// Whether a record stands behind a boundary and is older: a function hook gave it, where the boundary has no summary.
@@ -495,6 +543,13 @@ impl ClaudeCodeReader {
             Copies::Given(given) => given.commit(&mut self.session),
         }
     }
+}
+
+/// Whether a message is shown to the person, and no model is given it (2.1.332): what the agent says of a request that failed,
+/// and what only stands in the transcript.
+fn is_not_sent(record: &Object<'_>) -> bool {
+    let model = || record.object("message").and_then(|message| message.text("model"));
+    record.is_true("isVirtual") || record.is_true("isApiErrorMessage") && model().as_deref() == Some(SYNTHETIC)
 }
 
 /// When a record was made, in milliseconds since 1970.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use epitome_session::{Content, EditKind, Epoch, Origin, Role, Session, Trigger};
+use epitome_session::{Content, EditKind, Epoch, Message, Origin, Role, Session, Trigger};
 
 use super::outcome;
 use crate::{Format, LoadedFile, LoadedSession, ReadOptions, Source, Wire, read, render, validate};
@@ -21,16 +21,22 @@ struct Counts {
 impl Counts {
     fn count(loaded: &LoadedFile) -> Self {
         let mut counts = Self::default();
-        loaded.sessions.iter().for_each(|of_file| counts.add(loaded.format, &of_file.session));
+        for (index, of_file) in loaded.sessions.iter().enumerate() {
+            let source = Source::new(loaded, index).unwrap();
+            let is_listed =
+                |message: &Message| loaded.format != Format::ClaudeCode || !is_of_the_host(&source, message);
+            counts.add(loaded.format, &of_file.session, is_listed);
+        }
         counts
     }
 
-    fn add(&mut self, format: Format, session: &Session) {
+    fn add(&mut self, format: Format, session: &Session, is_listed: impl Fn(&Message) -> bool) {
         self.sessions += 1;
         for message in session.log() {
             self.calls += message.calls().count() + message.text_calls.len();
             self.calls += message.blocks.iter().filter(|block| is_call_without_result(&block.content)).count();
-            if message.role == Role::User && matches!(message.origin, Origin::Typed | Origin::Injected) {
+            let is_user = message.role == Role::User && matches!(message.origin, Origin::Typed | Origin::Injected);
+            if is_user && is_listed(message) {
                 // The list counts the parts of these agents' messages.
                 let by_part = matches!(format, Format::ClaudeCode | Format::Pi);
                 self.users += if by_part { message.blocks.len() } else { 1 };
@@ -42,6 +48,14 @@ impl Counts {
         };
         self.compactions += session.journal().iter().filter(is_full).count();
     }
+}
+
+/// Whether Claude Code's host put a message there that no user's record has: the list counts records.
+fn is_of_the_host(source: &Source<'_>, message: &Message) -> bool {
+    let record = message.records.first().and_then(|record| source.record(*record)).unwrap_or_default();
+    let record: serde_json::Value = serde_json::from_str(record).unwrap_or_default();
+    let is_queued = record["attachment"]["type"] == "queued_command";
+    message.origin == Origin::Injected && !is_queued && matches!(record["type"].as_str(), Some("attachment" | "system"))
 }
 
 fn is_call_without_result(content: &Content) -> bool {
