@@ -1,8 +1,13 @@
 //! Codex's rollout files.
 
+pub(crate) mod elsewhere;
 pub(crate) mod read;
+mod replaced;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turns;
+#[cfg(test)]
+mod turns_tests;
 pub(crate) mod write;
 
 pub(crate) use read::{fits, read};

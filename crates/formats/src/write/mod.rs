@@ -31,6 +31,9 @@ pub enum WriteError {
         "`{0}` is read and not written; openai-chat, openai-responses, anthropic, gemini, claude-code, codex and pi are written"
     )]
     NotWritable(Format),
+    /// The agent would lose what stands in another file.
+    #[error("the compaction cannot be written into this file: {0}")]
+    Elsewhere(String),
     /// A message of the list would have to change in another way than by a shorter text.
     #[error("message {index} of the list cannot be written as a row: {problem}")]
     Row {
@@ -130,7 +133,10 @@ fn write_as(
         _ if own && to.is_writable() && target.is_unchanged() => Ok(loaded.bytes.to_vec()),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
         Format::ClaudeCode => Ok(claude_code::write::create(&target)),
-        Format::Codex if own => Ok(codex::write::append(&target)),
+        Format::Codex if own => match codex::elsewhere::missing_base(&loaded.bytes, target.original) {
+            Some(problem) => Err(WriteError::Elsewhere(problem)),
+            None => Ok(codex::write::append(&target)),
+        },
         Format::Codex => Ok(codex::write::create(&target)),
         Format::Pi if own => Ok(pi::write::append(&target)),
         Format::Pi => Ok(pi::write::create(&target)),
