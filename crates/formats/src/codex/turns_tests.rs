@@ -119,6 +119,20 @@ fn compactions_of_ours() {
     assert_eq!(again.sessions[0].session.view(), session.view());
     assert_eq!(again.sessions[0].session.journal(), session.journal());
 
+    // Codex resumes without what stands directly behind a rollback, unless it is a turn of its own.
+    let kinds = |rollout: &str| -> Vec<String> {
+        let loaded = load(rollout);
+        let mut session = loaded.sessions[0].session.clone();
+        compact(&mut session, "so far");
+        let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
+        assert_eq!(load(&text).sessions[0].session.view(), session.view());
+        let records = text.strip_prefix(rollout).unwrap().lines();
+        let records = records.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        records.map(|it| it["payload"]["type"].as_str().or(it["type"].as_str()).unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds(&input), ["compacted"]);
+    assert_eq!(kinds(&(input.clone() + &roll_back(1))), ["task_started", "compacted", "task_complete"]);
+
     let before = seen(&input);
     assert_eq!(seen(&(text.clone() + &roll_back(1))), before[..3], "the turn is gone, and the compaction behind it");
     let later = text + &turn("d", "D");
