@@ -47,6 +47,11 @@ impl Branches {
         self.tip.is_none() || self.way_from(parent).any(|place| Some(place) == self.tip)
     }
 
+    /// Whether `earlier` is on the way from `place` to the beginning. Linear in the places on it.
+    pub(crate) fn leads_to(&self, place: Place, earlier: Place) -> bool {
+        self.way_from(Some(place)).any(|it| it == earlier)
+    }
+
     /// Epochs that were committed since the last call were made where the conversation is.
     pub(crate) fn note_epochs(&mut self, session: &Session) {
         self.epochs.resize(session.journal().len(), self.tip);

@@ -1,9 +1,14 @@
 //! Codex's rollout files.
 
+pub(crate) mod elsewhere;
 mod kinds;
 pub(crate) mod read;
+mod replaced;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turns;
+#[cfg(test)]
+mod turns_tests;
 pub(crate) mod write;
 
 pub(crate) use kinds::KINDS;

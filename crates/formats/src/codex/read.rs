@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{
-    Entry, EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger, Usage, pair,
-};
+use epitome_session::{EntryKey, Epoch, Message, Origin, Role, Session, Trigger, Usage};
 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
-use crate::json::{Object, defined_tools};
+use crate::branches::Place;
+use crate::codex::elsewhere::{base_of, is_whole, missing_history};
+use crate::codex::replaced;
+use crate::codex::turns::Turns;
+use crate::json::{self, Object, ObjectWriter, defined_tools};
 use crate::openai_responses::blocks as responses;
 use crate::openai_responses::group::Grouper;
 use crate::reader::{Format, Line, LoadedSession, Probe, ReadError, Warning};
@@ -29,6 +31,15 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         reader.record(line, record, warnings);
     }
     reader.flush();
+    if let Some((line, base)) = reader.base.take().filter(|_| !is_whole(&reader.session)) {
+        if reader.session.log().iter().all(|message| message.origin == Origin::Instructions) {
+            return Err(ReadError::malformed(
+                Format::Codex,
+                format!("nothing was said in it; {}", missing_history(&base)),
+            ));
+        }
+        warnings.push(Warning { line: Some(line), message: missing_history(&base) });
+    }
     Ok(vec![loaded_session(
         Format::Codex,
         reader.session,
@@ -49,9 +60,14 @@ fn payload<'a>(record: &Object<'a>) -> Option<(&'a str, Object<'a>)> {
 pub(crate) struct CodexReader {
     session: Session,
     records: Vec<Range<usize>>,
+    /// The turn of each record.
+    places: Vec<Option<Place>>,
+    turns: Turns,
     grouper: Grouper,
     /// The system prompt of the session's head, which compactions do not touch.
     head: Option<EntryKey>,
+    /// The line that says in which other file the history in front of this one stands, and that file's name or its end.
+    base: Option<(usize, String)>,
 }
 
 impl CodexReader {
@@ -68,19 +84,22 @@ impl CodexReader {
         let Some((json, payload)) = payload(record) else {
             // Early versions: the item is the line.
             if matches!(&*kind, "message" | "reasoning" | "function_call" | "function_call_output") {
-                let number = self.number(line);
-                self.grouper.add(responses::item(line.json.trim()), number, None, timestamp);
+                self.item(line, line.json.trim(), timestamp);
             }
             return;
         };
-        match &*kind {
-            "session_meta" => self.head(line, &payload),
-            "response_item" => {
-                let number = self.number(line);
-                self.grouper.add(responses::item(json), number, None, timestamp);
-            }
-            "compacted" => self.compacted(line, &payload, warnings),
-            "event_msg" if payload.text("type").as_deref() == Some("token_count") => {
+        self.base = self.base.take().or_else(|| Some((line.number, base_of(&kind, &payload)?)));
+        let subtype = payload.text("type").unwrap_or_default();
+        match (&*kind, &*subtype) {
+            ("session_meta", _) => self.head(line, &payload),
+            // Codex keeps them for itself.
+            ("response_item", "ghost_snapshot") => {}
+            ("response_item", _) => self.item(line, json, timestamp),
+            ("inter_agent_communication", _) => self.item(line, &agent_message(&payload), timestamp),
+            ("compacted", _) => self.compacted(line, &payload, warnings),
+            ("event_msg", "task_started" | "turn_started") => self.turns.begin(&self.session),
+            ("event_msg", "thread_rolled_back") => self.roll_back(payload.number("num_turns").unwrap_or(0)),
+            ("event_msg", "token_count") => {
                 if let Some(usage) = payload.object("info").and_then(|info| info.object("last_token_usage")) {
                     self.grouper.usage(read_usage(&usage));
                 }
@@ -89,9 +108,24 @@ impl CodexReader {
         }
     }
 
+    fn item(&mut self, line: &Line<'_>, json: &str, timestamp: Option<i64>) {
+        let item = responses::item(json);
+        self.turns.hear(&item, &self.session);
+        let number = self.number(line);
+        self.grouper.add(item, number, None, timestamp);
+    }
+
     fn number(&mut self, line: &Line<'_>) -> u32 {
         self.records.push(span(line));
+        self.places.push(self.turns.place());
         self.records.len() as u32 - 1
+    }
+
+    fn roll_back(&mut self, count: usize) {
+        self.flush();
+        let places = &self.places;
+        let place_of = |message: &Message| *places.get(*message.records.last()? as usize)?;
+        self.turns.roll_back(count, &mut self.session, place_of);
     }
 
     fn head(&mut self, line: &Line<'_>, payload: &Object<'_>) {
@@ -127,80 +161,10 @@ impl CodexReader {
             }
             warnings.push(foreign_mark_warning(line.number));
         }
-        let summary = payload.text("message").filter(|text| !text.is_empty());
-        let wanted = match payload.list("replacement_history") {
-            Some(items) => replacement(&items),
-            None => {
-                // Early versions: the users' messages stay, and the summary follows them.
-                let users = self.session.view().iter().filter(|entry| stays_in_early_versions(entry));
-                let mut wanted: Vec<Message> = users.map(|entry| Message::clone(&entry.message)).collect();
-                let text = summary.unwrap_or_default();
-                wanted.push(Message::text("", Role::User, Origin::Summary, &*text));
-                wanted
-            }
-        };
-        let (removed, synthetics) = self.difference(wanted);
+        let wanted = replaced::wanted(payload, &self.session);
+        let (removed, synthetics) = replaced::difference(&self.session, self.head, wanted);
         self.session.commit(Epoch::recorded(Trigger::Recorded, removed, synthetics));
     }
-
-    /// The entries that leave the view, and the messages that come into it, for it to read as `wanted`. Messages that
-    /// stay are recognised by their content, in order; the messages of an earlier compaction are added anew, because no
-    /// message can be placed in front of them.
-    fn difference(&self, wanted: Vec<Message>) -> (Vec<EntryKey>, Vec<SyntheticMessage>) {
-        let view = self.session.view();
-        let epoch = self.session.next_epoch();
-        let is_head = |entry: &Entry| Some(entry.key) == self.head;
-        let may_stay = |entry: &Entry| matches!(entry.key, EntryKey::Log(_)) && !is_head(entry);
-        let mut staying: Vec<EntryKey> = Vec::new();
-        let mut synthetics: Vec<SyntheticMessage> = Vec::new();
-        let mut waiting: Vec<Message> = Vec::new();
-        let mut at = 0;
-        for message in wanted {
-            let found =
-                (at..view.len()).find(|index| may_stay(&view[*index]) && same_message(&view[*index].message, &message));
-            let Some(index) = found else {
-                waiting.push(message);
-                continue;
-            };
-            place(&mut synthetics, &mut waiting, |sequence| Position::before(view[index].position, epoch, sequence));
-            staying.push(view[index].key);
-            at = index + 1;
-        }
-        let end = self.session.log().len() as u32;
-        place(&mut synthetics, &mut waiting, |sequence| Position::at_end(end, epoch, sequence));
-        let leaves = |entry: &&Entry| !is_head(entry) && !staying.contains(&entry.key);
-        (view.iter().filter(leaves).map(|entry| entry.key).collect(), synthetics)
-    }
-}
-
-fn stays_in_early_versions(entry: &Entry) -> bool {
-    matches!((entry.message.role, entry.message.origin), (Role::User, Origin::Typed | Origin::Injected))
-}
-
-fn place(synthetics: &mut Vec<SyntheticMessage>, waiting: &mut Vec<Message>, position: impl Fn(u32) -> Position) {
-    for message in waiting.drain(..) {
-        let position = position(synthetics.len() as u32);
-        synthetics.push(SyntheticMessage { position, message: Arc::new(message) });
-    }
-}
-
-/// Whether two messages say the same, wherever they were recorded.
-fn same_message(left: &Message, right: &Message) -> bool {
-    left.role == right.role
-        && left.blocks.len() == right.blocks.len()
-        && left.blocks.iter().zip(&right.blocks).all(|(left, right)| left.content == right.content)
-}
-
-/// The messages of a replacement history.
-fn replacement(items: &[&str]) -> Vec<Message> {
-    let mut grouper = Grouper::default();
-    for json in items {
-        grouper.add(responses::item(json), 0, None, None);
-    }
-    let mut messages = grouper.finish();
-    messages.iter_mut().for_each(|message| message.records.clear());
-    pair(&mut messages);
-    messages
 }
 
 fn read_usage(usage: &Object<'_>) -> Usage {
@@ -213,8 +177,31 @@ fn read_usage(usage: &Object<'_>) -> Usage {
     }
 }
 
-/// The items of a record, as JSON text: its payload, or for early versions the record itself.
+/// The item in which Codex shows the model what another agent says, as `InterAgentCommunication::to_model_input_item` of its
+/// protocol makes it (0.169).
+fn agent_message(payload: &Object<'_>) -> String {
+    let text = |name: &str| payload.text(name).unwrap_or_default();
+    let input = |text: &str| ObjectWriter::new().text("type", "input_text").text("text", text).finish();
+    let content = match payload.get("encrypted_content") {
+        Some(encrypted) => {
+            let kind = if payload.is_true("trigger_turn") { "NEW_TASK" } else { "MESSAGE" };
+            let (recipient, author) = (text("recipient"), text("author"));
+            let head = format!("Message Type: {kind}\nTask name: {recipient}\nSender: {author}\nPayload:\n");
+            let rest =
+                ObjectWriter::new().text("type", "encrypted_content").raw("encrypted_content", encrypted).finish();
+            vec![input(&head), rest]
+        }
+        None => vec![input(&text("content"))],
+    };
+    let item = ObjectWriter::new().text("type", "agent_message").text("author", &text("author"));
+    item.text("recipient", &text("recipient")).raw("content", &json::join(&content)).finish()
+}
+
+/// The item of a record, as JSON text: its payload, or for early versions the record itself. `None` where the record is none.
 pub(crate) fn item_of(record: &str) -> Option<&str> {
     let object = Object::parse(record)?;
-    Some(object.get("payload").unwrap_or(record))
+    match object.get("payload") {
+        Some(payload) => (object.text("type").as_deref() == Some("response_item")).then_some(payload),
+        None => Some(record),
+    }
 }

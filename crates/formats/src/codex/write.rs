@@ -14,6 +14,10 @@ use crate::write::target::{Target, on_users_side, split_summary};
 pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
     let mut rollout = Rollout { lines: Lines::after(bytes, last_time(bytes)), ordinal: next_ordinal(bytes) };
+    let turn = is_rolled_back(bytes).then(|| rollout.lines.next_uuid());
+    if let Some(turn) = &turn {
+        rollout.push("event_msg", &event("task_started", turn));
+    }
     for entry in target.new_messages() {
         for item in render::response_items(&entry.message) {
             rollout.push("response_item", &item);
@@ -40,7 +44,25 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
             rollout.push("event_msg", &count);
         }
     }
+    if let Some(turn) = &turn {
+        rollout.push("event_msg", &event("task_complete", turn));
+    }
     rollout.lines.finish()
+}
+
+/// Whether no turn began since the newest rollback. Codex (0.169) takes what follows one for a part of the turn that was taken
+/// back, up to the begin of a turn: what is added there has to be a turn of its own. Reads the file's end up to that.
+fn is_rolled_back(bytes: &[u8]) -> bool {
+    let newest = newest_objects(bytes).find_map(|record| match &*record.object("payload")?.text("type")? {
+        "thread_rolled_back" => Some(true),
+        "task_started" | "turn_started" => Some(false),
+        _ => None,
+    });
+    newest.unwrap_or(false)
+}
+
+fn event(kind: &str, turn: &str) -> String {
+    ObjectWriter::new().text("type", kind).text("turn_id", turn).finish()
 }
 
 /// A new file that holds the view.

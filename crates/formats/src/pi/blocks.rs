@@ -27,10 +27,7 @@ pub(crate) fn message(object: &Object<'_>) -> Option<Message> {
             if object.is_true("excludeFromContext") {
                 return None;
             }
-            let command = object.text("command").unwrap_or_default();
-            let output = object.text("output").unwrap_or_default();
-            let text = format!("Ran `{command}`\n```\n{output}\n```");
-            Message::text("", Role::User, Origin::Injected, text)
+            Message::text("", Role::User, Origin::Injected, execution(object))
         }
         "compactionSummary" | "branchSummary" => return None,
         role @ ("system" | "developer") => system_message(role, blocks(content, None)),
@@ -38,6 +35,54 @@ pub(crate) fn message(object: &Object<'_>) -> Option<Message> {
         _ => user_message(blocks(content, None)),
     };
     Some(message)
+}
+
+/// What the model is told of a command that the person ran, as Pi says it (`core/messages.js` of its 1.5.2).
+fn execution(object: &Object<'_>) -> String {
+    let text = |name: &str| object.text(name).filter(|text| !text.is_empty());
+    let output = text("output").map_or_else(|| "(no output)".to_owned(), |output| format!("```\n{output}\n```"));
+    let mut told = format!("Ran `{}`\n{output}", text("command").unwrap_or_default());
+    match object.number::<i64>("exitCode").filter(|code| *code != 0) {
+        _ if object.is_true("cancelled") => told.push_str("\n\n(command cancelled)"),
+        Some(code) => told.push_str(&format!("\n\nCommand exited with code {code}")),
+        None => {}
+    }
+    if let Some(path) = text("fullOutputPath").filter(|_| object.is_true("truncated")) {
+        told.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+    }
+    told
+}
+
+/// A system message: the text of the whole prompt, or of what changes in it (`pi-ai/utils/text.js` of Pi 1.5.2). `None` where
+/// it changes only the tools.
+pub(super) fn instructions(object: &Object<'_>, is_first: bool) -> Option<Message> {
+    let mut blocks = blocks(object.get("content").unwrap_or_default(), None);
+    blocks.retain(|block| block.excerptable().is_none_or(|text| !text.is_empty()));
+    let sections = object.object("sections").unwrap_or_default();
+    let told = sections.fields().filter_map(|(name, json)| match json::string(json) {
+        Some(text) if is_first => Some(text.into_owned()),
+        Some(text) => Some(format!("Updated system prompt section \"{name}\":\n\n{text}")),
+        None => (!is_first).then(|| format!("Removed system prompt section \"{name}\".")),
+    });
+    let told: Vec<String> = told.collect();
+    if !told.is_empty() {
+        blocks.push(Block::text(told.join("\n\n")));
+    }
+    (!blocks.is_empty()).then(|| system_message("system", blocks))
+}
+
+/// A message with other content, all else as it is.
+pub(super) fn with_content(message: &Message, content: &str) -> Message {
+    let mut edited = Message { records: Vec::new(), ..message.clone() };
+    match message.blocks.iter().find_map(Block::as_result) {
+        Some(result) => {
+            let (text, attachments) = answer(blocks(content, None));
+            let result = ToolResult { text, attachments, ..result.clone() };
+            edited.blocks = vec![Block::new(Content::ToolResult(result))];
+        }
+        None => edited.blocks = blocks(content, (message.role == Role::Assistant).then_some(Dialect::Pi)),
+    }
+    edited
 }
 
 fn read_usage(usage: &Object<'_>) -> Usage {

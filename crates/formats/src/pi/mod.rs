@@ -5,6 +5,7 @@ mod kinds;
 pub(crate) mod read;
 #[cfg(test)]
 pub(crate) mod tests;
+mod tree;
 pub(crate) mod write;
 
 pub(crate) use kinds::KINDS;

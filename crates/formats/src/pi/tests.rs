@@ -83,3 +83,156 @@ fn an_agent_file_without_a_last_line_feed_or_summary_is_continued() {
     let again = load(&text);
     assert_eq!(view(again.sessions[0].session.view()), view(session.view()));
 }
+
+/// What the model sees behind a session of three steps and `more`, whose entries follow entry 6.
+fn seen(more: &[&str]) -> Vec<String> {
+    let said = |role: &str, text: &str| format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#);
+    let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"t","name":"read","arguments":{}}]}"#;
+    let result = r#"{"role":"toolResult","toolCallId":"t","toolName":"read","content":[{"type":"text","text":"out"}]}"#;
+    let start = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n".to_owned(),
+        record("1", "null", &said("user", "a")),
+        record("2", "\"1\"", call),
+        record("3", "\"2\"", result),
+        record("4", "\"3\"", &said("assistant", "A")),
+        record("5", "\"4\"", &said("user", "b")),
+        record("6", "\"5\"", &said("assistant", "B")),
+    ];
+    let input = start.concat() + &more.iter().map(|entry| format!("{entry}\n")).collect::<String>();
+    let loaded = load(&input);
+    assert_eq!(loaded.warnings, [], "{input}");
+    view(loaded.sessions[0].session.view()).iter().map(|text| text.split_once(": ").unwrap().1.to_owned()).collect()
+}
+
+#[test]
+fn what_pi_sends_is_the_way_from_the_newest_entry() {
+    let check = |more: &[&str], expect: &[&str]| assert_eq!(seen(more), expect, "{more:#?}");
+    let user = |id: &str, parent: &str, text: &str| {
+        let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+        record(id, &parent, &format!(r#"{{"role":"user","content":"{text}"}}"#)).trim().to_owned()
+    };
+    let all = ["a", "call(t read {})", "result(t out)", "A", "b", "B"];
+    check(&[], &all);
+    check(&[&user("7", "4", "c")], &["a", "call(t read {})", "result(t out)", "A", "c"]);
+    // A mark, a name or a change of the model says where the conversation is, and nothing else does.
+    for kind in ["label", "session_info", "model_change", "custom", "usage", "thinking_level_change"] {
+        let entry = |id: &str, parent: &str| format!(r#"{{"type":"{kind}","id":"{id}","parentId":"{parent}"}}"#);
+        check(&[&entry("7", "6")], &all);
+        check(&[&entry("7", "4")], &all[..4]);
+        check(&[&entry("7", "4"), &user("8", "7", "c"), &entry("9", "6")], &all);
+    }
+    check(&[&user("7", "", "new")], &["new"]);
+    // There and back again, past a compaction, which is undone and then holds once more.
+    let compaction =
+        r#"{"type":"compaction","id":"7","parentId":"6","summary":"S","firstKeptEntryId":"5","tokensBefore":9}"#;
+    let kept = ["S", "b", "B"];
+    check(&[compaction], &kept);
+    check(&[compaction, &user("8", "4", "c")], &["a", "call(t read {})", "result(t out)", "A", "c"]);
+    check(&[compaction, &user("8", "4", "c"), &user("9", "7", "d")], &[&kept[..], &["d"]].concat());
+    // A summary of what was left belongs to the branch that it stands on.
+    let summary = r#"{"type":"branch_summary","id":"7","parentId":"1","fromId":"6","summary":"tried"}"#;
+    check(&[summary, &user("8", "7", "c")], &["a", "tried", "c"]);
+    check(&[summary, &user("8", "7", "c"), &user("9", "6", "d")], &[&all[..], &["d"]].concat());
+    let later =
+        r#"{"type":"compaction","id":"9","parentId":"8","summary":"S","firstKeptEntryId":"7","tokensBefore":9}"#;
+    check(&[summary, &user("8", "7", "c"), later], &["S", "tried", "c"]);
+}
+
+#[test]
+fn edits_of_the_context() {
+    let check = |more: &[&str], expect: &[&str]| assert_eq!(seen(more), expect, "{more:#?}");
+    let edit = |id: &str, parent: &str, target: &str, replacement: &str| {
+        format!(
+            r#"{{"type":"context_edit","id":"{id}","parentId":"{parent}","targetId":"{target}","replacement":{replacement}}}"#
+        )
+    };
+    let content = |text: &str| format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+    check(&[&edit("7", "6", "6", "null")], &["a", "call(t read {})", "result(t out)", "A", "b"]);
+    let short = edit("7", "6", "3", &content("cut"));
+    let expect = ["a", "call(t read {})", "result(t cut)", "A", "b", "B"];
+    check(&[&short], &expect);
+    // The newest counts; a string is a text; on another branch it holds not.
+    check(
+        &[&short, &edit("8", "7", "3", r#"{"content":"less"}"#)],
+        &["a", "call(t read {})", "result(t less)", "A", "b", "B"],
+    );
+    check(
+        &[&short, &edit("8", "7", "1", &content("task"))],
+        &["task", "call(t read {})", "result(t cut)", "A", "b", "B"],
+    );
+    let label = r#"{"type":"label","id":"8","parentId":"6"}"#;
+    check(&[&short, label], &["a", "call(t read {})", "result(t out)", "A", "b", "B"]);
+    // What a compaction keeps stays edited; what it took does not come back.
+    let compaction = |first: &str| {
+        format!(
+            r#"{{"type":"compaction","id":"8","parentId":"7","summary":"S","firstKeptEntryId":"{first}","tokensBefore":9}}"#
+        )
+    };
+    check(&[&short, &compaction("2")], &["S", "call(t read {})", "result(t cut)", "A", "b", "B"]);
+    check(&[&short, &compaction("3")], &["S", "result(t cut)", "A", "b", "B"]);
+    check(&[&short, &compaction("5"), &edit("9", "8", "3", &content("x"))], &["S", "b", "B"]);
+    let unknown =
+        load(&[record("1", "null", r#"{"role":"user","content":"a"}"#), edit("2", "1", "9", "null")].concat());
+    assert_eq!(unknown.warnings.len(), 1);
+}
+
+#[test]
+fn system_messages_and_their_tools() {
+    let system = |id: &str, parent: &str, fields: &str| {
+        record(id, parent, &format!(r#"{{"role":"system","content":"",{fields}}}"#))
+    };
+    let input = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n".to_owned(),
+        system(
+            "1",
+            "null",
+            r#""sections":{"preamble":"Be good.","cwd":"<cwd>/</cwd>"},"toolsAdded":[{"name":"read"},{"name":"bash"}]"#,
+        ),
+        record("2", "\"1\"", r#"{"role":"user","content":"a"}"#),
+        system("3", "\"2\"", r#""toolsRemoved":[{"name":"read"}]"#),
+        system("4", "\"3\"", r#""sections":{"cwd":"/x","preamble":null}"#),
+    ]
+    .concat();
+    let log = [
+        "system/Instructions: Be good.\n\n<cwd>/</cwd>",
+        "user/Typed: a",
+        "system/Instructions: Updated system prompt section \"cwd\":\n\n/x\n\nRemoved system prompt section \"preamble\".",
+    ];
+    check(Format::Pi, &input, &log, &[]);
+    assert_eq!(load(&input).sessions[0].session.tools.as_deref(), Some(r#"[{"name":"bash"}]"#));
+    let compaction = r#"{"type":"compaction","id":"5","parentId":"4","summary":"S","firstKeptEntryId":"2","tokensBefore":9,"systemMessage":{"role":"system","content":"","sections":{"cwd":"/x"}}}"#;
+    check(Format::Pi, &(input + compaction), &log, &["system/Instructions: /x", "user/Summary: S", "user/Typed: a"]);
+}
+
+/// A compaction of ours copies what stays: who goes back to a copy takes back what stands behind it, and no more.
+#[test]
+fn a_way_back_to_a_copy() {
+    let user = |id: &str, parent: &str, text: &str| {
+        record(id, &format!("\"{parent}\""), &format!(r#"{{"role":"user","content":"{text}"}}"#))
+    };
+    let start = [
+        "{\"type\":\"session\",\"version\":3,\"id\":\"P\",\"cwd\":\"/\"}\n".to_owned(),
+        user("1", "", "a").replace("\"\"", "null"),
+        user("2", "1", "b"),
+        user("3", "2", "c"),
+    ]
+    .concat();
+    let loaded = load(&start);
+    let mut session = loaded.sessions[0].session.clone();
+    let first = session.view()[0].key;
+    session.commit(Epoch::recorded(Trigger::Manual, [first], Vec::new()));
+    let text = String::from_utf8(write(&loaded, 0, &session, Format::Pi).unwrap()).unwrap();
+    let copies: Vec<serde_json::Value> = text.lines().skip(5).map(|line| serde_json::from_str(line).unwrap()).collect();
+    let check = |parent: &str, expect: &[&str]| {
+        let input = text.clone() + &user("9", parent, "d");
+        assert_eq!(view(load(&input).sessions[0].session.view()), expect, "{input}");
+    };
+    check(copies[1]["id"].as_str().unwrap(), &["user/Typed: b", "user/Typed: c", "user/Typed: d"]);
+    check(copies[0]["id"].as_str().unwrap(), &["user/Typed: b", "user/Typed: d"]);
+    check("2", &["user/Typed: a", "user/Typed: b", "user/Typed: d"]);
+    // A later compaction of Pi's may keep a copy.
+    let kept = copies[1]["id"].as_str().unwrap();
+    let later =
+        format!(r#"{{"type":"compaction","id":"9","parentId":"{kept}","summary":"S","firstKeptEntryId":"{kept}"}}"#);
+    assert_eq!(view(load(&(text.clone() + &later)).sessions[0].session.view()), ["user/Summary: S", "user/Typed: c"]);
+}

@@ -71,6 +71,11 @@ fn codex() -> Vec<String> {
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Tidy up."}]}]}}),
         message("user", "Go on."),
         message("assistant", "On it goes."),
+        json!({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 1}}),
+        message("user", "Another way."),
+        json!({"type": "event_msg", "payload": {"type": "thread_rolled_back", "num_turns": 2}}),
+        json!({"type": "inter_agent_communication", "payload": {"author": "/root", "recipient": "/root/w", "content": "Look.",
+            "trigger_turn": true}}),
     ])
 }
 
@@ -90,6 +95,10 @@ fn pi() -> Vec<String> {
         entry("e6", Some("e3"), said("Another way.")),
         json!({"type": "branch_summary", "id": "e7", "parentId": "e6", "summary": "The first way was left."}),
         entry("e8", Some("e7"), user("Go on.")),
+        json!({"type": "context_edit", "id": "e9", "parentId": "e8", "targetId": "e6", "replacement": {"content": "Short."}}),
+        entry("e10", Some("e9"), said("On it goes.")),
+        entry("e11", None, json!({"role": "system", "content": "", "sections": {"preamble": "Be careful."}})),
+        entry("e12", Some("e4"), user("Once more.")),
     ])
 }
 

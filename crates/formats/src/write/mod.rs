@@ -36,6 +36,9 @@ pub enum WriteError {
         "the file is not certain to be of `{0}`: nothing is written into it; name another format, which makes a new file of it"
     )]
     Uncertain(Format),
+    /// The agent would lose what stands in another file.
+    #[error("the compaction cannot be written into this file: {0}")]
+    Elsewhere(String),
     /// A message of the list would have to change in another way than by a shorter text.
     #[error("message {index} of the list cannot be written as a row: {problem}")]
     Row {
@@ -136,7 +139,10 @@ fn write_as(
         _ if own && !loaded.is_certain => Err(WriteError::Uncertain(to)),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
         Format::ClaudeCode => Ok(claude_code::write::create(&target)),
-        Format::Codex if own => Ok(codex::write::append(&target)),
+        Format::Codex if own => match codex::elsewhere::missing_base(&loaded.bytes, target.original) {
+            Some(problem) => Err(WriteError::Elsewhere(problem)),
+            None => Ok(codex::write::append(&target)),
+        },
         Format::Codex => Ok(codex::write::create(&target)),
         Format::Pi if own => Ok(pi::write::append(&target)),
         Format::Pi => Ok(pi::write::create(&target)),

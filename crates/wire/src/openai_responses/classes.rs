@@ -21,7 +21,7 @@ pub fn class_of_item(item: &Map<String, Value>) -> PartClass {
         }
         "reasoning" => PartClass::Reasoning,
         "program" => PartClass::Call,
-        "item_reference" | "compaction_trigger" => PartClass::Configuration,
+        "item_reference" | "compaction_trigger" | "configuration_update" => PartClass::Configuration,
         kind if kind.contains("compaction") => PartClass::Compaction,
         kind if kind.ends_with("_approval_request") || kind.ends_with("_approval_response") => PartClass::Configuration,
         kind if kind.ends_with("_call") => PartClass::Call,
