@@ -36,6 +36,11 @@ pub(super) enum Attached {
     Unknown(String),
 }
 
+/// Whether a record has what the agent made of the attachment; of what holds media it has the role alone.
+pub(super) fn is_rendered(record: &Object<'_>) -> bool {
+    record.has("rendered") || record.has("renderedRole")
+}
+
 /// Reads an `attachment` record that is no queued command.
 pub(super) fn read(record: &Object<'_>) -> Attached {
     let rendered: Vec<String> =

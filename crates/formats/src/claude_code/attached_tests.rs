@@ -117,6 +117,27 @@ fn what_the_host_attaches() {
 }
 
 #[test]
+fn a_version_that_records_the_words_records_all_that_it_sends() {
+    let of = |version: &str, beside: &str, kind: &str| {
+        let fields = format!(r#""type":"{kind}","content":"{kind} by {version}""#);
+        attachment(&format!("{kind}{version}"), &format!(r#","version":"{version}"{beside}"#), &fields)
+    };
+    let words = r#","renderedRole":"user","rendered":[{"content":"words"}]"#;
+    let media = r#","renderedRole":"user""#;
+    let input = [
+        of("1", "", "news"),
+        of("2", words, "news"),
+        of("2", "", "aura"),
+        of("2", media, "sound"),
+        of("3", "", "aura"),
+    ];
+    let [first, sound, last] =
+        ["news by 1", "sound by 2", "aura by 3"].map(|text| format!("user/Injected: {}", reminder(text)));
+    let log = [&first, "user/Injected: words", &sound, &last, "user/Typed: look", CALL, RESULT, DONE];
+    check_log(Format::ClaudeCode, &turn(&input.concat(), ""), &log, &log);
+}
+
+#[test]
 fn attachments_that_are_not_known_are_told() {
     let unknown = |uuid: &str| attachment(uuid, "", r#""type":"aura","colour":7"#);
     let loaded = load(&turn(&(unknown("x") + &unknown("y")), ""));
@@ -176,6 +197,7 @@ fn what_only_the_person_is_shown() {
     check(&notice(r#","isApiErrorMessage":true,"error":"overloaded""#, "<synthetic>"), &[]);
     check(&notice(r#","isVirtual":true"#, "claude"), &[]);
     check(&record("user", "n1", r#","isVirtual":true"#, &said("shown")), &[]);
+    check(&record("user", "n1", r#","retiredByNoPersonsInput":true"#, &said("shown")), &[]);
     check(&notice("", "<synthetic>"), &["assistant/Model: API Error: 529"]);
     // The output of a local command is sent, by whatever record.
     let command = |fields: &str| {

@@ -129,6 +129,8 @@ pub(crate) struct ClaudeCodeReader {
     stubs: Stubs,
     /// The epochs of spans that were collapsed.
     collapsed: Vec<u32>,
+    /// The newest version that recorded the words of an attachment: it records them of all that it sends.
+    rendering: Option<String>,
     /// The kinds of attachments that are not known: the first line and the number.
     unknown: BTreeMap<String, (usize, usize)>,
     warnings: Vec<Warning>,
@@ -356,6 +358,12 @@ impl ClaudeCodeReader {
         if attachment.text("type").as_deref() == Some("tool_results_cut") {
             return self.put_stubs(instead::cut(&attachment), None);
         }
+        let version = record.text("version").map(|version| version.into_owned());
+        match attached::is_rendered(record) {
+            true => self.rendering = version,
+            false if version.is_some() && self.rendering == version => return,
+            false => {}
+        }
         match attached::read(record) {
             Attached::Content(json) => self.queue.inject(line, span, uuid, json, record),
             Attached::NotSent => {}
@@ -549,7 +557,8 @@ impl ClaudeCodeReader {
 /// and what only stands in the transcript.
 fn is_not_sent(record: &Object<'_>) -> bool {
     let model = || record.object("message").and_then(|message| message.text("model"));
-    record.is_true("isVirtual") || record.is_true("isApiErrorMessage") && model().as_deref() == Some(SYNTHETIC)
+    let is_of_transcript = record.is_true("isVirtual") || record.is_true("retiredByNoPersonsInput");
+    is_of_transcript || record.is_true("isApiErrorMessage") && model().as_deref() == Some(SYNTHETIC)
 }
 
 /// When a record was made, in milliseconds since 1970.
