@@ -53,6 +53,8 @@ mod tests {
         check(json!({"type": "mcp_list_tools", "server_label": "s", "tools": []}), PartClass::Configuration);
         check(json!({"type": "mcp_approval_request", "id": "a"}), PartClass::Configuration);
         check(json!({"type": "item_reference", "id": "a"}), PartClass::Configuration);
+        // Codex 0.169 keeps it in its history.
+        check(json!({"type": "configuration_update", "id": "a"}), PartClass::Configuration);
         check(json!({"type": "novelty", "text": "x"}), PartClass::Opaque);
     }
 
