@@ -201,6 +201,10 @@ impl ClaudeCodeReader {
             ("user" | "assistant", _) if is_not_sent(record) => {}
             ("user" | "assistant", _) if !is_left_out => {
                 if record.has(FIELD) && self.copies.is_some() {
+                    let of = record.object(FIELD).and_then(|mark| mark.text("copyOf"));
+                    if let (Some(of), Some(place)) = (of, place) {
+                        self.tree.copy(&of, place);
+                    }
                     self.copy(record);
                     return;
                 }

@@ -135,3 +135,26 @@ fn a_way_back_behind_a_compaction_undoes_it() {
         [(Trigger::Recorded, true)]
     );
 }
+
+/// Behind our compaction the messages that stay are written once more, and the conversation goes on from the copies.
+#[test]
+fn a_way_back_among_the_copies() {
+    let lines = ["u1 < -: one", "a1 < u1: two", "u2 < a1: three", "a2 < u2: four"];
+    let written = written(&file(&lines), &[0]);
+    let copies: Vec<serde_json::Value> = written.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let copy_of = |text: &str| {
+        let is_copy = |record: &&serde_json::Value| record["message"]["content"].to_string().contains(text);
+        copies.iter().rfind(is_copy).unwrap()["uuid"].as_str().unwrap().to_owned()
+    };
+    let going_on = |parent: &str| {
+        let next = file(&[&*format!("u9 < {parent}: next")]).replace("00:00:00", "00:01:00");
+        shown(&load(&format!("{written}{next}")))[1..].to_vec()
+    };
+    assert_eq!(going_on(&copy_of("four")), ["two", "three", "four", "next"]);
+    assert_eq!(going_on(&copy_of("two")), ["two", "next"]);
+    // An agent that runs meanwhile goes on from what is newest for it, and does not go back.
+    assert_eq!(going_on("a2"), ["two", "three", "four", "next"]);
+    // A person who does goes behind the compaction.
+    assert_eq!(going_on("u1"), ["next"]);
+    assert_eq!(going_on("u2"), ["two", "three", "next"]);
+}

@@ -64,6 +64,8 @@ mod tests {
         check(json!({"id": "a", "role": "user", "content": "x"}), PartClass::Speech);
         check(json!({"id": "a", "content": "x"}), PartClass::Opaque);
         check(json!({"id": 1}), PartClass::Opaque);
+        // Codex 0.169 keeps it in its history.
+        check(json!({"type": "configuration_update", "id": "a"}), PartClass::Configuration);
         check(json!({"type": "novelty", "text": "x"}), PartClass::Opaque);
     }
 
