@@ -20,6 +20,8 @@ pub(super) struct Tree {
     /// Where the entries stand once more: behind each compaction of our own, by their numbers.
     copied: Vec<(Place, HashMap<usize, Place>)>,
     newest_id: Option<Arc<str>>,
+    /// Whether an entry named the one in front of it.
+    is_linked: bool,
     /// The place in front of the newest entry.
     front: Option<Place>,
     /// The place in front of the newest compaction of our own. Pi at work does not see what was written meanwhile, and goes on
@@ -51,8 +53,10 @@ impl Tree {
         session: &mut Session,
         number_of: impl Fn(&Message) -> Option<usize>,
     ) {
-        let begins = entry.raw("parentId") == Some("null") && entry.has("id");
+        // Where no entry names another one, the file has no tree.
+        let begins = self.is_linked && entry.raw("parentId") == Some("null") && entry.has("id");
         let known = entry.text("parentId").and_then(|id| Some(self.by_id.get(&*id)?.1));
+        self.is_linked |= known.is_some();
         // What we wrote belongs where the conversation is, also behind what Pi wrote meanwhile.
         let is_ours = entry.has(FIELD) || known.is_some() && known == self.bypass;
         let known = if is_ours { self.branches.tip() } else { known };
