@@ -1,7 +1,7 @@
 //! The tree of a recording: agents append only, and a person who goes back begins another branch beside what was said. The
 //! live branch, which is what the agent sends, is the way from the newest record to the first.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use epitome_session::{Message, Session};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -20,6 +20,10 @@ pub(crate) struct Branches {
     epochs: Vec<Option<Place>>,
     /// The epochs that are undone because their branch was left.
     left: BTreeSet<u32>,
+    /// Where messages stand once more, by their ids: behind each compaction of ours.
+    copied: Vec<(Place, HashMap<String, Place>)>,
+    /// The place in front of the newest compaction of ours.
+    bypass: Option<Place>,
 }
 
 impl Branches {
@@ -47,9 +51,23 @@ impl Branches {
         self.tip.is_none() || self.way_from(parent).any(|place| Some(place) == self.tip)
     }
 
-    /// Whether `earlier` is on the way from `place` to the beginning. Linear in the places on it.
-    pub(crate) fn leads_to(&self, place: Place, earlier: Place) -> bool {
-        self.way_from(Some(place)).any(|it| it == earlier)
+    /// The place that a record behind `named` follows. An agent at work does not see a compaction that we wrote meanwhile, and
+    /// goes on from what is newest for it: nobody went back.
+    pub(crate) fn followed(&self, named: Place) -> Option<Place> {
+        if Some(named) == self.bypass { self.tip } else { Some(named) }
+    }
+
+    /// The newest place, which is behind `front`, is that of a compaction of ours: copies of the messages that stay follow.
+    pub(crate) fn expect_copies(&mut self, front: Option<Place>) {
+        self.bypass = front;
+        self.copied.extend(self.tip.map(|place| (place, HashMap::new())));
+    }
+
+    /// At `place` the message with the id `of` stands once more.
+    pub(crate) fn copy(&mut self, of: &str, place: Place) {
+        if let Some((_, places)) = self.copied.last_mut() {
+            places.insert(of.to_owned(), place);
+        }
     }
 
     /// Epochs that were committed since the last call were made where the conversation is.
@@ -58,13 +76,17 @@ impl Branches {
     }
 
     /// Goes to `place`, that of a record which does not go on from the live branch: what is not on the way to it leaves the
-    /// view. `place_of` says where each message was said; one without a place belongs to every branch. Linear in the
-    /// session.
+    /// view. `place_of` says where each message was said; one without a place belongs to every branch, and behind a compaction of
+    /// ours the place of its copy counts. Linear in the session.
     pub(crate) fn go_to(&mut self, place: Place, session: &mut Session, place_of: impl Fn(&Message) -> Option<Place>) {
         self.note_epochs(session);
         let way: HashSet<Place> = self.way_from(Some(place)).collect();
         let is_on_way = |at: Option<Place>| at.is_none_or(|at| way.contains(&at));
+        let copied = self.copied.iter().rev().find(|(compaction, _)| way.contains(compaction));
+        let copy_of = |message: &Message| copied?.1.get(message.id.as_str()).copied();
+        let place_of = |message: &Message| copy_of(message).or_else(|| place_of(message));
         let on_way: Vec<bool> = session.log().iter().map(|message| is_on_way(place_of(message))).collect();
+        self.bypass = None;
         // What a person undid stays undone, whichever branch it is on.
         let holds: Vec<bool> = session
             .journal()

@@ -426,7 +426,7 @@ impl ClaudeCodeReader {
         self.settle();
         self.collapsed.clear();
         match place {
-            Some(place) if record.has(FIELD) => self.tree.advance_unseen(place, &self.session),
+            Some(place) if record.has(FIELD) => self.tree.advance_to_copies(place, &self.session),
             Some(place) => self.tree.advance(place, &self.session),
             None => {}
         }

@@ -19,10 +19,6 @@ pub(super) struct Tree {
     calls: HashMap<Arc<str>, Place>,
     /// Where each answer of the API stands.
     answers: HashMap<Arc<str>, Place>,
-    /// The place in front of the newest compaction of ours: an agent at work does not see what was written meanwhile.
-    bypass: Option<Place>,
-    /// Where messages stand once more, by their ids: behind each compaction of ours.
-    copied: Vec<(Place, HashMap<Arc<str>, Place>)>,
     /// Whether a message named the record in front of it.
     is_linked: bool,
 }
@@ -75,8 +71,7 @@ impl Tree {
         // A parent in another file says nothing.
         let known = named.and_then(|uuid| self.by_uuid.get(&*uuid)).copied();
         self.is_linked |= known.is_some() && kind == Kind::Message;
-        let is_bypass = known.is_some() && known == self.bypass;
-        let known = if is_bypass { self.tip() } else { known };
+        let known = known.and_then(|place| self.branches.followed(place));
         let parent = known.or_else(|| self.tip().filter(|_| !begins || kind != Kind::Message));
         let goes_on = self.branches.goes_on(parent);
         // A part that goes on from something else is a place of its own: an answer may go on behind what was said meanwhile.
@@ -95,19 +90,16 @@ impl Tree {
         }
     }
 
-    /// A compaction at `place` that another program wrote: an agent that runs meanwhile goes on from what is newest for it,
-    /// and nobody went back.
-    pub(super) fn advance_unseen(&mut self, place: Place, session: &Session) {
-        self.bypass = self.tip();
+    /// Our own compaction stands at `place`, and the copies of what stays follow.
+    pub(super) fn advance_to_copies(&mut self, place: Place, session: &Session) {
+        let front = self.tip();
         self.advance(place, session);
-        self.copied.push((place, HashMap::new()));
+        self.branches.expect_copies(front);
     }
 
-    /// The record at `place` repeats the message with the id `of`, behind the newest compaction of ours.
+    /// See [`Branches::copy`].
     pub(super) fn copy(&mut self, of: &str, place: Place) {
-        if let Some((_, places)) = self.copied.last_mut() {
-            places.insert(Arc::from(of), place);
-        }
+        self.branches.copy(of, place);
     }
 
     /// What follows a record that is written once more, or that stays through a compaction, follows the newest place.
@@ -117,13 +109,8 @@ impl Tree {
         }
     }
 
-    /// Goes to `place`, as [`Branches::go_to`] does; a message that stands behind a compaction of ours too counts there.
+    /// See [`Branches::go_to`].
     pub(super) fn go_to(&mut self, place: Place, session: &mut Session, place_of: impl Fn(&Message) -> Option<Place>) {
-        self.bypass = None;
-        let branches = &self.branches;
-        let copied = self.copied.iter().rev().find(|(compaction, _)| branches.leads_to(place, *compaction));
-        let copied = copied.map(|(_, places)| places.clone()).unwrap_or_default();
-        let place_of = |message: &Message| copied.get(&*message.id.0).copied().or_else(|| place_of(message));
         self.branches.go_to(place, session, place_of);
     }
 }

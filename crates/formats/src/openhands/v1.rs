@@ -106,7 +106,7 @@ impl<'a> EventReader<'a> {
     fn message(&mut self, event: &Value) {
         let message = &event["llm_message"];
         if message["role"] == "assistant" {
-            return self.turn(event, &said(message, &message["content"], &message["tool_calls"]));
+            return self.turn(event, &model_message(message, &message["content"], &message["tool_calls"]));
         }
         // Another agent's words have a sender; what the agent's context adds is a message of its own.
         let is_typed = event["source"] == "user" && event["sender"].is_null();
@@ -128,7 +128,7 @@ impl<'a> EventReader<'a> {
             return;
         }
         let calls = Value::Array(batch.iter().map(|action| action["tool_call"].clone()).collect());
-        self.turn(event, &said(event, &event["thought"], &calls));
+        self.turn(event, &model_message(event, &event["thought"], &calls));
     }
 
     fn turn(&mut self, event: &Value, said: &Value) {
@@ -139,7 +139,7 @@ impl<'a> EventReader<'a> {
     }
 
     fn observation(&mut self, event: &Value) {
-        let mut shown = shown(&event["observation"]);
+        let mut shown = observation_parts(&event["observation"]);
         shown.extend_from_slice(items(&flat(&event["extended_content"])));
         let result = self.result(event, &Value::Array(shown), event["observation"]["is_error"] == true);
         self.log.push(result);
@@ -201,7 +201,7 @@ fn response(event: &Value) -> &str {
 }
 
 /// What the model said, in the roles of OpenAI's chat completions. `from` has its reasoning.
-fn said(from: &Value, content: &Value, calls: &Value) -> Value {
+fn model_message(from: &Value, content: &Value, calls: &Value) -> Value {
     let reasoned = &from["responses_reasoning_item"];
     let summary: Vec<&str> = items(&reasoned["summary"]).iter().filter_map(Value::as_str).collect();
     let mut thinking = items(&from["thinking_blocks"]).to_vec();
@@ -227,7 +227,7 @@ fn flat(parts: &Value) -> Value {
 }
 
 /// What the model was shown of an observation (`to_llm_content`; the terminal's in `openhands-tools`).
-fn shown(observation: &Value) -> Vec<Value> {
+fn observation_parts(observation: &Value) -> Vec<Value> {
     let mut parts = match flat(&observation["content"]) {
         Value::Array(parts) => parts,
         Value::Null => Vec::new(),

@@ -17,16 +17,11 @@ pub(super) struct Tree {
     places: Vec<Option<Place>>,
     /// The number and the place of each entry, by its id: a copy has the number of the entry that it is a copy of.
     by_id: HashMap<Arc<str>, (usize, Place)>,
-    /// Where the entries stand once more: behind each compaction of our own, by their numbers.
-    copied: Vec<(Place, HashMap<usize, Place>)>,
     newest_id: Option<Arc<str>>,
     /// Whether an entry named the one in front of it.
     is_linked: bool,
     /// The place in front of the newest entry.
     front: Option<Place>,
-    /// The place in front of the newest compaction of our own. Pi at work does not see what was written meanwhile, and goes on
-    /// from there: nobody went back.
-    bypass: Option<Place>,
 }
 
 impl Tree {
@@ -58,8 +53,8 @@ impl Tree {
         let known = entry.text("parentId").and_then(|id| Some(self.by_id.get(&*id)?.1));
         self.is_linked |= known.is_some();
         // What we wrote belongs where the conversation is, also behind what Pi wrote meanwhile.
-        let is_ours = entry.has(FIELD) || known.is_some() && known == self.bypass;
-        let known = if is_ours { self.branches.tip() } else { known };
+        let known =
+            if entry.has(FIELD) { self.branches.tip() } else { known.and_then(|it| self.branches.followed(it)) };
         // A parent that is not in the file says nothing.
         let parent = known.or_else(|| self.branches.tip().filter(|_| !begins));
         let is_next = parent == self.branches.tip();
@@ -75,28 +70,21 @@ impl Tree {
             self.branches.advance(place);
             return;
         }
-        self.bypass = None;
-        let (places, branches) = (&self.places, &self.branches);
-        let copied = self.copied.iter().rev().find(|(compaction, _)| branches.leads_to(place, *compaction));
-        let place_of = |message: &Message| {
-            let number = number_of(message)?;
-            copied.and_then(|(_, places)| places.get(&number).copied()).or_else(|| *places.get(number)?)
-        };
+        let places = &self.places;
+        let place_of = |message: &Message| *places.get(number_of(message)?)?;
         self.branches.go_to(place, session, place_of);
     }
 
     /// The newest entry is a compaction of our own, and copies follow.
     pub(super) fn expect_copies(&mut self) {
-        self.bypass = self.front;
-        self.copied.extend(self.branches.tip().map(|place| (place, HashMap::new())));
+        self.branches.expect_copies(self.front);
     }
 
     /// The newest entry is a copy of the one with the id `of`.
     pub(super) fn copy(&mut self, of: Option<&str>) {
-        let (Some(number), Some(place)) = (of.and_then(|id| self.number(id)), self.branches.tip()) else { return };
-        if let Some((_, places)) = self.copied.last_mut() {
-            places.insert(number, place);
-        }
+        let (Some(of), Some(place)) = (of, self.branches.tip()) else { return };
+        self.branches.copy(of, place);
+        let Some(number) = self.number(of) else { return };
         if let Some(entry) = self.newest_id.as_ref().and_then(|id| self.by_id.get_mut(id)) {
             entry.0 = number;
         }
