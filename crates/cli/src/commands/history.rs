@@ -40,7 +40,7 @@ pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> CommandResult {
         paths::display_name(&args.kept.file),
         kept.format(),
         plural(session.log().len(), "message"),
-        plural(compactions.len(), "compaction"),
+        plural(compactions.iter().filter(|entry| entry.trigger != Trigger::TakenBack).count(), "compaction"),
     );
     let width = width();
     compactions.iter().for_each(|entry| compaction(&mut page, entry, width));
@@ -56,16 +56,17 @@ fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
     let by = match (entry.origin, entry.trigger) {
         (_, Trigger::Arrival) => "cut on arrival".to_owned(),
         (_, Trigger::Clearing) => "old results cleared".to_owned(),
-        (_, Trigger::TakenBack) => "taken back by the person".to_owned(),
+        (_, Trigger::TakenBack) => "by the person, in the agent".to_owned(),
         (EpochOrigin::Engine, Trigger::Recorded) => "by epitome".to_owned(),
         (EpochOrigin::Engine, trigger) => format!("by epitome, {}", started_by(trigger)),
         (EpochOrigin::Recorded, Trigger::Recorded) => "by the agent".to_owned(),
         (EpochOrigin::Recorded, trigger) => format!("by the agent, {}", started_by(trigger)),
     };
+    let what = if entry.trigger == Trigger::TakenBack { "Taken back" } else { "Compaction" };
     let undone = if entry.undone { ", undone" } else { "" };
     let _ = writeln!(
         page,
-        "\n{STRONG}Compaction {}{STRONG:#}  {by}, after {}{undone}",
+        "\n{STRONG}{what} {}{STRONG:#}  {by}, after {}{undone}",
         entry.epoch,
         plural(entry.messages as usize, "message")
     );
