@@ -69,8 +69,8 @@ fn passage_heading(passage: &Passage, session: &Session) -> String {
         heading.push_str(" · ");
         heading.push_str(part);
     }
-    if passage.taken_back {
-        heading.push_str(" · taken back by the user, no longer part of the conversation");
+    for number in &passage.taken_back {
+        heading.push_str(&format!(" · #{number} was taken back by the user"));
     }
     match passage.in_context {
         Some(true) => heading.push_str(" · still in the context"),

@@ -10,7 +10,7 @@ use crate::handle::message_handle;
 use crate::page::{Page, Part};
 
 impl Page {
-    /// Sets for each passage whether the session's context still contains all of it, whether a person took it back, and the
+    /// Sets for each passage whether the session's context still contains all of it, what a person took back, and the
     /// handle that recalls what
     /// left: that of the compaction, else that of the message, by which [`find_by_handle`](crate::find_by_handle) finds
     /// it in the session itself (the compactions that agents record have no handles). The session has to be the one
@@ -20,7 +20,9 @@ impl Page {
         let taken_back = session.taken_back();
         for passage in &mut self.passages {
             passage.in_context = Some(passage.parts.iter().all(|part| places.holds(part)));
-            passage.taken_back = passage.parts.iter().any(|part| taken_back.contains(&part.message));
+            let messages = passage.parts.iter().map(|part| part.message);
+            passage.taken_back = messages.filter(|message| taken_back.contains(message)).collect();
+            passage.taken_back.dedup();
             // The handle of the message that names the passage precedes that of its neighbours.
             let (own, others): (Vec<&Part>, Vec<&Part>) =
                 passage.parts.iter().partition(|part| part.message == passage.number);

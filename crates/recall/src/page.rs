@@ -37,9 +37,10 @@ pub struct Passage {
     /// Whether the context still contains all of it; `None` before [`Page::locate`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_context: Option<bool>,
-    /// Whether it was said on a way that a person took back in the agent: nobody goes by it any more. See [`Page::locate`].
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub taken_back: bool,
+    /// The messages in it that a person took back in the agent, by their numbers in the log: nobody goes by them any more. See
+    /// [`Page::locate`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_back: Vec<u32>,
     /// The message that the handle was found for, by its number in the log: the one that the passage is named after where
     /// that has left, else a neighbour.
     #[serde(skip)]

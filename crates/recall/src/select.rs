@@ -290,7 +290,7 @@ impl<'a> Selection<'a> {
             file: piece.call.as_ref().and_then(|call| call.file.clone()),
             handle: None,
             in_context: None,
-            taken_back: false,
+            taken_back: Vec::new(),
             left: None,
             score: found.score,
             parts,

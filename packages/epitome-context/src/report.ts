@@ -188,8 +188,8 @@ export interface Passage {
   /** Brings back what left the context with it. */
   handle: string | null;
   in_context?: boolean;
-  /** Whether the person took it back in the agent. */
-  taken_back?: boolean;
+  /** The messages in it that the person took back in the agent, by their numbers. */
+  taken_back?: number[];
   score: number;
 }
 

@@ -53,8 +53,8 @@ fn heading(out: &mut String, hit: &Hit, width: usize) {
         let _ = write!(line, " {tool}");
     }
     let mut rest = format!("{:.2}", passage.score);
-    if passage.taken_back {
-        rest.push_str("  taken back");
+    for number in &passage.taken_back {
+        let _ = write!(rest, "  #{number} taken back");
     }
     match (&passage.handle, passage.in_context) {
         (Some(handle), _) => {

@@ -314,3 +314,36 @@ fn what_left_is_found_by_its_place_in_a_session_that_is_too_long_to_be_searched(
     "#);
     insta::assert_snapshot!(restore("0123456789ab --at 0x5").stderr.lines().next().unwrap(), @"error: invalid value '0x5' for '--at <N>': takes a message's number, such as 153 or '#153'");
 }
+
+#[test]
+fn what_was_taken_back_is_told_as_such() {
+    let line = |uuid: &str, parent: &str, role: &str, text: &str| {
+        let content =
+            if role == "user" { format!("\"{text}\"") } else { format!(r#"[{{"type":"text","text":"{text}"}}]"#) };
+        format!(
+            "{{\"parentUuid\":{parent},\"isSidechain\":false,\"sessionId\":\"S\",\"type\":\"{role}\",\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"message\":{{\"role\":\"{role}\",\"content\":{content}}}}}\n"
+        )
+    };
+    let session = [
+        line("u1", "null", "user", "Paint the gate."),
+        line("a1", "\"u1\"", "assistant", "Which colour?"),
+        line("u2", "\"a1\"", "user", "Always use vermilion."),
+        line("u3", "\"a1\"", "user", "Always use ochre."),
+        line("a2", "\"u3\"", "assistant", "It is ochre now."),
+    ];
+    let place = Place::with("session.jsonl", session.concat());
+    let history = place.run("history session.jsonl");
+    assert!(
+        history.text().contains("Taken back 0  by the person, in the agent, after 3 messages"),
+        "{}",
+        history.all()
+    );
+    assert!(history.text().contains("5 messages, 0 compactions"), "{}", history.all());
+    let found = place.run("search session.jsonl vermilion");
+    assert!(found.text().contains("#2 taken back") && !found.text().contains("#3 taken back"), "{}", found.all());
+    for told in ["brief session.jsonl", "convert session.jsonl --to openai-chat"] {
+        let ran = place.run(told);
+        let text = ran.text();
+        assert!(text.contains("ochre") && !text.contains("vermilion"), "{told}: {text}");
+    }
+}

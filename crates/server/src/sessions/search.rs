@@ -60,8 +60,8 @@ pub(crate) struct FoundPassage {
     handle: Option<Arc<str>>,
     /// Whether the context still holds all of it.
     in_context: bool,
-    /// Whether a person took it back.
-    taken_back: bool,
+    /// The messages in it that a person took back, by their numbers.
+    taken_back: Vec<u32>,
     /// The score, as a share of the best one's.
     score: f32,
 }

@@ -380,7 +380,7 @@ export interface components {
             /** Format: float */
             score: number;
             session?: string;
-            taken_back: boolean;
+            taken_back: number[];
             text: string;
             tool?: string | null;
         };

@@ -129,7 +129,7 @@ function Hit({ passage, onShow }: { passage: FoundPassage; onShow: (number: numb
           </span>
         ) : (
           <span class="place out" title="The model does not see all of it any more">
-            {passage.taken_back ? "taken back" : "out of the context"}
+            {passage.taken_back.includes(passage.number) ? "taken back" : "out of the context"}
           </span>
         )}
         <span>#{passage.number}</span>
