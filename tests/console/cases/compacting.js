@@ -140,6 +140,26 @@ async function slashCommands({ service, visit }) {
   await page.getByText("Numbers count from 0").waitFor();
 }
 
+async function enteredMeanwhile({ service, model, visit }) {
+  const { id } = await written(service);
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const field = page.getByRole("textbox", { name: /command/ });
+  model.hold();
+  await field.fill("/compact");
+  await field.press("Enter");
+  await page.locator(".bubble[data-state=running]").waitFor();
+  await field.press("Enter"); // the same once more is no second command
+  await field.fill("/undo");
+  await field.press("Enter");
+  await field.fill("Not sent yet");
+  model.release();
+  await page.locator(".bubble[data-state=undone]").waitFor();
+  await until(() => field.inputValue(), "Not sent yet");
+  assert.equal((await service.call("GET", `/v1/sessions/${id}/history`)).epochs.length, 1);
+}
+
 async function mistypedCommands({ service, visit }) {
   const { id } = await service.session(talk(1, 100));
   const here = await visit();
@@ -216,6 +236,7 @@ export const compacting = [
   ["a compaction fails and is tried again", failsAndTriesAgain],
   ["a second compaction is refused while one runs, a message waits, another page sees it", secondIsIgnored],
   ["slash commands are run and not stored", slashCommands],
+  ["what is entered while a command runs comes after it, and what is typed stays", enteredMeanwhile],
   ["a mistyped command is no message until somebody says so", mistypedCommands],
   ["a session that fits says so", nothingToDo],
   ["a session of which nothing may leave says what stays", nothingMayLeave],

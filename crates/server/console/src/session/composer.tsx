@@ -19,21 +19,32 @@ export function Composer({ session, onAppended }: Properties): VNode {
   const [text, setText] = useState("");
   const [unknown, setUnknown] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  const send = async (commands = true) => {
-    if (text.trim() === "") return;
+  const sending = useRef<string | null>(null);
+  const next = useRef<string | null>(null); // entered while `sending` was on its way
+  const send = async (typed: string, commands = true): Promise<void> => {
+    if (typed.trim() === "") return;
+    if (sending.current !== null) {
+      if (typed !== sending.current) next.current = typed;
+      return;
+    }
     // A message is in the session for good, and a mistyped command would be one.
-    const mistyped = commands ? unknownCommand(text) : null;
+    const mistyped = commands ? unknownCommand(typed) : null;
     setUnknown(mistyped);
     if (mistyped !== null) {
       action.clear();
       return;
     }
-    await action.run(async () => {
-      const answer = await client.say(session, text, commands);
-      setText("");
+    sending.current = typed;
+    const sent = await action.run(async () => {
+      const answer = await client.say(session, typed, commands);
+      setText((now) => (now === typed ? "" : now)); // a compaction takes a while, and what is typed meanwhile stays
       announce(answer.command ? answer.command.text : "Message added");
       onAppended(answer);
     });
+    sending.current = null;
+    const waiting = next.current;
+    next.current = null;
+    if (sent && waiting !== null) await send(waiting);
   };
   const addAsMessage = (
     <button
@@ -41,7 +52,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
       disabled={action.busy}
       onClick={() => {
         field.current?.focus(); // the button goes
-        void send(false);
+        void send(text, false);
       }}
     >
       Add it as a message
@@ -52,7 +63,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
       class="composer"
       onSubmit={(event) => {
         event.preventDefault();
-        void send();
+        void send(text);
       }}
     >
       {unknown !== null && (
@@ -79,7 +90,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
             onKeyDown={(event) => {
               if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
               event.preventDefault();
-              void send();
+              void send(text);
             }}
           />
         </label>
