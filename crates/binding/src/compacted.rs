@@ -54,14 +54,14 @@ impl Compacted {
             return Err(WriteError::NotWritable(to).into());
         }
         let mut session = loaded.sessions[index].session.clone();
-        let mut engine = parts.engine(&session);
+        let mut engine = parts.engine();
         let from = loaded.format;
         // The budget is for what is sent: reasoning that the output has no place for costs nothing.
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));
         let mut ledger = engine.ledger(&session);
         let tokens_of = |entry: &epitome::session::Entry| ledger.entry(entry.key).map_or(0, |tokens| tokens.total);
         let sizes = session.view().iter().map(tokens_of).collect();
-        let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
+        let tools = session.tools.as_deref().map_or(0, |tools| ledger.counter().count(tools));
         let request = parts.request(words, ledger.total(), tools)?;
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request))?;

@@ -98,7 +98,7 @@ pub fn fitter(
     bounds: &Bounds,
 ) -> Result<Fitter, Failure> {
     let options = options(parts, budget, once, bounds);
-    Ok(Fitter::with_engine(parts.live_engine(), &runtime(parts, bounds)?, profile, options))
+    Ok(Fitter::with_engine(parts.engine(), &runtime(parts, bounds)?, profile, options))
 }
 
 /// The fitter whose state these bytes are; its lists are of the format in them unless one is named.
@@ -115,7 +115,7 @@ pub fn fitter_from_state(
 ) -> Result<Fitter, Failure> {
     let profile = format.map(|name| profile_of(Some(name), None)).transpose()?;
     let options = options(parts, budget, false, bounds);
-    Ok(Fitter::from_state_with_engine(state, parts.live_engine(), &runtime(parts, bounds)?, profile, options)?)
+    Ok(Fitter::from_state_with_engine(state, parts.engine(), &runtime(parts, bounds)?, profile, options)?)
 }
 
 /// What to say where a list cannot be made to fit; `None` where it fits.

@@ -26,7 +26,7 @@ pub struct Inspection {
 impl Inspection {
     /// The contents of a session's view. Linear in it.
     pub fn measure(parts: &Parts, session: &Session, format: Format) -> Self {
-        let engine = parts.engine(session);
+        let engine = parts.engine();
         let ledger = engine.ledger(session);
         Self {
             format: format.as_str(),
@@ -41,9 +41,9 @@ impl Inspection {
 /// searched for one.
 pub fn measure_fullness(parts: &Parts, loaded: &LoadedFile, index: usize) -> Fullness {
     let session = &loaded.sessions[index].session;
-    let engine = parts.engine(session);
+    let engine = parts.engine();
     let runtime = &parts.runtime;
-    let tool_definitions = tool_definition_tokens(&engine, session);
+    let tool_definitions = tool_definition_tokens(&*engine.counter_of(session), session);
     let budget = Budget { tool_definitions, ..runtime.budget.clone() };
     let model = runtime.model.clone().or_else(|| recorded_model(loaded.format, &loaded.bytes).name);
     let tokens = engine.ledger(session).total();

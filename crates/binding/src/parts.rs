@@ -6,8 +6,8 @@ use std::sync::Arc;
 use epitome::config::Source;
 use epitome::engine::{Budget, Mode, WithoutSummary};
 use epitome::providers::RuleSummarizer;
-use epitome::strategy::{Embedder, Registry, Summarizer, TokenCounter, Value};
-use epitome::{Config, Engine, Request, Runtime, Session};
+use epitome::strategy::{Embedder, Registry, Summarizer, Value};
+use epitome::{Config, Engine, Request, Runtime};
 use serde_json::Map;
 
 use crate::{Failure, Words};
@@ -80,19 +80,8 @@ impl Parts {
         Ok(Self { runtime, registry: self.registry.clone(), has_window, summarizer, is_hosts: self.is_hosts })
     }
 
-    /// The counter for a session: the configured one, corrected by the session's usage records where that is asked for.
-    pub fn counter(&self, session: &Session) -> Arc<dyn TokenCounter> {
-        let counter = Arc::clone(&self.runtime.counter);
-        if self.runtime.calibrate { epitome::config::calibrated(counter, session) } else { counter }
-    }
-
-    /// An engine for a session.
-    pub fn engine(&self, session: &Session) -> Engine {
-        self.runtime.engine(self.counter(session), self.summarizer.clone())
-    }
-
-    /// An engine for a session that is going on: what it will hold is not known yet.
-    pub fn live_engine(&self) -> Engine {
+    /// An engine, for sessions that exist and those that are going on.
+    pub fn engine(&self) -> Engine {
         self.runtime.engine(Arc::clone(&self.runtime.counter), self.summarizer.clone())
     }
 

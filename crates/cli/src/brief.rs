@@ -4,7 +4,6 @@ use epitome::engine::{Floor, Mode, block_on};
 use epitome::session::{Content, EntryKey, Message, Origin, Role};
 use epitome::{MemoryArchive, Request, Runtime, Session, Status};
 
-use crate::counter::counter_of;
 use crate::failure::{Failure, INFEASIBLE};
 use crate::render::text::{number, plural};
 
@@ -113,7 +112,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
     };
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
     let first_missing = missing_of(&text);
-    let counter = counter_of(runtime, session);
+    let counter = epitome::engine_of(runtime).counter_of(session);
     let mut line_tokens = counter.count(&line_of(&first_missing));
     for _ in 0..LINE_TRIES {
         let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
@@ -171,7 +170,7 @@ fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
 fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, Failure> {
     let mut told = Session::new();
     told.extend(messages);
-    let engine = epitome::engine_with_counter(runtime, counter_of(runtime, &told));
+    let engine = epitome::engine_of(runtime);
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
     let mut request = Request::to_budget(tokens);

@@ -8,7 +8,6 @@ use epitome::{MemoryArchive, Request, Runtime};
 use serde::Serialize;
 
 use crate::chain::Choice;
-use crate::counter::counter_of;
 
 /// Units listed as the largest.
 const LARGEST: usize = 10;
@@ -25,7 +24,7 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// The sizes of a session's view. Linear in it.
     pub(crate) fn new(session: &Session, runtime: &Runtime) -> Self {
-        let engine = epitome::engine_with_counter(runtime, counter_of(runtime, session));
+        let engine = epitome::engine_of(runtime);
         Self { messages: session.view().len(), tokens: engine.ledger(session).total() }
     }
 }
@@ -89,7 +88,7 @@ pub(crate) struct Census {
 impl Census {
     /// The census of a session's view. Linear in it.
     pub(crate) fn new(session: &Session, runtime: &Runtime) -> Self {
-        let engine = epitome::engine_with_counter(runtime, counter_of(runtime, session));
+        let engine = epitome::engine_of(runtime);
         let ledger = engine.ledger(session);
         let mut contents = Contents::measure(&engine, session, &ledger);
         let mut units = UnitSize::measure(session, &counts(session, &ledger));

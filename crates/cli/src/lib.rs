@@ -15,7 +15,6 @@ mod chain;
 mod commands;
 mod configuration;
 mod context_output;
-mod counter;
 mod emit;
 mod failure;
 #[cfg(feature = "service")]

@@ -22,7 +22,6 @@
 mod agents;
 pub mod amount;
 mod budget;
-mod calibrate;
 mod chains;
 mod channels;
 mod check;
@@ -49,7 +48,6 @@ mod template;
 mod thresholds;
 mod values;
 
-pub use calibrate::calibrated;
 pub use check::unknown_strategy;
 pub use config::Config;
 pub use effective::EffectiveValue;

@@ -9,6 +9,7 @@ use epitome_engine::{
 };
 use epitome_providers::chat::ChatModel;
 use epitome_strategy::{Embedder, Lexicon, Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens, Value};
+use epitome_tokens::{BY_MODEL, CounterError, ModelCounter};
 use serde_json::Map;
 
 use crate::check::{of_one, unknown_strategy};
@@ -46,11 +47,8 @@ pub struct Runtime {
     /// The strategy that clears old results below the thresholds, where `[live] clear_tokens` asks for it:
     /// `tool-results` with its settings, but for old results alone.
     pub clearing: Option<Arc<dyn Strategy>>,
-    /// The token counter.
+    /// The token counter: that of the configuration, or one that stands for each session's own.
     pub counter: Arc<dyn TokenCounter>,
-    /// Whether [`counter`](Self::counter) is to be corrected by a session's usage records, see
-    /// [`calibrated`](crate::calibrated).
-    pub calibrate: bool,
     /// The messages that must stay verbatim.
     pub pins: Pins,
     /// Whether the texts in place of removed ones name their handle, and the tool that looks it up.
@@ -114,7 +112,8 @@ impl Config {
     pub fn build(&self, registry: &Registry) -> Result<Runtime, ConfigErrors> {
         ConfigErrors::check(of_one(self, registry))?;
         let registry = &self.registry(registry);
-        let counter = epitome_tokens::by_name(&self.tables.counter.name.0).map_err(|error| {
+        let model = Some(self.tables.budget.model.as_str()).filter(|model| !model.is_empty());
+        let counter = counter_of(&self.tables.counter.name.0, model).map_err(|error| {
             ConfigErrors::from_problems(vec![Problem::new(self.sources.place("counter.name"), error.to_string())])
         })?;
         let (embedder, writer) = match (embeddings::embedder(self), summarizer::writer(self)) {
@@ -142,12 +141,11 @@ impl Config {
         let mode = self.tables.select.mode;
         Ok(Runtime {
             budget: self.budget(),
-            model: Some(self.tables.budget.model.clone()).filter(|model| !model.is_empty()),
+            model: model.map(str::to_owned),
             triggers: Triggers::from(&self.tables.triggers),
             clearing,
             live: LiveSettings::from(&self.tables.live),
             counter,
-            calibrate: self.tables.counter.calibrate,
             pins: Pins {
                 original_task: self.tables.pins.original_task,
                 last_rounds: self.tables.pins.last_rounds,
@@ -189,6 +187,14 @@ impl Config {
             named,
             strategies,
         })
+    }
+}
+
+/// The counter that a configuration names, for sessions that go on with `model`.
+fn counter_of(name: &str, model: Option<&str>) -> Result<Arc<dyn TokenCounter>, CounterError> {
+    match name {
+        BY_MODEL => Ok(Arc::new(ModelCounter::new(model)?)),
+        name => epitome_tokens::by_name(name),
     }
 }
 

@@ -31,12 +31,10 @@ settings! {
 settings! {
     /// `[counter]`: how tokens are counted.
     pub struct CounterTable {
-        /// The counter: `o200k_base` and `cl100k_base` are exact for OpenAI's models, `weighted`, `two-ratio`, `halves`
-        /// and `quarters` are estimates.
-        name: CounterName = CounterName("o200k_base".to_owned()), is common;
-        /// Whether the counter is corrected by what the provider reported for the requests of the session, where the
-        /// session records that.
-        calibrate: bool = false;
+        /// The counter: `model` counts as the session's model does, exactly where its vocabulary is public and else by what
+        /// its family spends, corrected by what the provider reported for the session's requests; `o200k_base` and
+        /// `cl100k_base` are OpenAI's, `weighted`, `two-ratio`, `halves` and `quarters` estimates by the characters.
+        name: CounterName = CounterName("model".to_owned()), is common;
     }
 }
 

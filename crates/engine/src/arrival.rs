@@ -85,7 +85,7 @@ impl Engine {
             return Ok(None);
         }
         let never = Cancellation::never();
-        let context = self.context(session, language(session.view()), &never);
+        let context = self.context(session, ledger, language(session.view()), &never);
         let working = WorkingView::from_session(session, newest, tokens, &self.pins);
         let mut editor = Editor::new(working, &context, archive);
         let layout = editor.layout();

@@ -28,7 +28,7 @@ impl Engine {
     ) -> Result<Option<Arrival>, EngineError> {
         let refused = |refusal: Refusal| EngineError::Refused(refusal.to_string());
         let never = Cancellation::never();
-        let context = self.context(session, language(session.view()), &never);
+        let context = self.context(session, ledger, language(session.view()), &never);
         let start = working(session, ledger, &self.pins);
         let mut goal = Goal {
             current: start.total,

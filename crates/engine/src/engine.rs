@@ -24,12 +24,13 @@ use crate::run::Runner;
 use crate::select::{SelectSettings, SelectedKind, route_verdict};
 use crate::status::Status;
 use crate::tournament::{one_or_retries, tournament};
+use crate::usage::corrected;
 use crate::working::WorkingView;
 
 /// The engine: services, chains and pins. It holds no session; one engine serves many.
 #[derive(Debug, Clone)]
 pub struct Engine {
-    /// Counts tokens; budgets are met by its figures.
+    /// Counts tokens, or chooses who does for a session, see [`counter_of`](Self::counter_of); budgets are met by its figures.
     pub counter: Arc<dyn TokenCounter>,
     /// Detects a session's kind of task.
     pub detector: Arc<dyn TaskDetector>,
@@ -113,14 +114,28 @@ impl Engine {
         }
     }
 
+    /// Returns the counter for a session: [`counter`](Self::counter), which may choose by the session's model, corrected by
+    /// what the provider counted for its newest requests. Counts what at most 64 requests grew by.
+    pub fn counter_of(&self, session: &Session) -> Arc<dyn TokenCounter> {
+        match self.counter.of_model(session.model.as_deref()) {
+            Some(base) => corrected(base, session),
+            None => Arc::clone(&self.counter),
+        }
+    }
+
     /// Counts the view of a session and returns the ledger. Linear in the view.
     pub fn ledger(&self, session: &Session) -> Ledger {
-        Ledger::new(Arc::clone(&self.counter), self.sent.clone(), session)
+        Ledger::new(self.counter_of(session), self.sent.clone(), session)
+    }
+
+    /// Returns a ledger that counts as the session's does and holds nothing.
+    pub fn empty_ledger(&self, session: &Session) -> Ledger {
+        Ledger::new(self.counter_of(session), self.sent.clone(), &Session::new())
     }
 
     /// Counts as [`ledger`](Self::ledger) does; [`EngineError::Cancelled`] where the work is given up.
     pub fn ledger_unless(&self, cancellation: &Cancellation, session: &Session) -> Result<Ledger, EngineError> {
-        Ledger::count_unless_cancelled(cancellation, Arc::clone(&self.counter), self.sent.clone(), session)
+        Ledger::count_unless_cancelled(cancellation, self.counter_of(session), self.sent.clone(), session)
             .ok_or(EngineError::Cancelled)
     }
 
@@ -137,7 +152,7 @@ impl Engine {
     pub fn detect(&self, session: &Session, ledger: &Ledger) -> Verdict {
         let working = working(session, ledger, &self.pins);
         let never = Cancellation::never();
-        let context = self.context(session, language(session.view()), &never);
+        let context = self.context(session, ledger, language(session.view()), &never);
         self.verdict(&working, &context)
     }
 
@@ -193,7 +208,7 @@ impl Engine {
             memories: &request.memories,
             observer: request.observer.as_deref(),
             unsent_messages: request.unsent_messages,
-            ..self.context(session, language, &request.cancellation)
+            ..self.context(session, ledger, language, &request.cancellation)
         };
         let mut start = working(session, ledger, &self.pins);
         start.host = request.host;
@@ -202,7 +217,8 @@ impl Engine {
         let selected = self.select_kind(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: self.clock.microseconds_since(detecting), ..Timings::default() };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
-        let fits = guard::idempotence(start.total, request.target).filter(|_| self.guards.on(Guard::Idempotence));
+        let fits = guard::idempotence(start.total, within(request.target, context.counter))
+            .filter(|_| self.guards.on(Guard::Idempotence));
         // No strategy is asked and no model paid where too little can be gained.
         let is_vain = is_vain(&start, &self.pins, request).then_some(Status::NoChange);
         let attempt = match fits.or(is_vain) {
@@ -280,11 +296,12 @@ impl Engine {
     pub(crate) fn context<'a>(
         &'a self,
         session: &'a Session,
+        ledger: &'a Ledger,
         language: Language,
         cancellation: &'a Cancellation,
     ) -> Context<'a> {
         Context {
-            counter: &*self.counter,
+            counter: &**ledger.counter(),
             pins: &self.pins,
             language,
             summary_role: self.summary_role,
@@ -331,6 +348,11 @@ pub(crate) fn working(session: &Session, ledger: &Ledger, pins: &Pins) -> Workin
     WorkingView::new(session, tokens, pins)
 }
 
+/// Returns the figure that `counter` may give for `most` tokens of the provider's, see [`TokenCounter::margin`].
+fn within(most: Tokens, counter: &dyn TokenCounter) -> Tokens {
+    (f64::from(most) / (1.0 + counter.margin().max(0.0))) as Tokens
+}
+
 /// Returns the goal that the strategies of a chain are asked to reach.
 fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: TaskKind) -> Goal {
     let newest = crate::focus::newest(start.entries());
@@ -338,7 +360,7 @@ fn goal(context: &Context<'_>, start: &WorkingView, request: &Request, task: Tas
     let limit = request.limit.max(request.target);
     Goal {
         current: start.total,
-        target: request.target,
+        target: within(request.target, context.counter),
         limit,
         window: request.window.unwrap_or(limit),
         max_summary_tokens: context.max_summary_tokens,

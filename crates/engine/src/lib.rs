@@ -43,6 +43,7 @@ mod summaries;
 mod tournament;
 mod triggers;
 mod trim;
+mod usage;
 mod wording;
 mod working;
 mod yields;
@@ -65,3 +66,4 @@ pub use request::{Chain, Chains, MemoryNote, Pins, Request, SummaryRole, Without
 pub use select::SelectSettings;
 pub use status::Status;
 pub use triggers::{Triggers, Watch};
+pub use usage::{has_usage, learned_of, learned_requests};

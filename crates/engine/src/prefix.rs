@@ -89,7 +89,7 @@ impl Engine {
             return Ok(false);
         };
         let never = Cancellation::never();
-        let context = self.context(session, language(session.view()), &never);
+        let context = self.context(session, ledger, language(session.view()), &never);
         let mut editor = Editor::new(working(session, ledger, &self.pins), &context, archive);
         editor.strip_thinking_behind(first).map_err(|refusal| EngineError::Refused(refusal.to_string()))?;
         let mut working = editor.working;

@@ -81,19 +81,13 @@ pub use epitome_strategy::{Registry, Strategy};
 use std::sync::Arc;
 
 use epitome_config::OnProgress;
-use epitome_strategy::TokenCounter;
 
 /// The engine that a configuration describes, with the summarizer that it asks for.
 pub fn engine_of(runtime: &Runtime) -> Engine {
-    engine_with_counter(runtime, Arc::clone(&runtime.counter))
-}
-
-/// The same with another counter, such as one corrected by [`config::calibrated`].
-pub fn engine_with_counter(runtime: &Runtime, counter: Arc<dyn TokenCounter>) -> Engine {
-    engine_watched(runtime, counter, None)
+    engine_watched(runtime, None)
 }
 
 /// The same; `progress` receives how far a model's summary is.
-pub fn engine_watched(runtime: &Runtime, counter: Arc<dyn TokenCounter>, progress: Option<OnProgress>) -> Engine {
-    runtime.engine(counter, runtime.make_summarizer(progress))
+pub fn engine_watched(runtime: &Runtime, progress: Option<OnProgress>) -> Engine {
+    runtime.engine(Arc::clone(&runtime.counter), runtime.make_summarizer(progress))
 }

@@ -62,7 +62,7 @@ fn chains(more: &str) -> Vec<(String, Engine, Chain)> {
         let config = Config::parse(&text, "case.toml", &registry).unwrap_or_else(|error| panic!("{text}\n{error}"));
         let runtime = config.build(&registry).unwrap();
         for kind in TaskKind::ALL {
-            let mut engine = epitome::engine_with_counter(&runtime, Arc::new(FakeCounter));
+            let mut engine = runtime.engine(Arc::new(FakeCounter), runtime.make_summarizer(None));
             engine.summarizer = Some(Arc::new(Verbose));
             let chain = engine.chains.chain(kind).clone();
             found.entry(chain.ids()).or_insert_with(|| (format!("{text}{kind} {:?}", chain.ids()), engine, chain));

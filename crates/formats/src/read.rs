@@ -15,6 +15,7 @@ use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::json::value::items;
 use crate::kinds::CountedRecords;
 use crate::loaded::{LoadedFile, LoadedSession};
+use crate::model::recorded_model;
 use crate::reader::{FormatReader, ReaderInput};
 use crate::readers::readers;
 use crate::requests::check_messages;
@@ -83,7 +84,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     if !options.strict && reader.input != ReaderInput::Records {
         drop_damaged_lines(&mut probe.shape, false, &mut warnings)?;
     }
-    let sessions = (reader.read)(&probe, &mut warnings)?;
+    let mut sessions = (reader.read)(&probe, &mut warnings)?;
     if sessions.is_empty() {
         return Err(ReadError::malformed(reader.format, "it holds no session"));
     }
@@ -93,6 +94,10 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     warnings.extend(counted.warning());
     let is_document = matches!(probe.shape, Shape::Document(_));
     drop(probe);
+    let recorded = reader.format.wire().is_none().then(|| recorded_model(reader.format, &bytes).name).flatten();
+    for loaded in &mut sessions {
+        loaded.session.model = loaded.model.clone().or_else(|| recorded.clone()).map(Arc::from);
+    }
     if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
         let message =
             format!("no message was found in it: it reads as a session of {} that nobody has spoken in", reader.format);

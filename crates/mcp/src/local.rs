@@ -120,7 +120,7 @@ impl LocalSession {
         let recorded = model.and_then(|model| model.window).map(|window| self.runtime.budget_in(window));
         let named = || self.runtime.budget_for(model?.name.as_deref()?).ok();
         let budget = recorded.or_else(named).unwrap_or_else(|| self.runtime.budget.clone());
-        Budget { tool_definitions: tool_definition_tokens(&self.engine, session), ..budget }
+        Budget { tool_definitions: tool_definition_tokens(&*self.engine.counter_of(session), session), ..budget }
     }
 
     /// Returns what fills the session's context. Linear in the log.

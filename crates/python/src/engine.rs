@@ -169,7 +169,7 @@ impl Engine {
         self.without_python(py, |parts| {
             let loaded = load(input, format)?;
             let session = &loaded.sessions[choose(&loaded, session)?].session;
-            Ok(parts.engine(session).ledger(session).total())
+            Ok(parts.engine().ledger(session).total())
         })
     }
 

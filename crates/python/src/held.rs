@@ -97,5 +97,5 @@ pub(crate) fn begin(
 }
 
 fn live_of(parts: &Parts, session: Session) -> LiveSession {
-    LiveSession::with_engine(parts.live_engine(), &parts.runtime, session)
+    LiveSession::with_engine(parts.engine(), &parts.runtime, session)
 }

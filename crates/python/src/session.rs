@@ -130,7 +130,7 @@ impl Session {
     fn open(py: Python<'_>, engine: &Engine, path: std::path::PathBuf, format: Option<String>) -> PyResult<Self> {
         engine.without_python(py, |parts| {
             let profile = profile_of(format.as_deref(), None)?;
-            let live = LiveSession::open_with_engine(parts.live_engine(), &parts.runtime, &path)?;
+            let live = LiveSession::open_with_engine(parts.engine(), &parts.runtime, &path)?;
             Ok(Self::over(Held::Alone(live), parts, profile))
         })
     }

@@ -216,6 +216,15 @@ impl Message {
         self.role == Role::System && !matches!(self.origin, Origin::Summary | Origin::Notice)
     }
 
+    /// Whether it has a picture, a document, a sound or a block of a kind that is not known, whose tokens are not those of a text.
+    pub fn has_media(&self) -> bool {
+        self.blocks.iter().any(|block| match &block.content {
+            Content::Media(_) | Content::Opaque(_) => true,
+            Content::ToolResult(result) => !result.attachments.is_empty(),
+            _ => false,
+        })
+    }
+
     /// Whether it carries signed reasoning.
     pub fn has_signed_thinking(&self) -> bool {
         self.blocks.iter().any(Block::is_signed_thinking)

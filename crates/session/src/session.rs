@@ -22,6 +22,8 @@ use crate::speaker;
 pub struct Session {
     /// The session's id, where the recording has one.
     pub id: Option<Arc<str>>,
+    /// The model that goes on with the session, as its agent or a request names it: tokens are counted as it does.
+    pub model: Option<Arc<str>>,
     /// Tool definitions as recorded JSON text; they are sent with every request and belong to no message.
     pub tools: Option<Arc<str>>,
     log: Vec<Arc<Message>>,
@@ -478,6 +480,8 @@ struct StoredSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<Arc<str>>,
     log: Vec<Arc<Message>>,
     #[serde(default)]
@@ -486,13 +490,13 @@ struct StoredSession {
 
 impl From<Session> for StoredSession {
     fn from(session: Session) -> Self {
-        Self { id: session.id, tools: session.tools, log: session.log, journal: session.journal }
+        Self { id: session.id, model: session.model, tools: session.tools, log: session.log, journal: session.journal }
     }
 }
 
 impl From<StoredSession> for Session {
     fn from(stored: StoredSession) -> Self {
-        let mut session = Self { id: stored.id, tools: stored.tools, ..Self::default() };
+        let mut session = Self { id: stored.id, model: stored.model, tools: stored.tools, ..Self::default() };
         let mut log: Vec<Message> = stored.log.into_iter().map(Arc::unwrap_or_clone).collect();
         let calls = session.pairing.settle(&[], &mut log);
         for (message, call) in log.into_iter().zip(calls) {

@@ -25,6 +25,18 @@ pub trait TokenCounter: Send + Sync + Debug {
     fn count(&self, text: &str) -> Tokens;
     /// Whether [`count`](Self::count) returns the provider's own figure and not an estimate.
     fn is_exact(&self) -> bool;
+
+    /// Returns how far a provider's own figure of a context may be above this counter's, as a share of it: a budget is kept
+    /// with that much to spare. 0 for a counter whose figures are the provider's.
+    fn margin(&self) -> f64 {
+        0.0
+    }
+
+    /// Returns the counter for the sessions of a model, where this one stands for a choice by the model; `None` where it
+    /// counts alike for all.
+    fn of_model(&self, _model: Option<&str>) -> Option<Arc<dyn TokenCounter>> {
+        None
+    }
 }
 
 /// Counts nothing: for views whose tokens do not matter.

@@ -9,7 +9,7 @@ use epitome_strategy::{TokenCounter, Tokens};
 /// sees one text at a time.
 ///
 /// Cost: one pass over the bytes without allocation, many times faster than exact counting. Use them for models whose
-/// vocabulary is not known, best with [`CalibratedCounter`](crate::CalibratedCounter); where an exact counter fits, prefer that.
+/// vocabulary is not known; a model of which something is known has a better counter: [`by_model`](crate::by_model).
 ///
 /// How far the sum over a text is off `o200k_base`, measured on 0.6 to 2 MB of each kind:
 ///

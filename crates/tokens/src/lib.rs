@@ -2,11 +2,11 @@
 //!
 //! - [`ExactCounter`]: the true count of OpenAI's encodings, from vocabularies inside the program;
 //! - [`Estimator`]: rules of thumb on characters, for models whose vocabulary is not known;
-//! - [`CalibratedCounter`]: any of them times a factor learned from what a provider reported.
+//! - [`FamilyCounter`]: what a family of models spends whose vocabulary is not public, as [`by_model`] finds it.
 //!
 //! The cargo features `vocab-o200k` and `vocab-cl100k`, both on by default, put the vocabularies in.
 //!
-//! [`by_name`] returns the first two by their names in the configuration. No counter downloads, loads or builds
+//! [`by_name`] returns each by its name in the configuration. No counter downloads, loads or builds
 //! anything, and all may be shared between threads.
 //!
 //! ```
@@ -15,16 +15,18 @@
 //! # Ok::<(), epitome_tokens::CounterError>(())
 //! ```
 
-mod calibrated;
 mod estimate;
 #[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 mod exact;
+mod families;
+mod family;
 mod registry;
 mod vocabulary;
 
-pub use calibrated::{CalibratedCounter, Sample};
 pub use estimate::Estimator;
 #[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 pub use exact::ExactCounter;
-pub use registry::{CounterError, NAMES, by_name};
+pub use families::{ModelCounter, by_model};
+pub use family::FamilyCounter;
+pub use registry::{BY_MODEL, CounterError, NAMES, by_name};
 pub use vocabulary::has_vocabulary;

@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use epitome_strategy::TokenCounter;
 
-use crate::Estimator;
 #[cfg(any(feature = "vocab-cl100k", feature = "vocab-o200k"))]
 use crate::ExactCounter;
+use crate::{Estimator, ModelCounter};
 
-/// The names that [`by_name`] knows: the exact counters, then the estimators.
-pub const NAMES: [&str; 6] = ["o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters"];
+/// The name of the choice by each session's model.
+pub const BY_MODEL: &str = "model";
+
+/// The names that [`by_name`] knows: the choice by the model, the exact counters, then the estimators.
+pub const NAMES: [&str; 7] = [BY_MODEL, "o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters"];
 
 /// Why there is no counter of a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,6 +43,7 @@ pub enum CounterError {
 /// No counter has that name; the error's text lists the known ones. Or its vocabulary is not in this build.
 pub fn by_name(name: &str) -> Result<Arc<dyn TokenCounter>, CounterError> {
     Ok(match name {
+        BY_MODEL => Arc::new(ModelCounter::new(None)?),
         #[cfg(feature = "vocab-o200k")]
         "o200k_base" => Arc::new(ExactCounter::O200kBase),
         #[cfg(not(feature = "vocab-o200k"))]
@@ -70,21 +74,21 @@ mod tests {
     fn each_name_gives_the_counter_of_that_name() {
         for name in NAMES {
             let built = match name {
-                "o200k_base" => cfg!(feature = "vocab-o200k"),
+                BY_MODEL | "o200k_base" => cfg!(feature = "vocab-o200k"),
                 "cl100k_base" => cfg!(feature = "vocab-cl100k"),
                 _ => true,
             };
             let counter = match by_name(name) {
                 Err(error) => {
-                    let feature = format!("vocab-{}", name.trim_end_matches("_base"));
-                    assert!(!built && error.to_string().contains(&feature), "{error}");
+                    assert!(!built && error.to_string().contains("the cargo feature `vocab-"), "{error}");
                     continue;
                 }
                 Ok(counter) => counter,
             };
             assert!(built, "{name}");
-            assert_eq!(counter.name(), name);
-            assert_eq!(counter.is_exact(), name.ends_with("_base"));
+            let own = if name == BY_MODEL { "o200k_base" } else { name };
+            assert_eq!(counter.name(), own);
+            assert_eq!(counter.is_exact(), own.ends_with("_base"));
             assert_eq!(counter.count(""), 0, "{name}");
             assert!(counter.count("x") > 0, "{name}");
         }
@@ -94,7 +98,7 @@ mod tests {
     fn an_unknown_name_is_told_the_known_ones() {
         assert_eq!(
             by_name("gpt-5").unwrap_err().to_string(),
-            "unknown token counter `gpt-5`, the known ones are `o200k_base`, `cl100k_base`, `weighted`, `two-ratio`, \
+            "unknown token counter `gpt-5`, the known ones are `model`, `o200k_base`, `cl100k_base`, `weighted`, `two-ratio`, \
              `halves`, `quarters`"
         );
     }

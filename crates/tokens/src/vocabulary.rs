@@ -17,14 +17,18 @@ const VOCABULARIES: &[(&str, &str)] = &[
     ("o4-mini", "o200k_base"),
 ];
 
-/// Whether a counter of this name has the vocabulary of the model: not that of one whose vocabulary is not known.
-pub fn has_vocabulary(counter: &str, model: &str) -> bool {
-    let name = model.to_lowercase();
+/// Returns the vocabulary of a model by its name in small letters, where it is published.
+pub(crate) fn vocabulary_of(model: &str) -> Option<&'static str> {
     // Services put a vendor or a kind in front: `openai/gpt-4o`, `openai.gpt-oss-20b`, `ft:gpt-4o:me`.
     let begins =
-        |known: &str| name.match_indices(known).any(|(at, _)| at == 0 || name[..at].ends_with(['/', '.', ':']));
+        |known: &str| model.match_indices(known).any(|(at, _)| at == 0 || model[..at].ends_with(['/', '.', ':']));
     let known = VOCABULARIES.iter().filter(|(beginning, _)| begins(beginning)).max_by_key(|(name, _)| name.len());
-    known.is_some_and(|(_, vocabulary)| *vocabulary == counter)
+    known.map(|(_, vocabulary)| *vocabulary)
+}
+
+/// Whether a counter of this name has the vocabulary of the model: not that of one whose vocabulary is not known.
+pub fn has_vocabulary(counter: &str, model: &str) -> bool {
+    vocabulary_of(&model.to_lowercase()) == Some(counter)
 }
 
 #[cfg(test)]

@@ -71,7 +71,7 @@ impl Calls {
         let parts = self.parts(words.engine)?;
         let loaded = load(Input { bytes: data, is_objects: words.objects }, words.format.as_deref())?;
         let session = &loaded.sessions[choose(&loaded, words.name.as_deref())?].session;
-        Ok(Answer::json(&parts.engine(session).ledger(session).total()))
+        Ok(Answer::json(&parts.engine().ledger(session).total()))
     }
 
     pub(super) fn search(&self, words: &str, data: Vec<u8>) -> Result<Answer, Failure> {

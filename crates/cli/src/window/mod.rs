@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use crate::args::WindowArgs;
 use crate::configuration;
-use crate::counter::counter_of;
 use crate::failure::Failure;
 
 /// What the window of a session is known by.
@@ -96,8 +95,8 @@ impl Window {
 
     /// The engine for a session of this room, and the budget that its messages have. Linear in the tool definitions.
     pub(crate) fn engine(&self, session: &Session) -> (Engine, Budget) {
-        let engine = epitome::engine_with_counter(&self.runtime, counter_of(&self.runtime, session));
-        let tool_definitions = epitome::context::tool_definition_tokens(&engine, session);
+        let engine = epitome::engine_of(&self.runtime);
+        let tool_definitions = epitome::context::tool_definition_tokens(&*engine.counter_of(session), session);
         let budget = match self.budget {
             // A budget is for the messages alone: nothing is taken from it.
             Some(budget) => {

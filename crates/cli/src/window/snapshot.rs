@@ -185,7 +185,7 @@ impl<'a> SnapshotWatcher<'a> {
             Some(_) => SnapshotEvent::Messages,
         };
         let seen = past.map_or_else(|| now.messages.saturating_sub(NEWEST), |past| past.messages);
-        let counter = &*engine.counter;
+        let counter = &**measures.counts.counter();
         let warnings = ContextWarning::find(session, &counts, counter, fullness.check.usable_tokens);
         let is_untold = |warning: &&ContextWarning| told.insert(identity(warning));
         let untold = warnings.iter().filter(is_untold).map(ToString::to_string).collect();

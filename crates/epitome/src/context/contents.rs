@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use epitome_engine::{Engine, Ledger};
 use epitome_session::{Origin, Role, Session};
-use epitome_strategy::{EntryTokens, Protection, Tokens, Verdict};
+use epitome_strategy::{EntryTokens, Protection, TokenCounter, Tokens, Verdict};
 use serde::Serialize;
 
 use super::parts::{Part, PartKind, PartSums, Share, tool_name, with_shares};
@@ -78,7 +78,7 @@ impl Contents {
     /// The contents of a session's view, which `ledger` has counted. Linear in the view.
     pub fn measure(engine: &Engine, session: &Session, ledger: &Ledger) -> Self {
         let tokens = counts(session, ledger);
-        let tool_definition_tokens = tool_definition_tokens(engine, session);
+        let tool_definition_tokens = tool_definition_tokens(&**ledger.counter(), session);
         let mut roles = [Role::System, Role::User, Role::Assistant, Role::Tool].map(|role| RoleShare {
             role: role.as_str(),
             messages: 0,
@@ -86,7 +86,7 @@ impl Contents {
         });
         let mut tools: BTreeMap<String, ToolShare> = BTreeMap::new();
         let mut sums = PartSums::default();
-        with_shares(session, &tokens, &*engine.counter, |position, shares| {
+        with_shares(session, &tokens, &**ledger.counter(), |position, shares| {
             sums.add(&shares);
             let message = &session.view()[position].message;
             if let Some(role) = roles.iter_mut().find(|share| share.role == message.role.as_str()) {
@@ -115,7 +115,7 @@ impl Contents {
             tokens_by_tool: tools.iter().map(|share| (share.tool.clone(), share.tokens())).collect(),
             parts: with_tools(sums.into_parts(), tool_definition_tokens),
             task: engine.detect(session, ledger),
-            counter: engine.counter.name().to_owned(),
+            counter: ledger.counter().name().to_owned(),
             roles,
             tools,
         }
@@ -132,8 +132,8 @@ fn with_tools(mut parts: Vec<Part>, tokens: Tokens) -> Vec<Part> {
 }
 
 /// Tokens of a session's tool definitions. Linear in these.
-pub fn tool_definition_tokens(engine: &Engine, session: &Session) -> Tokens {
-    session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools))
+pub fn tool_definition_tokens(counter: &dyn TokenCounter, session: &Session) -> Tokens {
+    session.tools.as_deref().map_or(0, |tools| counter.count(tools))
 }
 
 /// The counts of a session's view, in order; a message that `ledger` has not counted costs nothing. Linear in the view.

@@ -2,7 +2,7 @@
 
 use epitome_engine::{Budget, Check, Engine, Triggers, Watch};
 use epitome_session::Session;
-use epitome_strategy::Tokens;
+use epitome_strategy::{TokenCounter, Tokens};
 use epitome_tokens::has_vocabulary;
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ impl Fullness {
     /// newest compaction.
     pub fn measure(engine: &Engine, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
         let check = watch_of(session, triggers).check(budget, tokens, session.newest_tokens_after());
-        Self::new(engine, check, budget)
+        Self::new(&*engine.counter_of(session), check, budget)
     }
 
     /// The same of a model's window, by what the provider counted where the session records that of its newest request
@@ -61,7 +61,7 @@ impl Fullness {
     ) -> Self {
         let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(engine, session, budget));
         let check = watch.check(budget, tokens.max(reported), session.newest_tokens_after());
-        let fullness = Self::new(engine, check, budget);
+        let fullness = Self::new(&*engine.counter_of(session), check, budget);
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }
 
@@ -73,15 +73,15 @@ impl Fullness {
         Self { exact: self.exact && is_own, ..self }
     }
 
-    /// The fullness that a check against `budget` has found. Constant time.
-    pub fn new(engine: &Engine, check: Check, budget: &Budget) -> Self {
+    /// The fullness that a check of tokens by `counter` against `budget` has found. Constant time.
+    pub fn new(counter: &dyn TokenCounter, check: Check, budget: &Budget) -> Self {
         Self {
             check,
             window_tokens: budget.window,
             reserve_output_tokens: budget.reserve_output,
             tool_definition_tokens: budget.tool_definitions,
-            counter: engine.counter.name().to_owned(),
-            exact: engine.counter.is_exact(),
+            counter: counter.name().to_owned(),
+            exact: counter.is_exact(),
         }
     }
 

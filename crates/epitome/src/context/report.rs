@@ -62,7 +62,7 @@ impl ReportedUsage {
     /// answer, and the engine's of the messages that have come since. Linear in these messages.
     pub fn fill(&self, engine: &Engine, session: &Session, budget: &Budget) -> Tokens {
         let log = session.log();
-        let ledger = engine.ledger(&Session::new());
+        let ledger = engine.empty_ledger(session);
         let newest = log.iter().skip(log.len().saturating_sub(self.messages_since));
         let since = newest.map(|message| ledger.measure(message).total).fold(0, Tokens::saturating_add);
         // The budget has taken the tools off already.

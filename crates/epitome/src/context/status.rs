@@ -33,7 +33,8 @@ impl ContextStatus {
         budget: &Budget,
         fullness: impl FnOnce(Tokens) -> Fullness,
     ) -> Self {
-        let (ledger, counter) = (engine.ledger(session), &*engine.counter);
+        let ledger = engine.ledger(session);
+        let counter = &**ledger.counter();
         let fullness = fullness(ledger.total());
         Self {
             soft_tokens: budget.soft.tokens(fullness.check.usable_tokens),

@@ -30,6 +30,7 @@ impl LiveSession {
             file: None,
             memories: self.memories.clone(),
             flushed: self.flushed,
+            requests: self.requests,
             confirm: self.confirm.clone(),
             watchers: Watchers::default(),
             overflows: self.overflows,

@@ -32,7 +32,7 @@ impl LiveSession {
         engine.summarizer = engine.summarizer.map(|_| Arc::new(RuleSummarizer) as _);
         let request = self.request(&compaction);
         let drafted = engine.draft(&self.session, &self.ledger, &mut MemoryArchive::new(), &request).await;
-        let counter = &*self.engine.counter;
+        let counter = &**self.ledger.counter();
         let next = match drafted {
             Ok(draft) => NextCompaction::read(&draft, &self.session, &tokens, counter),
             Err(error) => {

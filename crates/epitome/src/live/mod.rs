@@ -50,11 +50,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
-use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch};
+use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch, has_usage, learned_of};
 use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, TokenCounter, Tokens};
 
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
@@ -93,6 +93,8 @@ pub struct LiveSession {
     mode: Mode,
     fixed: Option<Chain>,
     clearing: Option<Arc<dyn Strategy>>,
+    /// Requests whose usage the messages record.
+    requests: usize,
     /// Messages of the log when old results were last looked at.
     cleared: usize,
     file: Option<SessionFile>,
@@ -139,6 +141,7 @@ impl LiveSession {
             ledger: engine.ledger(&session),
             engine,
             flushed: newest,
+            requests: session.log().iter().filter(|message| has_usage(message)).count(),
             session,
             archive: SessionArchive::new(),
             budget: runtime.budget.clone(),
@@ -303,6 +306,11 @@ impl LiveSession {
         &self.engine
     }
 
+    /// The counter of the session, as its model and its usage have it.
+    pub fn counter(&self) -> &Arc<dyn TokenCounter> {
+        self.ledger.counter()
+    }
+
     /// Tokens of the view. Constant time.
     pub fn tokens(&self) -> u32 {
         self.ledger.total()
@@ -343,7 +351,7 @@ impl LiveSession {
     }
 
     fn count_tools(&mut self) {
-        let count = |tools: &Arc<str>| self.engine.counter.count(tools);
+        let count = |tools: &Arc<str>| self.ledger.counter().count(tools);
         self.budget.tool_definitions = self.session.tools.as_ref().map_or(0, count);
     }
 
@@ -354,6 +362,7 @@ impl LiveSession {
         self.ledger.push(&self.session, key);
         let Some(message) = self.session.log().last().map(Arc::clone) else { return Ok(key) };
         self.watch.push(&message);
+        self.learn(&message);
         self.watchers.metrics.message();
         if message.role == Role::Assistant {
             self.overflows = 0; // the provider took the session
@@ -364,6 +373,18 @@ impl LiveSession {
         self.cut_arrivals()?;
         self.tell_tokens();
         Ok(key)
+    }
+
+    /// Counts again where the session's counter learns of the request that a message answers: at ever fewer requests.
+    fn learn(&mut self, message: &Message) {
+        if !has_usage(message) {
+            return;
+        }
+        self.requests += 1;
+        if learned_of(self.requests) != learned_of(self.requests - 1) {
+            self.ledger = self.engine.ledger(&self.session);
+            self.count_tools();
+        }
     }
 
     fn cut_arrivals(&mut self) -> Result<(), LiveError> {
@@ -440,7 +461,8 @@ impl LiveSession {
     pub fn context(&self) -> ContextTokens {
         // Asked of an empty session, the threshold is the one that suggests a compaction, also when this one is past it.
         let suggested = self.watch.check(&self.budget, 0, self.session.newest_tokens_after());
-        let counted = Fullness::new(&self.engine, self.check(), &self.budget).for_model(self.model.as_deref());
+        let counted =
+            Fullness::new(&**self.ledger.counter(), self.check(), &self.budget).for_model(self.model.as_deref());
         ContextTokens::new(&counted.check, suggested.threshold_tokens, !counted.exact)
     }
 

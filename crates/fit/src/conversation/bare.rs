@@ -13,6 +13,7 @@ pub(super) fn bare(session: &Session) -> Session {
     let handles: HashSet<&str> = edits.filter_map(|edit| edit.recall.as_deref()).collect();
     let is_known = |handle: &str| handles.contains(handle);
     let mut found = Session::new();
+    found.model.clone_from(&session.model);
     found.tools.clone_from(&session.tools);
     let mut log = session.log().iter();
     for epoch in session.journal() {

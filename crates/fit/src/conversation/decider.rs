@@ -5,6 +5,7 @@ use std::sync::Arc;
 use epitome::engine::ReasoningFilter;
 use epitome::formats::{Format, carries_reasoning};
 use epitome::live::Metrics;
+use epitome::strategy::TokenCounter;
 use epitome::wire::Wire;
 use epitome::{Engine, Runtime};
 
@@ -68,6 +69,11 @@ impl Decider {
         let mut engine = self.engine.clone();
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(format), format, block));
         engine
+    }
+
+    /// The counter for requests to a model, as far as it is known without an answer.
+    pub(super) fn counter(&self, model: Option<&str>) -> Arc<dyn TokenCounter> {
+        self.engine.counter.of_model(model).unwrap_or_else(|| Arc::clone(&self.engine.counter))
     }
 
     pub(super) fn tells_provenance(&self) -> bool {

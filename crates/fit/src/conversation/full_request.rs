@@ -57,8 +57,8 @@ impl<'a> FullRequest<'a> {
 
     /// Tokens of the loop that the model is at work in, where there is signed reasoning in it. Linear in the loop.
     pub(super) fn loop_tokens(&self, decider: &Decider) -> Option<u32> {
-        let counter = &*decider.runtime().counter;
-        let tokens = || self.newest_loop().map(|message| count_message(counter, message).total).sum();
+        let counter = decider.counter(self.log().model.as_deref());
+        let tokens = || self.newest_loop().map(|message| count_message(&*counter, message).total).sum();
         self.is_in_signed_loop().then(tokens)
     }
 
@@ -80,6 +80,7 @@ impl<'a> FullRequest<'a> {
         };
         let pinned_from = log.len() - n_pinned;
         let mut session = Session::new();
+        session.model.clone_from(&self.log().model);
         session.tools.clone_from(&self.log().tools);
         let push_up_to = |session: &mut Session, length: usize| {
             for (index, message) in log.iter().enumerate().take(length).skip(session.log().len()) {

@@ -107,7 +107,7 @@ pub(crate) async fn compact(
 fn apply_edits(job: &Job, mut draft: Draft, subject: &Subject) -> Result<Draft, ApiError> {
     for summary in &subject.summaries {
         draft
-            .edit_summary(summary.number, &summary.text, &*job.engine.counter)
+            .edit_summary(summary.number, &summary.text, &**job.ledger.counter())
             .map_err(|error| Problem::BadSummary.with(error.to_string()))?;
     }
     Ok(draft)

@@ -55,7 +55,7 @@ pub(crate) async fn count(
 }
 
 fn counted(core: &Core, ask: &CountAsk) -> Result<CountAnswer, ApiError> {
-    let counter: Arc<dyn TokenCounter> = match &ask.counter {
+    let mut counter: Arc<dyn TokenCounter> = match &ask.counter {
         None => Arc::clone(&core.runtime.counter),
         Some(name) => epitome::tokens::by_name(name).map_err(|error| Problem::BadRequest.with(error.to_string()))?,
     };
@@ -66,7 +66,9 @@ fn counted(core: &Core, ask: &CountAsk) -> Result<CountAnswer, ApiError> {
             let loaded = read_request(request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
             let mut engine = suited(core.engine.clone(), loaded.format);
             engine.counter = Arc::clone(&counter);
-            engine.ledger(&loaded.sessions[0].session).total()
+            let ledger = engine.ledger(&loaded.sessions[0].session);
+            counter = Arc::clone(ledger.counter());
+            ledger.total()
         }
         (None, None) | (Some(_), Some(_)) => {
             let problem = Problem::BadRequest.with("one of `text` and `request` is counted");

@@ -112,7 +112,7 @@ impl Job {
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: RequestFields = serde_json::from_str(subject.request.get()).unwrap_or_default();
-        let tools = session.tools.as_deref().map_or(0, |tools| engine.counter.count(tools));
+        let tools = session.tools.as_deref().map_or(0, |tools| ledger.counter().count(tools));
         let budget = Budget { tool_definitions: tools, ..budget_of(core, &runtime, subject, wishes.model.as_deref())? };
         let mut request = request_of(core, &runtime, subject, &budget)?;
         request.cancellation = cancellation.clone();

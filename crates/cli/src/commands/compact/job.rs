@@ -1,14 +1,13 @@
 //! What a compaction is to do, settled before any session is read.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use epitome::config::{Config, Source};
 use epitome::engine::{Budget, Mode, ReasoningFilter};
 use epitome::formats::{Format, LoadedFile, carries_reasoning};
 use epitome::session::Trigger;
-use epitome::strategy::{Registry, TokenCounter};
+use epitome::strategy::Registry;
 use epitome::{Engine, Request, Runtime};
 use serde::Serialize;
 
@@ -67,10 +66,10 @@ impl<'a> Job<'a> {
         request
     }
 
-    /// The engine for a session of a file, by its counter.
-    pub(super) fn engine(&self, counter: Arc<dyn TokenCounter>, loaded: &LoadedFile, waiting: &ProgressLine) -> Engine {
+    /// The engine for the sessions of a file.
+    pub(super) fn engine(&self, loaded: &LoadedFile, waiting: &ProgressLine) -> Engine {
         let progress = waiting.on_progress(self.runtime.summary_model(), self.quiet);
-        let mut engine = epitome::engine_watched(&self.runtime, counter, progress);
+        let mut engine = epitome::engine_watched(&self.runtime, progress);
         // The budget is for the text that is sent: reasoning that the output has no place for costs nothing.
         let (from, to) = (loaded.format, self.format_of(loaded));
         engine.sent = ReasoningFilter::matching(move |block| carries_reasoning(Some(from), to, block));

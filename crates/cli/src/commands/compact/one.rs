@@ -10,7 +10,6 @@ use super::job::{Job, microseconds};
 use super::outcome::refused;
 use crate::args::ViewArg;
 use crate::chain::Choice;
-use crate::counter::counter_of;
 use crate::failure::Failure;
 use crate::render::report;
 use crate::render::report::Subject;
@@ -114,8 +113,7 @@ impl Job<'_> {
         index: usize,
     ) -> Option<CompactedSession> {
         let session = carry_over(earlier, index, &done.session, loaded)?;
-        let counter = counter_of(&self.runtime, &session);
-        let engine = self.engine(counter, loaded, &ProgressLine::default());
+        let engine = self.engine(loaded, &ProgressLine::default());
         let limit = done.report.budget;
         // Only the new messages are counted, because the file may grow meanwhile.
         let mut new = Session::new();
@@ -132,13 +130,13 @@ impl Job<'_> {
         let started = Instant::now();
         let source = &loaded.sessions[index];
         let mut session = input::select_view(&source.session, self.args.input.view);
-        let counter = counter_of(&self.runtime, &session);
         let waiting = ProgressLine::default();
-        let engine = self.engine(counter, loaded, &waiting);
+        let engine = self.engine(loaded, &waiting);
         let counting = Instant::now();
         let mut ledger = engine.ledger(&session);
         let count_us = Some(microseconds(counting));
-        let mut request = self.request(epitome::context::tool_definition_tokens(&engine, &session), ledger.total());
+        let mut request =
+            self.request(epitome::context::tool_definition_tokens(&**ledger.counter(), &session), ledger.total());
         request.memories = self.memories.of(&session, &self.runtime, request.focus.as_deref())?;
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;

@@ -44,12 +44,16 @@ impl UnreadRequest {
     /// The same where the outline is known.
     pub fn at(decider: &Decider, owner: Arc<str>, wire: Wire, seed: Digest, body: Bytes, mut outline: Outline) -> Self {
         let list = std::mem::take(&mut outline.items);
-        let key = |kind: &[u8], at: &Range<usize>| Hashes::key(&seed, kind, &body[at.clone()]);
-        let system = outline.system.iter().map(|at| key(b"system", at));
-        let keys: Vec<MessageKey> = system.chain(list.iter().map(|at| key(b"message", at))).collect();
+        let counter = decider.counter(outline.model.as_deref());
+        // What is known of a message are its tokens too, by the counter of its request's model.
+        let key = |kind: &str, at: &Range<usize>| {
+            Hashes::key(&seed, format!("{kind} {}", counter.name()).as_bytes(), &body[at.clone()])
+        };
+        let system = outline.system.iter().map(|at| key("system", at));
+        let keys: Vec<MessageKey> = system.chain(list.iter().map(|at| key("message", at))).collect();
         let known = decider.items.get(&keys);
         let tools = outline.tools.as_ref().map(|at| {
-            let key = key(b"tools", at);
+            let key = key("tools", at);
             (key, decider.items.get(&[key]).pop().flatten())
         });
         Self { owner, wire, seed, body, outline, list, keys, known, tools }
@@ -88,7 +92,8 @@ impl UnreadRequest {
     /// Reads and counts the new messages. An error is a code: the reason why the request cannot be fitted.
     pub fn learn(self, decider: &Decider) -> Result<Incoming, &'static str> {
         let text = |at: &Range<usize>| std::str::from_utf8(&self.body[at.clone()]).map_err(|_| "not-understood");
-        let engine = decider.engine(self.wire);
+        let mut engine = decider.engine(self.wire);
+        engine.counter = decider.counter(self.outline.model.as_deref());
         let marker = &decider.runtime().triggers.marker;
         let mut reader = None;
         let mut items = Vec::with_capacity(self.known.len());

@@ -1,0 +1,124 @@
+//! Families of models whose vocabulary is not public, or not in this program: how their counts differ from `o200k_base`.
+
+use epitome_strategy::{TokenCounter, Tokens};
+
+/// What a family of models spends on a text, as weights of what is counted in it: the tokens of `o200k_base` and the
+/// characters of a kind. Which kinds differ is what tells prose, code, figures and scripts apart: English is mostly small
+/// letters, code has capitals and punctuation.
+///
+/// Units: tokens for one of each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Weights {
+    /// For a token of `o200k_base`.
+    pub(crate) token: f64,
+    /// For a small Latin letter without a mark.
+    pub(crate) small: f64,
+    /// For a capital.
+    pub(crate) capital: f64,
+    /// For a digit.
+    pub(crate) digit: f64,
+    /// For an ASCII punctuation character.
+    pub(crate) punctuation: f64,
+    /// For a character of a script that is not Latin, symbols left out.
+    pub(crate) other_script: f64,
+}
+
+/// The weights of a vocabulary that counts as `o200k_base` does.
+pub(crate) const ALIKE: Weights =
+    Weights { token: 1.0, small: 0.0, capital: 0.0, digit: 0.0, punctuation: 0.0, other_script: 0.0 };
+
+/// Counts as a family of models does, near enough.
+///
+/// Cost: that of `o200k_base`, and one pass over the bytes. Rounds up, so an empty text alone counts nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct FamilyCounter {
+    pub(crate) name: &'static str,
+    pub(crate) base: fn(&str) -> Tokens,
+    pub(crate) weights: Weights,
+    pub(crate) margin: f64,
+}
+
+impl TokenCounter for FamilyCounter {
+    /// Returns the family's name, such as `claude-4.7`.
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn count(&self, text: &str) -> Tokens {
+        let Weights { token, small, capital, digit, punctuation, other_script } = self.weights;
+        let kinds = Kinds::count(text);
+        let tokens = token * f64::from((self.base)(text))
+            + small * kinds.small as f64
+            + capital * kinds.capital as f64
+            + digit * kinds.digit as f64
+            + punctuation * kinds.punctuation as f64
+            + other_script * kinds.other_script as f64;
+        // A float above the largest number becomes it.
+        tokens.ceil() as Tokens
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+
+    fn margin(&self) -> f64 {
+        self.margin
+    }
+}
+
+/// How many characters of a text are of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Kinds {
+    small: usize,
+    capital: usize,
+    digit: usize,
+    punctuation: usize,
+    other_script: usize,
+}
+
+impl Kinds {
+    fn count(text: &str) -> Self {
+        let mut kinds = Self::default();
+        for &byte in text.as_bytes() {
+            kinds.small += usize::from(byte.is_ascii_lowercase());
+            kinds.capital += usize::from(byte.is_ascii_uppercase());
+            kinds.digit += usize::from(byte.is_ascii_digit());
+            kinds.punctuation += usize::from(byte.is_ascii_punctuation());
+        }
+        if !text.is_ascii() {
+            kinds.other_script = text.chars().filter(|character| is_other_script(*character)).count();
+        }
+        kinds
+    }
+}
+
+/// Greek and what follows it, without the blocks of punctuation and symbols.
+fn is_other_script(character: char) -> bool {
+    matches!(character, '\u{370}'..='\u{1fff}' | '\u{2e80}'..='\u{d7ff}' | '\u{f900}'..='\u{fdff}' | '\u{fe70}'..='\u{1efff}' | '\u{20000}'..)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_has_its_weight() {
+        let unit = Weights {
+            token: 0.0,
+            small: 1.0,
+            capital: 10.0,
+            digit: 100.0,
+            punctuation: 1_000.0,
+            other_script: 10_000.0,
+        };
+        let counter = FamilyCounter { name: "test", base: |text| text.len() as Tokens, weights: unit, margin: 0.0 };
+        let check = |text: &str, expect: Tokens| assert_eq!(counter.count(text), expect, "{text}");
+        check("", 0);
+        check(" \n\t", 0);
+        check("aZ09.", 1 + 10 + 200 + 1_000);
+        check("é — ✓ ä", 0);
+        check("这是ну한 z", 5 * 10_000 + 1);
+        let twice = FamilyCounter { weights: Weights { token: 2.0, ..ALIKE }, ..counter };
+        assert_eq!(twice.count("four"), 8);
+    }
+}
