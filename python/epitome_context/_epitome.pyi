@@ -207,6 +207,7 @@ class Fitter:
         system: object,
         tools: object,
         key: str,
+        reported_tokens: int | None,
         overflow: tuple[int | None, int | None] | None,
     ) -> FitResult: ...
     def retrieve(self, handle: str, format: str) -> Any: ...

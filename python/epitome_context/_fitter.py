@@ -87,27 +87,43 @@ class Fitter:
     _once = False
 
     def fit(
-        self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "", format: ListFormat | None = None
+        self,
+        messages: Any,
+        *,
+        system: Any = None,
+        tools: Any = None,
+        key: str = "",
+        format: ListFormat | None = None,
+        reported_tokens: int | None = None,
     ) -> Fitted:
         """What to send in place of a list of messages.
 
         `messages` are dictionaries, or objects of a provider's client, in the provider's form; or a JSON list as bytes.
         `system` is a system prompt that stands beside the list, `tools` the definitions of the tools, both as the provider's
         request has them, or the tokens that they take (int). `key` tells conversations apart that begin alike. `format` names
-        the form of this list, which is recognised otherwise.
+        the form of this list, which is recognised otherwise. `reported_tokens` are the input tokens, cached ones included, that
+        the provider reported for what the call before this one gave: counts are corrected by them.
 
         Raises `Infeasible` where what must stay is larger than the budget; its `fitted` has what earlier decisions make of
         the list.
         """
-        return self._fit(messages, system, tools, key, format, None)
+        return self._fit(messages, system, tools, key, format, None, reported_tokens)
 
     async def fit_async(
-        self, messages: Any, *, system: Any = None, tools: Any = None, key: str = "", format: ListFormat | None = None
+        self,
+        messages: Any,
+        *,
+        system: Any = None,
+        tools: Any = None,
+        key: str = "",
+        format: ListFormat | None = None,
+        reported_tokens: int | None = None,
     ) -> Fitted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
         from ._async import in_thread
 
-        return await in_thread(self.fit, messages, system=system, tools=tools, key=key, format=format)
+        beside = {"system": system, "tools": tools, "key": key, "format": format}
+        return await in_thread(self.fit, messages, **beside, reported_tokens=reported_tokens)
 
     def fit_after(
         self,
@@ -132,6 +148,7 @@ class Fitter:
         key: str,
         format: str | None,
         overflow: tuple[int | None, int | None] | None,
+        reported_tokens: int | None = None,
     ) -> Fitted:
         if isinstance(messages, (str, bytearray, memoryview)):
             messages = messages.encode() if isinstance(messages, str) else bytes(messages)
@@ -146,7 +163,10 @@ class Fitter:
         if tools is not None and not isinstance(tools, (list, tuple, int)):
             raise TypeError(f"`tools` takes a list of definitions, or the tokens that they take, not {tools!r}")
         native = self._native
-        result = native.fit(messages, format=format, system=system, tools=tools, key=key, overflow=overflow)
+        if reported_tokens is not None and (isinstance(reported_tokens, bool) or not isinstance(reported_tokens, int) or reported_tokens < 0):
+            raise TypeError(f"`reported_tokens` takes a number of tokens, not {reported_tokens!r}")
+        beside = {"system": system, "tools": tools, "key": key, "reported_tokens": reported_tokens}
+        result = native.fit(messages, format=format, overflow=overflow, **beside)
         fitted = Fitted(messages, result, lambda handle: native.retrieve(handle, result.format))
         problem = result.problem()
         if problem is not None:

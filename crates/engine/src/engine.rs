@@ -115,7 +115,7 @@ impl Engine {
     }
 
     /// Returns the counter for a session: [`counter`](Self::counter), which may choose by the session's model, corrected by
-    /// what the provider counted for its newest requests. Counts what at most 64 requests grew by.
+    /// what the provider counted for its newest requests. Counts what at most 128 requests grew by.
     pub fn counter_of(&self, session: &Session) -> Arc<dyn TokenCounter> {
         match self.counter.of_model(session.model.as_deref()) {
             Some(base) => corrected(base, session),

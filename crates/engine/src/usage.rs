@@ -14,8 +14,8 @@ struct Growth {
     reported: Tokens,
 }
 
-/// The newest requests that a correction is learned from: some ten thousands of tokens, which are counted in milliseconds.
-const LEARNED_FROM: usize = 64;
+/// The newest requests that a correction is learned from: some hundred thousand tokens, which are counted in milliseconds.
+const LEARNED_FROM: usize = 128;
 
 /// Requests of this number in all change a correction for the last time before the next multiple of it, so that the counts of
 /// a long session are not made again at each request.
@@ -86,7 +86,7 @@ pub fn has_usage(message: &Message) -> bool {
 }
 
 /// Returns `base` corrected by what the provider reported for the requests of `session`; `base` itself where it is exact or
-/// the session records nothing. Counts what at most 64 requests grew by.
+/// the session records nothing. Counts what at most 128 requests grew by.
 pub(crate) fn corrected(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<dyn TokenCounter> {
     if base.is_exact() {
         return base;

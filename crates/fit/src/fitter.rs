@@ -111,7 +111,10 @@ impl Fitter {
         let (incoming, before) = self.read(request)?;
         let shared = self.memory.find(&incoming.chain).unwrap_or_default();
         let mut known = lock(&shared);
-        let prepared = match glance(&self.decider, &incoming, &known) {
+        if let Some(reported) = request.reported_tokens {
+            known.reported.learn(reported);
+        }
+        let prepared = match glance(&self.decider, &incoming, &mut known) {
             Some(prepared) => {
                 self.memory.keep(&shared, &mut known, incoming.end());
                 prepared

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use epitome::formats::Wire;
+use epitome::formats::{Wire, usual_model};
 use epitome::strategy::{Cancellation, Tokens};
 use epitome::wire::Outline;
 use serde_json::value::RawValue;
@@ -36,6 +36,9 @@ pub struct FitRequest<'a> {
     /// Tells conversations apart that begin alike, such as those of two people; it may be a secret. What left a conversation
     /// is found without it: people who do not trust each other need a [`Fitter`](crate::Fitter) each.
     pub key: &'a str,
+    /// The input tokens, cached ones included, that the provider reported for the request that the fitting before this one of
+    /// the same conversation gave: counts are corrected by it.
+    pub reported_tokens: Option<u64>,
     /// Gives up the work under way when requested.
     pub cancellation: Cancellation,
 }
@@ -49,6 +52,7 @@ impl<'a> FitRequest<'a> {
             system: Beside::Nothing,
             tools: Beside::Nothing,
             key: "",
+            reported_tokens: None,
             cancellation: Cancellation::never(),
         }
     }
@@ -103,7 +107,8 @@ impl Composition {
             items.push(writer.put(trimmed(message)));
         }
         writer.text.push_str("]}");
-        let outline = Outline { items, system, tools, model: None, answer_tokens: 0, takes_tools: true };
+        let model = usual_model(profile.into()).map(str::to_owned);
+        let outline = Outline { items, system, tools, model, answer_tokens: 0, takes_tools: true };
         Ok(Self { body: Bytes::from(writer.text), outline, before })
     }
 }

@@ -9,7 +9,7 @@ use epitome::strategy::ArchivedContent;
 use epitome::{Engine, Runtime};
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{Conversation, Decision, Digest};
+use crate::conversation::{Conversation, Decision, Digest, ReportedShares};
 use crate::fitter::lock;
 use crate::{FitOptions, Fitter, StateError};
 
@@ -17,7 +17,7 @@ use crate::{FitOptions, Fitter, StateError};
 const MAGIC: &[u8] = b"epitome-fit";
 
 /// The form of the content. It changes with every change that an older version would misread.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Bytes of the checksum.
 const CHECKSUM: usize = 32;
@@ -37,6 +37,7 @@ struct State {
 struct ConversationState {
     end: Digest,
     decisions: Vec<Decision>,
+    reported: ReportedShares,
     learned: Option<(Option<String>, Budget)>,
     failed_at: Option<u32>,
     floor: Option<Floor>,
@@ -63,6 +64,7 @@ impl Fitter {
             ConversationState {
                 end,
                 decisions: known.decisions.to_vec(),
+                reported: known.reported.clone(),
                 learned: known.learned.clone(),
                 failed_at: known.failed_at,
                 floor: known.floor.as_deref().cloned(),
@@ -138,6 +140,7 @@ impl Fitter {
         for kept in state.conversations {
             let conversation = Conversation {
                 decisions: Arc::new(kept.decisions),
+                reported: kept.reported,
                 learned: kept.learned,
                 failed_at: kept.failed_at,
                 floor: kept.floor.map(Arc::new),

@@ -67,6 +67,16 @@ impl Format {
     }
 }
 
+/// Returns a model of the family whose models a format's sessions are for, where it is of one provider alone; `None` where it is
+/// used for models of all kinds.
+pub fn usual_model(format: Format) -> Option<&'static str> {
+    match format {
+        Format::Anthropic | Format::ClaudeCode => Some("claude"),
+        Format::Gemini | Format::GeminiCli => Some("gemini"),
+        _ => None,
+    }
+}
+
 impl From<Wire> for Format {
     fn from(wire: Wire) -> Self {
         match wire {

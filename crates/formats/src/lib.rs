@@ -59,7 +59,7 @@ pub use epitome_wire::Wire;
 pub use epitome_wire::json::{defined_tools, mend};
 pub use error::{ReadError, Warning};
 pub use follow::Follower;
-pub use format::Format;
+pub use format::{Format, usual_model};
 pub use gzip::{GzipReader, MAX_MEMBERS};
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};

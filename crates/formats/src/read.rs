@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::Wire;
 use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
-use crate::format::Format;
+use crate::format::{Format, usual_model};
 use crate::gzip::GzipReader;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::json::value::items;
@@ -96,7 +96,8 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     drop(probe);
     let recorded = reader.format.wire().is_none().then(|| recorded_model(reader.format, &bytes).name).flatten();
     for loaded in &mut sessions {
-        loaded.session.model = loaded.model.clone().or_else(|| recorded.clone()).map(Arc::from);
+        let named = loaded.model.as_deref().or(recorded.as_deref());
+        loaded.session.model = named.or_else(|| usual_model(reader.format)).map(Arc::from);
     }
     if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
         let message =

@@ -103,7 +103,7 @@ impl Fitter {
     /// What to send in place of a list, whose format is named where it tells it; with `overflow`, after the provider refused
     /// what was sent.
     #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
-    #[pyo3(signature = (messages, *, format, system, tools, key, overflow))]
+    #[pyo3(signature = (messages, *, format, system, tools, key, reported_tokens, overflow))]
     fn fit(
         &self,
         py: Python<'_>,
@@ -112,6 +112,7 @@ impl Fitter {
         system: Option<Bound<'_, PyAny>>,
         tools: Option<Bound<'_, PyAny>>,
         key: WholeText,
+        reported_tokens: Option<u64>,
         overflow: Option<(Option<u32>, Option<u32>)>,
     ) -> PyResult<FitResult> {
         let profile = format.map(|format| self.profile(py, format)).transpose()?;
@@ -120,7 +121,7 @@ impl Fitter {
         let done = py.detach(|| {
             let mut request = FitRequest::new(&texts);
             (request.system, request.tools, request.key) = (system.beside(), tools.beside(), &key.0);
-            request.profile = profile;
+            (request.profile, request.reported_tokens) = (profile, reported_tokens);
             match overflow {
                 None => self.fitter.fit(&request),
                 Some((limit, actual)) => self.fitter.fit_after(&request, Overflow { limit, actual }),

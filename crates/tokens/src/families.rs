@@ -13,13 +13,13 @@ use crate::{CounterError, by_name};
 /// 1.43 times `o200k_base` in Chinese (a comparison of six vocabularies by A. Komatsuzaki, April 2026), as no recording has
 /// any.
 const CLAUDE: Weights =
-    Weights { token: 0.954, small: 0.049, capital: 0.273, digit: 0.0, punctuation: 0.161, other_script: 0.36 };
+    Weights { token: 0.954, small: 0.049, capital: 0.274, digit: 0.0, punctuation: 0.16, other_script: 0.36 };
 
 /// Claude from Opus 4.7 on, which came with another vocabulary. Source: as above, six sessions of Opus 4.7, Opus 5, Sonnet 5
-/// and Fable 5 (April to October 2026): 0.99 to 1.04. Other scripts count as they did before (`count_tokens` of both, sampled
+/// and Fable 5 (April to October 2026): 0.99 to 1.03. Other scripts count as they did before (`count_tokens` of both, sampled
 /// by sol.ava.dev in April 2026).
 const CLAUDE_4_7: Weights =
-    Weights { token: 1.267, small: 0.058, capital: 0.702, digit: 0.0, punctuation: 0.041, other_script: 0.12 };
+    Weights { token: 1.242, small: 0.073, capital: 0.71, digit: 0.0, punctuation: 0.042, other_script: 0.14 };
 
 /// Gemini and Gemma, whose vocabulary has no figures of more than one digit, where `o200k_base` has three in a token. Source:
 /// the published vocabulary of Gemma 3. Recorded sessions are too few to fit anything.

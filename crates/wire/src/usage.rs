@@ -2,6 +2,20 @@
 
 use serde_json::Value;
 
+/// Where an answer, or an event of one, has its figures.
+const PLACES: [&str; 4] = ["/usage", "/message/usage", "/response/usage", "/usageMetadata"];
+
+/// Returns the input tokens that an answer of any interface, or an event of one, reports for its request, cached ones included;
+/// `None` where it reports none.
+pub fn reported_input(answer: &Value) -> Option<u64> {
+    let usage = PLACES.iter().find_map(|place| answer.pointer(place).filter(|usage| usage.is_object()))?;
+    let read = |field: &str| usage.get(field).and_then(Value::as_u64);
+    let input = ["input_tokens", "prompt_tokens", "promptTokenCount"].into_iter().find_map(read)?;
+    // Anthropic leaves what has to do with its cache out of the input.
+    let cache = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(read);
+    Some(cache.fold(input, u64::saturating_add)).filter(|input| *input > 0)
+}
+
 /// Adds the output figures of one answer to the total. Input figures are left out: each answer reads all that those
 /// before it have read, and agents take the figure for the size of their context.
 pub fn add_output(total: &mut Value, usage: &Value) {
@@ -58,6 +72,27 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn each_interface_reports_its_input() {
+        let check = |answer: Value, expect: Option<u64>| assert_eq!(reported_input(&answer), expect, "{answer}");
+        let anthropic = json!({"input_tokens": 4, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200, "output_tokens": 1});
+        check(json!({"type": "message_start", "message": {"usage": anthropic}}), Some(234));
+        check(json!({"type": "message", "usage": anthropic}), Some(234));
+        check(json!({"type": "message_delta", "usage": {"output_tokens": 9}}), None);
+        check(
+            json!({"choices": [], "usage": {"prompt_tokens": 50, "prompt_tokens_details": {"cached_tokens": 40}}}),
+            Some(50),
+        );
+        check(json!({"choices": [], "usage": null}), None);
+        check(json!({"type": "response.completed", "response": {"usage": {"input_tokens": 60}}}), Some(60));
+        check(
+            json!({"candidates": [], "usageMetadata": {"promptTokenCount": 70, "cachedContentTokenCount": 60}}),
+            Some(70),
+        );
+        check(json!({"usage": {"input_tokens": 0}}), None);
+        check(json!("usage"), None);
+    }
 
     #[test]
     fn what_was_written_adds_up() {

@@ -75,7 +75,7 @@ export const BESIDE_TAKES = {
   tools: beside("a list of definitions"),
 } satisfies Takes & Record<keyof BesideOptions, Take>;
 
-export const FIT_TAKES = { ...BESIDE_TAKES, key: TEXT, format: TEXT } satisfies Takes & Record<keyof FitOptions, Take>;
+export const FIT_TAKES = { ...BESIDE_TAKES, key: TEXT, format: TEXT, reportedTokens: tokens(0) } satisfies Takes & Record<keyof FitOptions, Take>;
 
 /** A provider does not always name both. */
 const REFUSED: Take = { ...tokens(0), fits: (value) => value === null || tokens(0).fits(value) };

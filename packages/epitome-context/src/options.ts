@@ -83,6 +83,8 @@ export interface FitOptions extends BesideOptions {
   key?: string | undefined;
   /** The form of this list, which is recognised otherwise. */
   format?: Provider | undefined;
+  /** The input tokens, cached ones included, that the provider reported for what the call before this one gave: counts are corrected by them. */
+  reportedTokens?: number | undefined;
 }
 
 /** The tokens that a provider's refusal names. */

@@ -1,99 +1,94 @@
-use std::cell::RefCell;
-use std::path::PathBuf;
-use std::sync::Mutex;
+//! Fits what a family of models spends on a text, by what providers reported for recorded sessions: the weights in
+//! `crates/tokens/src/families.rs`.
+//!
+//! ```text
+//! cargo run --release -p epitome-factors -- FOLDER…
+//! ```
+//!
+//! For each family that the recordings have, it prints the weights, and for each session how far the provider's figure is from
+//! that of weights which were fitted without the session, at the median by growth.
 
-use epitome_engine::count_message;
+mod fit;
+mod growth;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
 use epitome_formats::{ReadOptions, read};
-use epitome_session::{Content, Origin, Role};
-use epitome_strategy::{TokenCounter, Tokens};
-use epitome_tokens::ExactCounter;
+use epitome_tokens::by_model;
 
-#[derive(Debug, Default)]
-struct Recorder(Mutex<[u64; 9]>);
-
-impl TokenCounter for Recorder {
-    fn name(&self) -> &str {
-        "r"
-    }
-    fn is_exact(&self) -> bool {
-        false
-    }
-    fn count(&self, text: &str) -> Tokens {
-        let mut c = self.0.lock().unwrap();
-        let t = ExactCounter::O200kBase.count(text);
-        c[8] += u64::from(t);
-        for ch in text.chars() {
-            let k = match ch {
-                'a'..='z' => 0,
-                'A'..='Z' => 1,
-                '0'..='9' => 2,
-                '\n' | '\r' => 3,
-                ' ' | '\t' => 4,
-                '\0'..='\x7f' => 5,
-                '\u{370}'..='\u{1fff}' | '\u{2e80}'..='\u{d7ff}' | '\u{f900}'..='\u{10ffff}' => 6,
-                _ => 7,
-            };
-            c[k] += 1;
-        }
-        t
-    }
-}
-impl Recorder {
-    fn take(&self) -> [u64; 9] {
-        std::mem::take(&mut *self.0.lock().unwrap())
-    }
-}
+use fit::{Weights, fit, median_ratio};
+use growth::{Growth, KINDS, growths};
 
 fn main() -> anyhow::Result<()> {
-    let _ = RefCell::new(0);
-    let r = Recorder::default();
-    for path in std::env::args().skip(1).map(PathBuf::from) {
-        let bytes = std::fs::read(&path)?;
-        let Ok(loaded) = read(bytes.clone(), ReadOptions::default()) else { continue };
-        let name = epitome_formats::recorded_model(loaded.format, &bytes).name;
-        for s in loaded.sessions {
-            let s = s.session;
-            let mut prev: Option<(u64, u64)> = None;
-            let (mut x, mut a) = ([0u64; 9], [0u64; 9]);
-            let (mut n, mut na, mut media, mut typed) = (0, 0, 0, 0);
-            for m in s.log() {
-                if let Some(u) = m.usage {
-                    if let Some((input, output)) = prev {
-                        println!(
-                            "{},{},{},{},{},{},{},{},{},{}",
-                            path.file_name().unwrap().to_string_lossy(),
-                            name.as_deref().unwrap_or("?"),
-                            u.input as i64 - input as i64,
-                            output,
-                            n,
-                            na,
-                            media,
-                            typed,
-                            x.map(|c| c.to_string()).join(","),
-                            a.map(|c| c.to_string()).join(",")
-                        );
-                    }
-                    prev = Some((u.input, u.output));
-                    (x, a, n, na, media, typed) = ([0; 9], [0; 9], 0, 0, 0, 0);
-                }
-                count_message(&r, m);
-                let f = r.take();
-                media += m
-                    .blocks
-                    .iter()
-                    .filter(|b| {
-                        matches!(&b.content, Content::Media(_) | Content::Opaque(_))
-                            || matches!(&b.content, Content::ToolResult(r) if !r.attachments.is_empty())
-                    })
-                    .count();
-                typed += usize::from(m.origin == Origin::Typed);
-                let (sum, k) = if m.role == Role::Assistant { (&mut a, &mut na) } else { (&mut x, &mut n) };
-                *k += 1;
-                for (s, f) in sum.iter_mut().zip(f) {
-                    *s += f;
-                }
+    let folders: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    if folders.is_empty() {
+        bail!("name the folders that hold recorded sessions");
+    }
+    let mut files = Vec::new();
+    for folder in &folders {
+        collect(folder, &mut files).with_context(|| folder.display().to_string())?;
+    }
+    files.sort();
+    let mut families: BTreeMap<String, Vec<(String, Vec<Growth>)>> = BTreeMap::new();
+    for file in &files {
+        // A folder of recordings holds other files too.
+        let Ok(loaded) = read(std::fs::read(file)?, ReadOptions::default()) else { continue };
+        for loaded in loaded.sessions {
+            let Some(model) = loaded.session.model.as_deref() else { continue };
+            let grown = growths(&loaded.session);
+            let family = by_model(Some(model))?.name().to_owned();
+            let name = format!("{} {model}", file.file_name().unwrap_or_default().to_string_lossy());
+            if !grown.is_empty() {
+                families.entry(family).or_default().push((name, grown));
             }
         }
     }
+    for (family, sessions) in &families {
+        print_family(family, sessions);
+    }
     Ok(())
+}
+
+/// The files below a folder.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, files)?;
+        } else {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn print_family(family: &str, sessions: &[(String, Vec<Growth>)]) {
+    let all = |without: Option<&str>| -> Vec<Growth> {
+        let others = sessions.iter().filter(|(name, _)| Some(name.as_str()) != without);
+        others.flat_map(|(_, grown)| grown.iter().cloned()).collect()
+    };
+    let requests: usize = sessions.iter().map(|(_, grown)| grown.len()).sum();
+    println!("{family}: {requests} requests of {} sessions", sessions.len());
+    print_weights(&fit(&all(None)));
+    if sessions.len() < 2 {
+        println!("  one session alone: nothing to hold it against\n");
+        return;
+    }
+    let names: BTreeSet<&str> = sessions.iter().map(|(name, _)| name.as_str()).collect();
+    for name in names {
+        let weights = fit(&all(Some(name)));
+        let own: Vec<Growth> =
+            sessions.iter().filter(|(other, _)| other == name).flat_map(|(_, grown)| grown.iter().cloned()).collect();
+        if let Some(ratio) = median_ratio(&weights, &own) {
+            println!("  {ratio:.2}  {name}");
+        }
+    }
+    println!();
+}
+
+fn print_weights(weights: &Weights) {
+    let named: Vec<String> = KINDS.iter().zip(weights).map(|(kind, weight)| format!("{kind} {weight:.3}")).collect();
+    println!("  {}", named.join(", "));
 }

@@ -86,6 +86,7 @@ impl Calls {
         let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
         let mut request = FitRequest::new(&texts);
         (request.system, request.tools, request.key) = (system.beside(), tools.beside(), &words.key);
+        request.reported_tokens = words.reported_tokens;
         request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
         let done = match words.overflow {
             None => fitter.fit(&request),

@@ -154,6 +154,9 @@ pub(super) struct FitWords {
     tools: Option<Box<RawValue>>,
     #[serde(default)]
     pub(super) key: String,
+    /// The input tokens that the provider reported for what the call before this one gave.
+    #[serde(default)]
+    pub(super) reported_tokens: Option<u64>,
     /// After the provider refused what was sent.
     #[serde(default)]
     pub(super) overflow: Option<Limits>,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::engine::ReasoningFilter;
-use epitome::formats::{Format, carries_reasoning};
+use epitome::formats::{Format, carries_reasoning, usual_model};
 use epitome::live::Metrics;
 use epitome::strategy::TokenCounter;
 use epitome::wire::Wire;
@@ -71,8 +71,9 @@ impl Decider {
         engine
     }
 
-    /// The counter for requests to a model, as far as it is known without an answer.
-    pub(super) fn counter(&self, model: Option<&str>) -> Arc<dyn TokenCounter> {
+    /// The counter for requests of an interface to a model.
+    pub(super) fn counter(&self, wire: Wire, model: Option<&str>) -> Arc<dyn TokenCounter> {
+        let model = model.or_else(|| usual_model(wire.into()));
         self.engine.counter.of_model(model).unwrap_or_else(|| Arc::clone(&self.engine.counter))
     }
 

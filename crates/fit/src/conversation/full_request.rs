@@ -57,7 +57,7 @@ impl<'a> FullRequest<'a> {
 
     /// Tokens of the loop that the model is at work in, where there is signed reasoning in it. Linear in the loop.
     pub(super) fn loop_tokens(&self, decider: &Decider) -> Option<u32> {
-        let counter = decider.counter(self.log().model.as_deref());
+        let counter = decider.counter(self.incoming.wire, self.log().model.as_deref());
         let tokens = || self.newest_loop().map(|message| count_message(&*counter, message).total).sum();
         self.is_in_signed_loop().then(tokens)
     }

@@ -11,8 +11,8 @@ use super::prepare::{fits, saved, was_tried};
 use super::prepared::{Figures, FitOutcome, PreparedRequest};
 
 /// The request to send, where no compaction is due and the way to carry out the earlier ones is certain. Linear in what
-/// is sent; reads nothing that was read before.
-pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &Conversation) -> Option<PreparedRequest> {
+/// is sent; reads nothing that was read before. What is sent is remembered in the conversation.
+pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Conversation) -> Option<PreparedRequest> {
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
@@ -47,7 +47,9 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &Conversatio
         Some(recipe) => (FitOutcome::Replayed, recipe.apply(incoming)?),
         None => (FitOutcome::Passed, incoming.body.clone()),
     };
-    let figures = Some(Figures { tokens_before, tokens_after, epochs, usable: check.usable_tokens });
+    let figures = Figures { tokens_before, tokens_after, epochs, usable: check.usable_tokens };
+    let figures = Some(conversation.told(incoming, figures));
+    conversation.note_sent(incoming, tokens_after);
     // A failed attempt is reported again while its result still holds.
     let floor = detail.and(conversation.floor.clone());
     let provenance = conversation.provenance.clone();

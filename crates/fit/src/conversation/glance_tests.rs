@@ -65,7 +65,7 @@ fn check_with(chain: &str, name: &str, profile: Wire, requests: &[String], usabl
         let request = incoming(&quick_way, profile, body.clone());
         let (Ok(request), Ok(of_slow)) = (request, of_slow) else { continue };
         let expect = prepare_alone(&full_way, &of_slow, &mut slow);
-        let quick = glance(&quick_way, &request, &known);
+        let quick = glance(&quick_way, &request, &mut known.copy());
         ways.quick += usize::from(quick.is_some());
         ways.full += usize::from(quick.is_none());
         let found = quick.unwrap_or_else(|| prepare_alone(&quick_way, &request, &mut known));

@@ -13,8 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::chain::Digest;
 use super::incoming::Incoming;
+use super::prepared::Figures;
 use super::provenance::Provenance;
 use super::recipe::Recipe;
+use super::reported::ReportedShares;
 use crate::archive::message_bytes;
 
 /// A compaction that was made, and where.
@@ -39,6 +41,8 @@ pub struct Conversation {
     pub provenance: Option<Arc<Provenance>>,
     /// What the newest of them kept.
     pub quality: Option<Arc<Quality>>,
+    /// What the provider counts for its requests.
+    pub reported: ReportedShares,
     /// The budget that the provider taught us, and for which model.
     pub learned: Option<(Option<String>, Budget)>,
     /// Tokens at which a compaction came to nothing: it is not tried again at once.
@@ -63,6 +67,17 @@ impl Conversation {
         budget
     }
 
+    /// The figures of a request of it, in the provider's tokens as far as these are known.
+    pub(super) fn told(&self, incoming: &Incoming, figures: Figures) -> Figures {
+        self.reported.as_reported(incoming.model.as_deref(), figures)
+    }
+
+    /// Remembers what is counted here of the request that is sent now: its messages, tools, and what the host does not show.
+    pub(super) fn note_sent(&mut self, incoming: &Incoming, messages: u32) {
+        let tokens = messages.saturating_add(incoming.tool_tokens).saturating_add(incoming.hidden_tokens);
+        self.reported.note_sent(incoming.model.as_deref(), tokens);
+    }
+
     /// The same, with the tool definitions and what is hidden still in the window.
     pub(super) fn whole_budget(&self, incoming: &Incoming) -> Budget {
         match &self.learned {
@@ -71,7 +86,7 @@ impl Conversation {
                 let mut budget = incoming.budget.clone();
                 let wanted = incoming.answer_tokens.min(budget.window / 2);
                 budget.reserve_output = budget.reserve_output.max(wanted);
-                budget
+                self.reported.own_budget(incoming.model.as_deref(), budget)
             }
         }
     }
@@ -84,6 +99,7 @@ impl Conversation {
             recipe: self.recipe.clone(),
             provenance: self.provenance.clone(),
             quality: self.quality.clone(),
+            reported: self.reported.clone(),
             learned: self.learned.clone(),
             failed_at: self.failed_at,
             floor: self.floor.clone(),
@@ -93,7 +109,12 @@ impl Conversation {
 
     /// A conversation of its own that begins with the same decisions.
     pub fn fork(&self) -> Self {
-        Self { decisions: Arc::clone(&self.decisions), refusals: self.refusals.clone(), ..Self::default() }
+        Self {
+            decisions: Arc::clone(&self.decisions),
+            reported: self.reported.clone(),
+            refusals: self.refusals.clone(),
+            ..Self::default()
+        }
     }
 
     /// Leaves only the first `length` decisions in force.

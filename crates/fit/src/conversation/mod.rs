@@ -21,6 +21,7 @@ mod prepare;
 mod prepared;
 mod provenance;
 mod recipe;
+mod reported;
 mod tail;
 
 pub use chain::{Digest, MessageKey};
@@ -35,3 +36,4 @@ pub use prepare::{past_of, prepare, replay, shrink};
 pub use prepared::{Figures, FitOutcome, PreparedRequest};
 pub use provenance::{Addition, Provenance, Removal};
 pub use recipe::Recipe;
+pub use reported::ReportedShares;

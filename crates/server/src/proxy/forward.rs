@@ -17,6 +17,7 @@ use super::conversation::SharedConversation;
 use super::handoff::{ProxyHost, UpstreamRoute};
 use super::headers;
 use super::incoming::Incoming;
+use super::learn::UsageReader;
 use super::look::{ReadFailure, look, read_elsewhere};
 use super::lookup::{Lookup, ProviderEndpoint};
 use super::native::{self, NativeRequest, Received};
@@ -172,11 +173,15 @@ async fn send_on(
     }
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
-        _ => return Ok(with_headers(metrics, pass_answer(lookup, opened).await, &prepared)),
+        (_, remembered) => {
+            let reader = remembered.filter(|_| status.is_success());
+            let reader = reader.map(|(incoming, _)| UsageReader::new(proxy, &incoming, opened.is_stream()));
+            return Ok(with_headers(metrics, pass_answer(lookup, opened, reader).await, &prepared));
+        }
     };
     let Some(smaller) = retry(proxy, remembered.clone(), overflow).await else {
         let prepared = PreparedRequest { detail: Some("too-long"), ..prepared };
-        return Ok(with_headers(metrics, opened.into_response(), &prepared));
+        return Ok(with_headers(metrics, opened.into_response(None), &prepared));
     };
     let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
         Some((lookup, body)) => (Some(lookup), body),
@@ -190,11 +195,12 @@ async fn send_on(
     Ok(with_headers(metrics, answer, &smaller))
 }
 
-/// An answer for the client: as it comes, or with what the model looks up.
-async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer) -> Response {
+/// An answer for the client: as it comes, or with what the model looks up. The figures of one with lookups are of more than
+/// the request that was counted, and nothing is learned of them.
+async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer, reader: Option<UsageReader>) -> Response {
     match lookup {
         Some(lookup) => lookup.answer(opened).await,
-        None => opened.into_response(),
+        None => opened.into_response(reader),
     }
 }
 
@@ -242,7 +248,7 @@ async fn decide(
     let (shared_proxy, read, same) = (Arc::clone(proxy), Arc::clone(&incoming), shared.clone());
     // Elsewhere, so that a fault of ours ends there.
     let glanced = tokio::task::spawn_blocking(move || {
-        let prepared = glance(&shared_proxy.decider, &read, &turn);
+        let prepared = glance(&shared_proxy.decider, &read, &mut turn);
         if prepared.is_some() {
             shared_proxy.decisions.keep(&same, &mut turn, read.end());
         }

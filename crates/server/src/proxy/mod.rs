@@ -13,6 +13,7 @@ mod forward;
 mod handoff;
 mod headers;
 mod incoming;
+mod learn;
 mod look;
 mod lookup;
 mod native;

@@ -15,6 +15,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt as _, stream};
 
 use super::headers;
+use super::learn::UsageReader;
 
 /// The number of bytes of a provider's error that are read.
 const READ_BYTES: usize = 256 * 1024;
@@ -72,7 +73,7 @@ impl OpenedAnswer {
     }
 
     /// Whether the answer is a stream of events.
-    fn is_stream(&self) -> bool {
+    pub(super) fn is_stream(&self) -> bool {
         let kind =
             self.answer.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         kind.trim_start().to_ascii_lowercase().starts_with("text/event-stream")
@@ -106,10 +107,14 @@ impl OpenedAnswer {
         false
     }
 
-    /// The answer for the client, each piece as it comes. Dropping it hangs up on the provider.
-    pub(super) fn into_response(self) -> Response {
+    /// The answer for the client, each piece as it comes, and read by `reader` as it passes. Dropping it hangs up on the provider.
+    pub(super) fn into_response(self, reader: Option<UsageReader>) -> Response {
         let (status, headers, _, pieces) = self.into_parts();
-        let mut response = Response::new(Body::from_stream(pieces));
+        let body = match reader {
+            Some(reader) => Body::from_stream(reader.watch(pieces)),
+            None => Body::from_stream(pieces),
+        };
+        let mut response = Response::new(body);
         (*response.status_mut(), *response.headers_mut()) = (status, headers::for_client(&headers));
         response
     }

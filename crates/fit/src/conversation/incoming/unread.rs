@@ -44,7 +44,7 @@ impl UnreadRequest {
     /// The same where the outline is known.
     pub fn at(decider: &Decider, owner: Arc<str>, wire: Wire, seed: Digest, body: Bytes, mut outline: Outline) -> Self {
         let list = std::mem::take(&mut outline.items);
-        let counter = decider.counter(outline.model.as_deref());
+        let counter = decider.counter(wire, outline.model.as_deref());
         // What is known of a message are its tokens too, by the counter of its request's model.
         let key = |kind: &str, at: &Range<usize>| {
             Hashes::key(&seed, format!("{kind} {}", counter.name()).as_bytes(), &body[at.clone()])
@@ -93,7 +93,7 @@ impl UnreadRequest {
     pub fn learn(self, decider: &Decider) -> Result<Incoming, &'static str> {
         let text = |at: &Range<usize>| std::str::from_utf8(&self.body[at.clone()]).map_err(|_| "not-understood");
         let mut engine = decider.engine(self.wire);
-        engine.counter = decider.counter(self.outline.model.as_deref());
+        engine.counter = decider.counter(self.wire, self.outline.model.as_deref());
         let marker = &decider.runtime().triggers.marker;
         let mut reader = None;
         let mut items = Vec::with_capacity(self.known.len());
