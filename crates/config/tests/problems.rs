@@ -27,7 +27,6 @@ reserve_output = -1
 last_rounds = 4
 [counter]
 name = \"gpt-5\"
-calibrate = \"yes\"
 [pins]
 protected_tools = [\"Skill\", 3]
 [select]
@@ -54,18 +53,17 @@ summarizer = 2024-01-01
     epitome.toml:8:8: `hard` takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not 0
     epitome.toml:9:18: `reserve_output` takes a whole number, not -1
     epitome.toml:10:1: `last_rounds` is not a key of [budget]; it belongs below [pins]
-    epitome.toml:12:8: `name` takes one of "o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters", not "gpt-5"
-    epitome.toml:13:13: `calibrate` takes true or false, not "yes"
-    epitome.toml:15:19: `protected_tools` takes a list of strings, not ["Skill",3]
-    epitome.toml:17:8: `mode` takes one of "fixed", "adaptive", "tournament", not "best"
-    epitome.toml:19:25: there is no strategy `sliding-windw`; did you mean `sliding-window`?
-    epitome.toml:20:1: the chain `empty` is empty; a chain takes at least one strategy
-    epitome.toml:21:26: `tool-results` is in the chain `twice` twice; the engine asks a strategy again by itself while that helps
-    epitome.toml:22:1: a chain cannot be called `tool-results`; that is a strategy
-    epitome.toml:24:1: `windw` is not a setting of `sliding-window`; did you mean `window`?
-    epitome.toml:25:1: `window` takes a value from 1 to 1000, not 0
-    epitome.toml:26:13: there is no strategy `slding-window`; did you mean `sliding-window`?
-    epitome.toml:28:14: `summarizer` takes no date
+    epitome.toml:12:8: `name` takes one of "model", "o200k_base", "cl100k_base", "weighted", "two-ratio", "halves", "quarters", not "gpt-5"
+    epitome.toml:14:19: `protected_tools` takes a list of strings, not ["Skill",3]
+    epitome.toml:16:8: `mode` takes one of "fixed", "adaptive", "tournament", not "best"
+    epitome.toml:18:25: there is no strategy `sliding-windw`; did you mean `sliding-window`?
+    epitome.toml:19:1: the chain `empty` is empty; a chain takes at least one strategy
+    epitome.toml:20:26: `tool-results` is in the chain `twice` twice; the engine asks a strategy again by itself while that helps
+    epitome.toml:21:1: a chain cannot be called `tool-results`; that is a strategy
+    epitome.toml:23:1: `windw` is not a setting of `sliding-window`; did you mean `window`?
+    epitome.toml:24:1: `window` takes a value from 1 to 1000, not 0
+    epitome.toml:25:13: there is no strategy `slding-window`; did you mean `sliding-window`?
+    epitome.toml:27:14: `summarizer` takes no date
     "#);
 }
 

@@ -374,30 +374,29 @@ fn memories_are_kept_and_come_back() {
 
 #[test]
 fn usage_records_correct_the_counter() {
-    // Two requests; between them 110 characters and two messages' frames: 36 tokens by quarters, of which the provider
-    // made 72.
-    let usage = |input: u32| format!(r#""usage":{{"input_tokens":{input},"output_tokens":1}}"#);
-    let assistant = |id: u32, input: u32, text: &str| {
+    let assistant = |id: u32, input: u32| {
         format!(
-            r#"{{"type":"assistant","uuid":"a{id}","sessionId":"s","message":{{"id":"m{id}","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":"{text}"}}],{}}}}}"#,
-            usage(input)
+            r#"{{"type":"assistant","uuid":"a{id}","sessionId":"s","message":{{"id":"m{id}","type":"message","role":"assistant","model":"claude-opus-5","content":[{{"type":"text","text":"Done."}}],"usage":{{"input_tokens":{input},"output_tokens":9}}}}}}"#,
         )
     };
     let user = |id: u32, text: &str| {
         format!(r#"{{"type":"user","uuid":"u{id}","sessionId":"s","message":{{"role":"user","content":"{text}"}}}}"#)
     };
-    let ten = "ten chars.".repeat(5);
-    let lines = [user(1, &ten), assistant(1, 1_000, &ten), user(2, &ten), assistant(2, 1_000 + 2 * (13 + 4) * 2, &ten)];
-    let place = Place::with("s.jsonl", lines.join("\n") + "\n");
-    place.file("plain.toml", "[counter]\nname = \"quarters\"\n");
-    place.file("corrected.toml", "[counter]\nname = \"quarters\"\ncalibrate = true\n");
-    let check = |config: &str| place.run(&format!("check s.jsonl --json --config {config}")).json();
-    let (plain, corrected) = (check("plain.toml"), check("corrected.toml"));
-    assert_eq!((&plain["counter"], &plain["counted_tokens"]), (&"quarters".into(), &(4 * 17).into()));
-    // The texts count twice; the frames of messages are not text and stay.
-    assert_eq!(corrected["counter"], "calibrated quarters");
-    assert_eq!(corrected["current_tokens"], 1_000 + 2 * (13 + 4) * 2 + 1, "the provider's count is the larger one");
-    assert_eq!(corrected["counted_tokens"], 4 * (26 + 4));
+    let long = "One sentence of eight words that says nothing. ".repeat(1_000);
+    let tokens = |input: u32| {
+        let lines = [user(1, "Read this."), assistant(1, 1_000), user(2, &long), assistant(2, input)];
+        let place = Place::with("s.jsonl", lines.join("\n") + "\n");
+        let told = place.run("check s.jsonl --json").json();
+        place.file("o200k.toml", "[counter]\nname = \"o200k_base\"\n");
+        let named = place.run("check s.jsonl --json --config o200k.toml").json();
+        assert_eq!(named["counter"], "o200k_base", "nothing corrects a counter that is named");
+        (told["counter"].as_str().unwrap().to_owned(), told["counted_tokens"].as_u64().unwrap())
+    };
+    let (plain, counted) = tokens(0);
+    assert_eq!(plain, "claude-4.7");
+    let (corrected, more) = tokens(1_009 + counted as u32 * 6 / 5);
+    assert_eq!(corrected, "claude-4.7 ×1.20");
+    assert!((1.15..1.25).contains(&(more as f64 / counted as f64)), "{counted} {more}");
 }
 
 #[test]

@@ -25,7 +25,6 @@ const NEURAL: &str = "it takes a build with a neural model, its library and its 
 
 pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at(
-        "counter.calibrate",
         "it takes a recording with usage figures",
         "crates/cli/tests/it/compact.rs",
         "usage_records_correct_the_counter",

@@ -212,7 +212,7 @@ fn bytes_of_the_client() {
         )
     };
     let requests: Vec<String> = (0..24).map(body).collect();
-    let ways = check("marks", Wire::Anthropic, &requests, 6_000);
+    let ways = check("marks", Wire::Anthropic, &requests, 9_000);
     assert!(ways.quick > ways.full && ways.replayed > 8, "{ways:?}");
 }
 
