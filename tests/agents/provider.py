@@ -3,7 +3,8 @@
     provider.py FOLDER SCRIPT
 
 SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear), `steps`, one for each answer (the last one is given for
-good), `thinks`, whether the model thinks where a request lets it, and `refuses`, a model that is refused. A step is an object:
+good), `thinks`, whether the model thinks where a request lets it, and `refuses`, a model that is refused. A step is an
+object:
 
     shell      a command for the agent's shell; a number for one with much output that is told from others by it; a list
                for several in one answer

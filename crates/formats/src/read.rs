@@ -42,21 +42,13 @@ pub struct ReadOptions {
 /// Errors where compressed input holds more than [`MAX_DECOMPRESSED`], or more members than [`MAX_MEMBERS`](crate::MAX_MEMBERS); plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
-    read_from(bytes, options, None)
+    read_along(bytes, options, None)
 }
 
 /// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
 /// names the rollout. `find` gives the content of the rollout whose file's name ends with an id. Where that is not there, or not
 /// whole, a [`Warning`] names it, as [`read`] does, and nothing is written into the file.
 pub fn read_along(
-    bytes: Vec<u8>,
-    options: ReadOptions,
-    find: &dyn Fn(&str) -> Option<Vec<u8>>,
-) -> Result<LoadedFile, ReadError> {
-    read_from(bytes, options, Some(find))
-}
-
-fn read_from(
     bytes: Vec<u8>,
     options: ReadOptions,
     find: Option<&dyn Fn(&str) -> Option<Vec<u8>>>,

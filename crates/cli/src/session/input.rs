@@ -31,7 +31,7 @@ pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Resul
     let side_chains = args.reading.side_chains;
     let options = ReadOptions { format: args.from, strict: args.strict, side_chains, ..ReadOptions::default() };
     let rollout = |id: &str| find_rollout(&args.file, id).filter(|_| !is_standard(&args.file));
-    let loaded = read_along(bytes, options, &rollout).map_err(|error| {
+    let loaded = read_along(bytes, options, Some(&rollout)).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
         let failure =
             Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(&args.file))));

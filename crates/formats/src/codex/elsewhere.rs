@@ -30,8 +30,7 @@ impl Base {
     fn of(rollout: &[u8]) -> Option<Self> {
         let line = rollout.split(|byte| *byte == b'\n').next()?;
         let head = Object::parse(std::str::from_utf8(line).ok()?.trim())?;
-        let is_head = head.text("type").as_deref() == Some("session_meta");
-        let base = head.object("payload").filter(|_| is_head)?.object("history_base")?;
+        let base = head.object("payload")?.object("history_base")?;
         let rollout = base.text("thread_id")?.into_owned();
         Some(Self {
             rollout,
@@ -44,17 +43,14 @@ impl Base {
     /// a rollout.
     fn records(&self, part: &[u8]) -> Option<String> {
         let text = std::str::from_utf8(part).ok().filter(|text| text.ends_with('\n'))?;
-        let mut records = String::with_capacity(text.len());
-        for line in text.split_inclusive('\n').filter(|line| !line.trim().is_empty()) {
+        let lines = text.split_inclusive('\n').filter(|line| !line.trim().is_empty());
+        let records = lines.map(|line| {
             let record = Object::parse(line.trim())?;
-            if record.number::<u64>("ordinal")? >= self.end_ordinal {
-                return None;
-            }
-            if record.text("type").as_deref() != Some("session_meta") {
-                records.push_str(line);
-            }
-        }
-        Some(records)
+            let is_head = record.text("type").as_deref() == Some("session_meta");
+            let is_of_part = record.number::<u64>("ordinal")? < self.end_ordinal;
+            is_of_part.then_some(if is_head { "" } else { line })
+        });
+        records.collect()
     }
 }
 

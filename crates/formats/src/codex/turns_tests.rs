@@ -217,7 +217,7 @@ fn history_is_read_along() {
             "0199-m" => Some(middle.as_bytes().to_vec()),
             _ => None,
         };
-        crate::read_along(leaf.as_bytes().to_vec(), crate::ReadOptions::default(), &find).unwrap()
+        crate::read_along(leaf.as_bytes().to_vec(), crate::ReadOptions::default(), Some(&find)).unwrap()
     };
     let texts = |loaded: &crate::LoadedFile| -> Vec<String> {
         let view = loaded.sessions[0].session.view();

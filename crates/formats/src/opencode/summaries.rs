@@ -21,7 +21,7 @@ pub(super) struct Summaries {
     /// Requests without a summary yet, by their messages' ids: their message, and the id of the first message that stays.
     requests: HashMap<String, (Message, Option<String>)>,
     /// What each compaction put in front of its tail, and the number of messages in the log by then.
-    made: Vec<(u32, Vec<Message>)>,
+    made: Vec<(u32, Message)>,
 }
 
 impl Summaries {
@@ -57,7 +57,8 @@ impl Summaries {
         let earlier = self.made.iter().filter(|(length, _)| is_in_tail(*length)).cloned().collect();
         let summary = summary_message(info["id"].as_str().unwrap_or(""), &texts.join("\n"), created);
         let front: Vec<Message> = request.into_iter().chain([summary]).collect();
-        self.made.push((log.session.log().len() as u32, front.clone()));
+        let length = log.session.log().len() as u32;
+        self.made.extend(front.iter().map(|message| (length, message.clone())));
         let before = usage(&info["tokens"]).and_then(|usage| u32::try_from(usage.input).ok());
         let leaves = |entry: &Entry| {
             entry.message.role != Role::System && tail.is_none_or(|(_, position)| entry.position < position)

@@ -133,7 +133,7 @@ impl SessionBuilder {
         trigger: Trigger,
         leaves: impl Fn(&Entry) -> bool,
         front: Vec<Message>,
-        earlier: Vec<(u32, Vec<Message>)>,
+        earlier: Vec<(u32, Message)>,
         tokens_before: Option<u32>,
     ) {
         let epoch_number = self.session.next_epoch();
@@ -144,13 +144,12 @@ impl SessionBuilder {
         let first = leaving.first().map(|entry| entry.position);
         let end = self.session.log().len() as u32;
         let removed: Vec<EntryKey> = leaving.iter().map(|entry| entry.key).collect();
-        let front = front.into_iter().map(|message| (first, end, message));
-        let earlier =
-            earlier.into_iter().flat_map(|(length, messages)| messages.into_iter().map(move |it| (None, length, it)));
-        let synthetics = front.chain(earlier).zip(0..).map(|((before, length, message), sequence)| {
-            let position = match before {
-                Some(first) => Position::before(first, epoch_number, sequence),
-                None => Position::at_end(length, epoch_number, sequence),
+        let front = front.into_iter().map(|message| (None, message));
+        let earlier = earlier.into_iter().map(|(length, message)| (Some(length), message));
+        let synthetics = front.chain(earlier).zip(0..).map(|((length, message), sequence)| {
+            let position = match (length, first) {
+                (None, Some(first)) => Position::before(first, epoch_number, sequence),
+                (length, _) => Position::at_end(length.unwrap_or(end), epoch_number, sequence),
             };
             SyntheticMessage { position, message: Arc::new(message) }
         });

@@ -33,7 +33,7 @@ fn load_scene(name: &str) -> (LoadedFile, Vec<String>) {
         found.map(|path| std::fs::read(path).unwrap())
     };
     let bytes = std::fs::read(folder.join(scene.file)).unwrap();
-    (read_along(bytes, ReadOptions::default(), &find).unwrap(), scene.sent)
+    (read_along(bytes, ReadOptions::default(), Some(&find)).unwrap(), scene.sent)
 }
 
 /// What the model sees, as the recorder tells what it was sent. A summary is told as such: the agents frame its text anew.
