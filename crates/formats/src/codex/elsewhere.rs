@@ -27,16 +27,14 @@ struct Base {
 }
 
 impl Base {
+    /// What the head of a rollout names, where it names something. An end that is not told is in front of everything.
     fn of(rollout: &[u8]) -> Option<Self> {
         let line = rollout.split(|byte| *byte == b'\n').next()?;
         let head = Object::parse(std::str::from_utf8(line).ok()?.trim())?;
         let base = head.object("payload")?.object("history_base")?;
-        let rollout = base.text("thread_id")?.into_owned();
-        Some(Self {
-            rollout,
-            end_ordinal: base.number("end_ordinal_exclusive")?,
-            length: base.number("end_byte_offset")?,
-        })
+        let end_ordinal = base.number("end_ordinal_exclusive").unwrap_or(0);
+        let length = base.number("end_byte_offset").unwrap_or(0);
+        Some(Self { rollout: base.text("thread_id").unwrap_or_default().into_owned(), end_ordinal, length })
     }
 
     /// The records of the part without the rollout's own head, as text. `None` where the part is not whole: Codex refuses such
@@ -87,7 +85,11 @@ pub(super) fn missing_history(base: &str) -> String {
 /// Why no compaction can be written into a file, where the agent would lose by it what stands in another that was not read
 /// along.
 pub(crate) fn missing_base(loaded: &LoadedFile, session: &Session) -> Option<String> {
-    let record = |record: Object<'_>| base_of(&record.text("type")?, &record.object("payload")?);
-    let is_elsewhere = loaded.inherited.is_none() && !is_whole(session);
-    objects(&loaded.bytes).find_map(record).filter(|_| is_elsewhere).map(|base| missing_history(&base))
+    let inherited = loaded.inherited.as_deref();
+    let base = |record: Object<'_>| {
+        let kind = record.text("type").filter(|kind| kind != "session_meta" || inherited.is_none())?;
+        base_of(&kind, &record.object("payload")?)
+    };
+    let mut records = objects(&loaded.bytes).chain(objects(inherited.unwrap_or_default().as_bytes()));
+    records.find_map(base).filter(|_| !is_whole(session)).map(|base| missing_history(&base))
 }

@@ -116,10 +116,9 @@ impl CodexReader {
     fn inherit(&mut self, mut start: usize, records: &str, warnings: &mut Vec<Warning>) {
         self.base = None;
         for json in records.split_inclusive('\n') {
-            // The line of the head, which names them.
-            let line = Line { number: 1, start, json };
             if let Some(record) = Object::parse(json.trim()) {
-                self.record(&line, &record, warnings);
+                // The line of the head, which names them.
+                self.record(&Line { number: 1, start, json }, &record, warnings);
             }
             start += json.len();
         }

@@ -260,6 +260,16 @@ fn history_is_read_along() {
     );
     check(&leaf, &root.replace(&format!("\"ordinal\":{},", end - 1), "\"ordinal\":99,"), &middle);
     check(&leaf, &root.replacen("task_started\"", "task_started ", 1), &middle);
+    // A head that does not tell where it goes on, which is no beginning.
+    check(&leaf, &root, &middle.replace("end_byte_offset", "end_byte_offse_"));
+    // A reference within it is not read.
+    let refers =
+        leaf.clone() + &numbered(99, &[record("rollout_reference", r#"{"rollout_path":"/x/rollout-1.jsonl"}"#)]);
+    let loaded = read(&refers, &root, &middle);
+    assert!(loaded.warnings.iter().any(|warning| warning.message.contains("rollout-1")), "{:?}", loaded.warnings);
+    let mut session = loaded.sessions[0].session.clone();
+    compact(&mut session, "so far");
+    assert!(write(&loaded, 0, &session, Format::Codex).is_err());
     let circle = middle
         .replace("0199-r", "0199-m")
         .replace(&format!("offset\":{}", front.len()), &format!("offset\":{}", middle.len()));
