@@ -45,14 +45,13 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     read_along(bytes, options, None)
 }
 
+/// Gives the content of the file whose name ends with an id, where it is there.
+pub type FindFile<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
 /// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
-/// names the rollout. `find` gives the content of the rollout whose file's name ends with an id. Where that is not there, or not
+/// names the rollout. `find` gives its content. Where that is not there, or not
 /// whole, a [`Warning`] names it, as [`read`] does, and nothing is written into the file.
-pub fn read_along(
-    bytes: Vec<u8>,
-    options: ReadOptions,
-    find: Option<&dyn Fn(&str) -> Option<Vec<u8>>>,
-) -> Result<LoadedFile, ReadError> {
+pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_>>) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
     if bytes.starts_with(b"\xef\xbb\xbf") {

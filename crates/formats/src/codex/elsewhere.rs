@@ -2,6 +2,7 @@
 
 use epitome_session::{Epoch, Session};
 
+use crate::FindFile;
 use crate::agent_file::records::objects;
 use crate::json::Object;
 use crate::loaded::LoadedFile;
@@ -56,7 +57,7 @@ impl Base {
 /// name. `None` where the head names none, or one that is not there whole. Codex reads the same (0.171: `rollout_lineage.rs` and
 /// `model_context.rs` of codex-rs/thread-store/src/local): of each rollout what is in front of the byte that the next one names,
 /// without the heads.
-pub(crate) fn inherited_records(rollout: &[u8], find: &dyn Fn(&str) -> Option<Vec<u8>>) -> Option<String> {
+pub(crate) fn inherited_records(rollout: &[u8], find: FindFile<'_>) -> Option<String> {
     let (mut next, mut known, mut parts) = (Some(Base::of(rollout)?), Vec::new(), Vec::new());
     while let Some(base) = next {
         let found = find(&base.rollout).filter(|_| !known.contains(&base.rollout))?;
