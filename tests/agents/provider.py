@@ -3,7 +3,8 @@
     provider.py FOLDER SCRIPT
 
 SCRIPT is a JSON file: `tag` (a word that the ids of its calls bear), `steps`, one for each answer (the last one is given for
-good), and `thinks`, whether the model thinks where a request lets it. A step is an object:
+good), `thinks`, whether the model thinks where a request lets it, and `refuses`, a model that is refused. A step is an
+object:
 
     shell      a command for the agent's shell; a number for one with much output that is told from others by it; a list
                for several in one answer
@@ -36,7 +37,7 @@ FOLDER, SCRIPT = sys.argv[1], json.load(open(sys.argv[2]))
 SHELLS = ("bash", "Bash", "shell", "shell_command", "exec_command", "run_shell_command", "execute_command")
 ASIDE = "A few words."
 
-numbers = itertools.count()
+numbers, answers = itertools.count(), itertools.count()
 lock = threading.Lock()
 reached = 0
 
@@ -97,7 +98,7 @@ def answer(body, used):
     if "quote" in step:
         text += " " + last_found(step["quote"], body)
     calls = [(identity(number, index), tool, given) for index, (tool, given) in enumerate(asked)]
-    return (f"{SCRIPT['tag']}_{number}", text, calls), step.get("usage", used)
+    return (f"{SCRIPT['tag']}_{number}_{next(answers)}", text, calls), step.get("usage", used)
 
 
 class Provider(BaseHTTPRequestHandler):
@@ -127,6 +128,8 @@ class Provider(BaseHTTPRequestHandler):
         used = len(data) // 4
         wrong = gemini.problems(body) if path.endswith(gemini.METHODS) else []
         refused = refusals.problems(path, body) if path.endswith(("/chat/completions", "/responses", "/messages")) else []
+        if "refuses" in SCRIPT and body.get("model") == SCRIPT["refuses"]:
+            refused = ["there is no such model"]
         if path.endswith("/count_tokens"):
             self.answer(200, json.dumps({"input_tokens": used}))
         elif path.endswith(":countTokens"):

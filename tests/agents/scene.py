@@ -42,13 +42,13 @@ class Scene:
             self.agent.set_up(base)
         return self.agent
 
-    def provider(self, tag, steps, thinks=True):
+    def provider(self, tag, steps, thinks=True, **more):
         """Starts a made-up provider: its address, and the folder in which its requests are written."""
         self.providers += 1
         seen = self.folder / f"seen{self.providers}"
         seen.mkdir()
         script = self.folder / f"script{self.providers}.json"
-        script.write_text(json.dumps({"tag": tag, "steps": steps, "thinks": thinks}))
+        script.write_text(json.dumps({"tag": tag, "steps": steps, "thinks": thinks, **more}))
         process = subprocess.Popen([sys.executable, HERE / "provider.py", seen, script], stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         return f"http://127.0.0.1:{int(process.stdout.readline())}", seen
@@ -72,9 +72,9 @@ class Scene:
         path = os.pathsep.join([str(self.programs), str(self.folder / "path"), os.environ["PATH"]])
         return {"PATH": path, "HOME": str(self.home), **self.agent.environment(), **more}
 
-    def started(self, command, **more):
+    def started(self, command, stdin=subprocess.DEVNULL, **more):
         """The agent's process, begun."""
-        process = subprocess.Popen([self.programs / command[0], *command[1:]], cwd=self.work, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([self.programs / command[0], *command[1:]], cwd=self.work, stdin=stdin,
                                    env=self.environment(**more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
         return process

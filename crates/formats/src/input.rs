@@ -171,6 +171,8 @@ pub(crate) struct Probe<'a> {
     pub side_chains: bool,
     /// Whether each message of a provider's form has to be one.
     pub checked: bool,
+    /// The records of other files that the input goes on from, and the position of the first: behind the input's end.
+    pub inherited: Option<(usize, &'a str)>,
 }
 
 impl<'a> Probe<'a> {
@@ -203,6 +205,6 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, problem, heads, side_chains: false, checked: false }
+        Self { shape, document, problem, heads, side_chains: false, checked: false, inherited: None }
     }
 }

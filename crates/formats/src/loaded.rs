@@ -21,10 +21,23 @@ pub struct LoadedFile {
     pub bytes: Arc<[u8]>,
     /// Whether the input was compressed.
     pub gzip: bool,
+    /// The records of other files that the content goes on from.
+    pub(crate) inherited: Option<String>,
     /// Whether the content is one JSON document.
     pub(crate) is_document: bool,
     /// Whether the content is of the format for certain: nothing is written into a file of an agent otherwise.
     pub(crate) is_certain: bool,
+}
+
+impl LoadedFile {
+    /// The text at a position of [`LoadedSession::records`]: the inherited records have theirs behind those of the content.
+    pub(crate) fn text(&self, span: Range<usize>) -> Option<&str> {
+        let length = self.bytes.len();
+        match &self.inherited {
+            Some(inherited) if span.start >= length => inherited.get(span.start - length..span.end - length),
+            _ => std::str::from_utf8(self.bytes.get(span)?).ok(),
+        }
+    }
 }
 
 /// One session of a file.
@@ -35,7 +48,7 @@ pub struct LoadedSession {
     /// The session.
     pub session: Session,
     /// The bytes of the file's records: [`Message::records`](epitome_session::Message::records) are positions here. Empty
-    /// for formats that are not written back.
+    /// for formats that are not written back. Records of another file (see [`read_along`](crate::read_along)) are behind its end.
     pub records: Vec<Range<usize>>,
     /// The model that a request asks for; `None` where it names none, and for files of agents.
     pub model: Option<String>,

@@ -7,6 +7,7 @@ use epitome_session::{Block, Content, Message, Origin};
 use serde_json::Value;
 
 use crate::Wire;
+use crate::codex::elsewhere::inherited_records;
 use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
 use crate::format::{Format, usual_model};
@@ -42,14 +43,26 @@ pub struct ReadOptions {
 /// Errors where compressed input holds more than [`MAX_DECOMPRESSED`], or more members than [`MAX_MEMBERS`](crate::MAX_MEMBERS); plain input may be as large as memory allows.
 /// Damaged lines of JSON-lines formats are passed over with a [`Warning`], unless [`ReadOptions::strict`] is set.
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
+    read_along(bytes, options, None)
+}
+
+/// Gives the content of the file whose name ends with an id, where it is there.
+pub type FindFile<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
+/// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
+/// names the rollout. `find` gives its content. Where that is not there, or not
+/// whole, a [`Warning`] names it, as [`read`] does, and nothing is written into the file.
+pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_>>) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
     if bytes.starts_with(b"\xef\xbb\xbf") {
         bytes.drain(..3);
     }
     let bytes: Arc<[u8]> = Arc::from(bytes);
+    let inherited = find.and_then(|find| inherited_records(&bytes, find));
     let mut warnings = Vec::new();
     let mut probe = Probe::new(split(&bytes)?);
+    probe.inherited = inherited.as_deref().map(|records| (bytes.len(), records));
     probe.side_chains = options.side_chains;
     probe.checked = options.checked;
     if options.strict {
@@ -104,7 +117,7 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
             format!("no message was found in it: it reads as a session of {} that nobody has spoken in", reader.format);
         warnings.push(Warning { line: None, message });
     }
-    Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document, is_certain })
+    Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, inherited, is_document, is_certain })
 }
 
 /// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read};
+use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read_along};
 use epitome::session::Trigger;
 use epitome_shelf::read_plain;
 
@@ -15,6 +15,7 @@ use crate::output::Target;
 use crate::paths::{display_name, is_standard};
 use crate::render::text::plural;
 use crate::session::in_place::Original;
+use crate::session::rollouts::find_rollout;
 use crate::terminal;
 
 /// The number of sessions that a message lists.
@@ -29,7 +30,8 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure>
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     let side_chains = args.reading.side_chains;
     let options = ReadOptions { format: args.from, strict: args.strict, side_chains, ..ReadOptions::default() };
-    let loaded = read(bytes, options).map_err(|error| {
+    let rollout = |id: &str| find_rollout(&args.file, id).filter(|_| !is_standard(&args.file));
+    let loaded = read_along(bytes, options, Some(&rollout)).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
         let failure =
             Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(&args.file))));

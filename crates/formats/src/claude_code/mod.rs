@@ -3,6 +3,8 @@
 mod attached;
 #[cfg(test)]
 mod attached_tests;
+mod boundary;
+mod copies;
 mod instead;
 mod kinds;
 mod queue;

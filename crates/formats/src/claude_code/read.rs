@@ -4,7 +4,7 @@
 //! order is the conversation's. One API message is spread over several records with the same `message.id`.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,19 +13,20 @@ use epitome_session::{
     Entry as ViewEntry, Epoch, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger, Usage,
 };
 
-use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, replace_view, summary_position};
+use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, summary_position};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::anthropic::blocks as anthropic;
 use crate::branches::Place;
 use crate::claude_code::attached::{self, Attached};
+use crate::claude_code::boundary::{Boundary, time_of};
+use crate::claude_code::copies::Copies;
 use crate::claude_code::instead::{self, Stubs};
 use crate::claude_code::queue::Queue;
-use crate::claude_code::replaced::{GivenMessage, ReplacedView};
+use crate::claude_code::replaced::ReplacedView;
 use crate::claude_code::spoken;
 use crate::claude_code::tree::{Kind, Tree};
-use crate::json::{self, Object};
+use crate::json::Object;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
-use crate::time;
 
 /// The model of a message that the agent made itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -70,35 +71,6 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
         loaded.name = format!("{}/agent-{helper}", loaded.name);
     }
     Ok(vec![loaded])
-}
-
-/// A compaction whose summary has not come yet.
-#[derive(Debug, Clone)]
-pub(super) struct Boundary {
-    pub(super) trigger: Trigger,
-    pub(super) tokens_before: Option<u32>,
-    pub(super) tokens_after: Option<u32>,
-    /// When it was made: what is older was said in front of it.
-    at: Option<i64>,
-    preserved: HashSet<Arc<str>>,
-    segment: Option<Range<usize>>,
-}
-
-impl Boundary {
-    fn preserves(&self, line: usize, uuid: &str) -> bool {
-        self.preserved.contains(uuid) || self.segment.as_ref().is_some_and(|lines| lines.contains(&line))
-    }
-}
-
-/// The way to read the copies behind a compaction record of our own.
-#[derive(Debug, Clone)]
-enum Copies {
-    /// The mark said everything: they are passed over.
-    Skip,
-    /// The mark did not fit: they are the view.
-    Collect(Vec<Message>),
-    /// A function hook gave them in place of a summary.
-    Given(ReplacedView),
 }
 
 /// The part of a session file that was read. It borrows nothing of the file: a [`Follower`](crate::Follower) of a file
@@ -205,12 +177,10 @@ impl ClaudeCodeReader {
                     if let (Some(of), Some(place)) = (of, place) {
                         self.tree.copy(&of, place);
                     }
-                    self.copy(record);
-                    return;
+                    return self.copy(record);
                 }
                 if self.is_given(record, true) {
-                    self.give(record);
-                    return;
+                    return self.give(record);
                 }
                 self.settle_copies();
                 self.message(line, span, uuid, record, place);
@@ -438,22 +408,7 @@ impl ClaudeCodeReader {
             self.copies = Some(if applied { Copies::Skip } else { Copies::Collect(Vec::new()) });
             return;
         }
-        let data = record.object("compactMetadata").unwrap_or_default();
-        let preserved = data.object("preservedMessages").unwrap_or_default();
-        let uuids = preserved.list("allUuids").or_else(|| preserved.list("uuids")).unwrap_or_default();
-        let segment = data.object("preservedSegment").and_then(|segment| {
-            let line = |name: &str| self.known.get(&*segment.text(name)?).map(|known| known.line);
-            Some(line("headUuid")?..line("tailUuid")? + 1)
-        });
-        let manual = data.text("trigger").as_deref() == Some("manual");
-        let boundary = Boundary {
-            at: time_of(record),
-            trigger: if manual { Trigger::Manual } else { Trigger::Recorded },
-            tokens_before: data.number("preTokens"),
-            tokens_after: data.number("postTokens"),
-            segment: segment.filter(|_| uuids.is_empty()),
-            preserved: uuids.into_iter().filter_map(json::string).map(|uuid| Arc::from(&*uuid)).collect(),
-        };
+        let boundary = Boundary::read(record, |uuid| self.known.get(uuid).map(|known| known.line));
         for (uuid, known) in &self.known {
             if boundary.preserves(known.line, uuid) {
                 self.tree.bring_forward(uuid);
@@ -489,16 +444,10 @@ impl ClaudeCodeReader {
     /// Whether a record stands behind a boundary and is older: a function hook gave it, where the boundary has no summary.
     fn is_given(&self, record: &Object<'_>, is_message: bool) -> bool {
         let boundary = match (&self.boundary, &self.copies) {
-            (Some(boundary), _) => boundary,
-            (None, Some(Copies::Given(given))) => &given.boundary,
-            (None, _) => return false,
+            (None, Some(Copies::Given(given))) => Some(&given.boundary),
+            (boundary, _) => boundary.as_ref(),
         };
-        // A message takes a request of its own, what is attached may come with the boundary.
-        let is_older = match (time_of(record), boundary.at) {
-            (Some(time), Some(at)) => time < at || is_message && time == at,
-            _ => false,
-        };
-        is_older && !record.is_true("isCompactSummary")
+        boundary.is_some_and(|boundary| boundary.is_behind(record, is_message))
     }
 
     /// Takes a message that a function hook gave.
@@ -510,49 +459,15 @@ impl ClaudeCodeReader {
     }
 
     fn copy(&mut self, record: &Object<'_>) {
-        let Some(message) = record.object("message") else { return };
-        let role = message.text("role").unwrap_or_default();
-        let id = message.text("id").filter(|_| role == "assistant");
-        let is_written = record.text("rowSource").as_deref() == Some("hook");
-        for mut read in anthropic::messages(&role, message.get("content").unwrap_or_default()) {
-            let known = id.as_deref().and_then(|id| self.by_message_id.get(id)).copied();
-            let messages = match &mut self.copies {
-                Some(Copies::Collect(messages)) => messages,
-                Some(Copies::Given(given)) => {
-                    match known.and_then(|index| given.messages.get_mut(index)) {
-                        Some(first) => first.message.blocks.append(&mut read.blocks),
-                        None => {
-                            if let Some(id) = &id {
-                                self.by_message_id.insert(Arc::from(&**id), given.messages.len());
-                            }
-                            given.messages.push(GivenMessage { message: read, is_written });
-                        }
-                    }
-                    continue;
-                }
-                Some(Copies::Skip) | None => return,
-            };
-            if let Some(index) = known {
-                messages[index].blocks.append(&mut read.blocks);
-                continue;
-            }
-            if record.is_true("isCompactSummary") {
-                read.origin = Origin::Summary;
-            }
-            if let Some(id) = &id {
-                self.by_message_id.insert(Arc::from(&**id), messages.len());
-            }
-            messages.push(read);
+        if let Some(copies) = &mut self.copies {
+            copies.add(record, &mut self.by_message_id);
         }
     }
 
     fn settle_copies(&mut self) {
-        let Some(copies) = self.copies.take() else { return };
-        self.by_message_id.clear();
-        match copies {
-            Copies::Skip => {}
-            Copies::Collect(messages) => replace_view(&mut self.session, Trigger::Recorded, messages),
-            Copies::Given(given) => given.commit(&mut self.session),
+        if let Some(copies) = self.copies.take() {
+            self.by_message_id.clear();
+            copies.settle(&mut self.session);
         }
     }
 }
@@ -563,11 +478,6 @@ fn is_not_sent(record: &Object<'_>) -> bool {
     let model = || record.object("message").and_then(|message| message.text("model"));
     let is_of_transcript = record.is_true("isVirtual") || record.is_true("retiredByNoPersonsInput");
     is_of_transcript || record.is_true("isApiErrorMessage") && model().as_deref() == Some(SYNTHETIC)
-}
-
-/// When a record was made, in milliseconds since 1970.
-fn time_of(record: &Object<'_>) -> Option<i64> {
-    record.text("timestamp").and_then(|text| time::parse(&text))
 }
 
 fn read_usage(usage: &Object<'_>) -> Usage {

@@ -11,7 +11,7 @@ use epitome_session::{
     Session, SyntheticMessage,
 };
 
-use crate::claude_code::read::Boundary;
+use crate::claude_code::boundary::Boundary;
 
 /// The name of epitome's plug-in where the strategies of a compaction are told: which ones it used is recorded nowhere.
 const PLUGIN: &str = "plug-in";
@@ -23,11 +23,11 @@ pub(super) struct ReplacedView {
     pub(super) messages: Vec<GivenMessage>,
 }
 
-/// A message that a hook gave.
+/// A message that stands once more behind a boundary.
 #[derive(Debug, Clone)]
 pub(super) struct GivenMessage {
     pub(super) message: Message,
-    /// Whether the hook wrote it.
+    /// Whether a hook wrote it.
     pub(super) is_written: bool,
 }
 

@@ -27,8 +27,12 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Codex, warnings)?;
     let mut reader = CodexReader::default();
-    for (line, record) in &lines {
+    for (number, (line, record)) in lines.iter().enumerate() {
         reader.record(line, record, warnings);
+        // Behind the head, which stands in front of what it inherits.
+        if let Some((start, records)) = probe.inherited.filter(|_| number == 0) {
+            reader.inherit(start, records, warnings);
+        }
     }
     reader.flush();
     if let Some((line, base)) = reader.base.take().filter(|_| !is_whole(&reader.session)) {
@@ -105,6 +109,18 @@ impl CodexReader {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Reads the records of other rollouts that this one goes on from. `start` is the position of the first.
+    fn inherit(&mut self, mut start: usize, records: &str, warnings: &mut Vec<Warning>) {
+        self.base = None;
+        for json in records.split_inclusive('\n') {
+            if let Some(record) = Object::parse(json.trim()) {
+                // The line of the head, which names them.
+                self.record(&Line { number: 1, start, json }, &record, warnings);
+            }
+            start += json.len();
         }
     }
 

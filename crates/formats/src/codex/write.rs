@@ -6,6 +6,7 @@ use crate::agent_file::appended::{Lines, first_time, last_time, newest};
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::newest_objects;
 use crate::json::{self, Object, ObjectWriter};
+use crate::loaded::LoadedFile;
 use crate::render::{self, Wire};
 use crate::time;
 use crate::write::target::{Target, on_users_side, split_summary};
@@ -14,7 +15,7 @@ use crate::write::target::{Target, on_users_side, split_summary};
 pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     let bytes = &*target.loaded.bytes;
     let mut rollout = Rollout { lines: Lines::after(bytes, last_time(bytes)), ordinal: next_ordinal(bytes) };
-    let turn = is_rolled_back(bytes).then(|| rollout.lines.next_uuid());
+    let turn = is_rolled_back(target.loaded).then(|| rollout.lines.next_uuid());
     if let Some(turn) = &turn {
         rollout.push("event_msg", &event("task_started", turn));
     }
@@ -36,11 +37,11 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
             .finish();
         rollout.push("compacted", &payload);
         if shows_environment(target.session) {
-            for (kind, payload) in told_context(bytes) {
+            for (kind, payload) in told_context(target.loaded) {
                 rollout.push(kind, &payload);
             }
         }
-        if let Some(count) = tokens(target.session).and_then(|tokens| token_count(bytes, tokens)) {
+        if let Some(count) = tokens(target.session).and_then(|tokens| token_count(target.loaded, tokens)) {
             rollout.push("event_msg", &count);
         }
     }
@@ -50,10 +51,16 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     rollout.lines.finish()
 }
 
+/// The records of a rollout and of those that it goes on from, the newest first.
+fn newest_records(loaded: &LoadedFile) -> impl Iterator<Item = Object<'_>> {
+    let inherited = loaded.inherited.as_deref().unwrap_or_default();
+    newest_objects(&loaded.bytes).chain(newest_objects(inherited.as_bytes()))
+}
+
 /// Whether no turn began since the newest rollback. Codex (0.169) takes what follows one for a part of the turn that was taken
 /// back, up to the begin of a turn: what is added there has to be a turn of its own. Reads the file's end up to that.
-fn is_rolled_back(bytes: &[u8]) -> bool {
-    let newest = newest_objects(bytes).find_map(|record| match &*record.object("payload")?.text("type")? {
+fn is_rolled_back(loaded: &LoadedFile) -> bool {
+    let newest = newest_records(loaded).find_map(|record| match &*record.object("payload")?.text("type")? {
         "thread_rolled_back" => Some(true),
         "task_started" | "turn_started" => Some(false),
         _ => None,
@@ -122,9 +129,9 @@ fn shows_environment(session: &Session) -> bool {
 /// `world_state`, those that changed it, and the `turn_context`. Behind a compaction without them Codex describes all
 /// of it once more, in messages that no compaction removes. Empty where there is no whole description. Reads the file's
 /// end up to that.
-fn told_context(bytes: &[u8]) -> Vec<(&'static str, String)> {
+fn told_context(loaded: &LoadedFile) -> Vec<(&'static str, String)> {
     let (mut states, mut turn, mut is_whole) = (Vec::new(), None, false);
-    for record in newest_objects(bytes) {
+    for record in newest_records(loaded) {
         match (record.text("type").as_deref(), record.get("payload")) {
             (Some("world_state"), Some(payload)) if !is_whole => {
                 is_whole = Object::parse(payload).is_some_and(|payload| payload.is_true("full"));
@@ -158,7 +165,7 @@ fn tokens(session: &Session) -> Option<u32> {
 /// A `token_count` that says how large the context is now, in the form that Codex gives it behind its own compactions.
 /// Codex takes the newest of its file for the size of the context, and compacts at once where that is over its limit.
 /// `None` where the file has none: then Codex estimates. Reads the file's end up to the newest.
-fn token_count(bytes: &[u8], tokens: u32) -> Option<String> {
+fn token_count(loaded: &LoadedFile, tokens: u32) -> Option<String> {
     let count = |record: Object<'_>| {
         let is_event = record.text("type").as_deref() == Some("event_msg");
         let payload = record.object("payload").filter(|_| is_event)?;
@@ -172,7 +179,7 @@ fn token_count(bytes: &[u8], tokens: u32) -> Option<String> {
         let info = with_field(&info, "last_token_usage", &used);
         Some(with_field(&payload, "info", &info))
     };
-    newest_objects(bytes).find_map(count)
+    newest_records(loaded).find_map(count)
 }
 
 /// An object with another value in one of its fields.

@@ -1,6 +1,8 @@
 //! OpenCode's exports.
 
+mod parts;
 mod read;
+mod summaries;
 #[cfg(test)]
 mod tests;
 

@@ -1,16 +1,18 @@
-//! OpenCode exports: one document; a call and its result are one part. What is sent of it is as in `filterCompacted` of
-//! `session/message-v2.ts`, and what was taken back as in `cleanup` of `session/revert.ts` (1.18.33).
+//! OpenCode exports: one document; a call and its result are one part. What was taken back is as in `cleanup` of
+//! `session/revert.ts` (1.18.33).
 
 use std::collections::{BTreeMap, HashMap};
 
 use epitome_session::speaker::Refusal;
-use epitome_session::{Block, Content, EntryKey, Media, Message, Origin, Role, Trigger, Usage};
+use epitome_session::{Block, Content, EntryKey, Message, Origin, Role};
 use serde_json::Value;
 
 use crate::json::value::{arguments, first_object, items, non_empty_str, text_of};
+use crate::opencode::parts::{file, signature, usage};
+use crate::opencode::summaries::Summaries;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
-use crate::recording::content::{Payload, from_url, text, thinking};
-use crate::recording::session_builder::{Answer, SessionBuilder, summary_message};
+use crate::recording::content::{Payload, text, thinking};
+use crate::recording::session_builder::{Answer, SessionBuilder};
 use crate::time;
 
 /// The text that OpenCode sends in place of an output that it has pruned.
@@ -74,8 +76,7 @@ struct OpenCodeReader {
     pruned: BTreeMap<i64, Vec<EntryKey>>,
     /// The first entry of each message, by the message's id.
     first_of: HashMap<String, EntryKey>,
-    /// The first message of the tail that a summary keeps, by the id of the message that asks for the summary.
-    tails: HashMap<String, String>,
+    summaries: Summaries,
 }
 
 impl OpenCodeReader {
@@ -89,7 +90,9 @@ impl OpenCodeReader {
         let before = self.log.session.log().len() as u32;
         match info["role"].as_str() {
             Some("user") => self.user(message, created),
-            Some("assistant") if info["summary"] == Value::Bool(true) => self.summary(message, created),
+            Some("assistant") if info["summary"] == Value::Bool(true) => {
+                self.summaries.summarise(message, created, &self.first_of, &mut self.log);
+            }
             Some("assistant") => self.assistant(message, created),
             _ => {}
         }
@@ -120,11 +123,7 @@ impl OpenCodeReader {
                 }
                 Some("file") => files.extend(file(part).map(|media| Block::new(Content::Media(media)))),
                 Some("subtask") => added.push(Block::text(SUBTASK)),
-                // It asks for the summary that follows, and says from which message on the conversation stays.
-                Some("compaction") => {
-                    let id = message["info"]["id"].as_str().unwrap_or("").to_owned();
-                    self.tails.extend(non_empty_str(&part["tail_start_id"]).map(|tail| (id, tail.to_owned())));
-                }
+                Some("compaction") => self.summaries.ask(message["info"]["id"].as_str().unwrap_or(""), part, created),
                 _ => {}
             }
         }
@@ -137,28 +136,6 @@ impl OpenCodeReader {
                 self.log.push(user);
             }
         }
-    }
-
-    /// A summary takes the place of everything before it, but for the tail that the request for it asked to keep.
-    fn summary(&mut self, message: &Value, created: Option<i64>) {
-        let texts: Vec<&str> = items(&message["parts"])
-            .iter()
-            .filter(|part| part["type"] == "text")
-            .filter_map(|part| non_empty_str(&part["text"]))
-            .collect();
-        let info = &message["info"];
-        if texts.is_empty() || !info["error"].is_null() {
-            return; // the attempt failed: the context stayed as it was
-        }
-        let summary = summary_message(info["id"].as_str().unwrap_or(""), &texts.join("\n"), created);
-        let tail = info["parentID"].as_str().and_then(|asked| self.first_of.get(self.tails.get(asked)?));
-        let tail = tail.and_then(|tail| self.log.session.view().iter().find(|entry| entry.key == *tail));
-        let tail = tail.map(|entry| entry.position);
-        let before = usage(&info["tokens"]).and_then(|usage| u32::try_from(usage.input).ok());
-        let leaves = |entry: &epitome_session::Entry| {
-            entry.message.role != Role::System && tail.is_none_or(|tail| entry.position < tail)
-        };
-        self.log.compact(Trigger::Recorded, leaves, Some(summary), before);
     }
 
     fn assistant(&mut self, message: &Value, created: Option<i64>) {
@@ -247,32 +224,4 @@ struct Step<'a> {
     thinking: Vec<Block>,
     texts: Vec<Block>,
     tools: Vec<&'a Value>,
-}
-
-/// An attached file. Texts and folders are not sent as files: their content follows as a synthetic text.
-fn file(part: &Value) -> Option<Media> {
-    let mime = part["mime"].as_str().unwrap_or("");
-    let is_text = mime.starts_with("text/") || mime == "application/x-directory";
-    (!is_text).then(|| from_url(part["url"].as_str(), Some(mime)))
-}
-
-/// The signature or the encrypted form of a reasoning part, whichever provider it came from.
-fn signature(metadata: &Value) -> Option<&str> {
-    let providers = metadata.as_object()?.values();
-    providers
-        .flat_map(|provider| [&provider["signature"], &provider["reasoningEncryptedContent"]])
-        .find_map(non_empty_str)
-}
-
-/// Input is recorded without the tokens from the cache. Versions differ on whether output includes reasoning; the total
-/// shows it.
-fn usage(tokens: &Value) -> Option<Usage> {
-    let count = |value: &Value| value.as_u64().unwrap_or(0);
-    let (cache_read, cache_write) = (count(&tokens["cache"]["read"]), count(&tokens["cache"]["write"]));
-    let input = tokens["input"].as_u64()?.saturating_add(cache_read).saturating_add(cache_write);
-    let output = match tokens["total"].as_u64() {
-        Some(total) if total >= input => total - input,
-        _ => count(&tokens["output"]),
-    };
-    (input > 0).then_some(Usage { input, cache_read, cache_write, output })
 }

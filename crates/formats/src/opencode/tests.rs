@@ -86,11 +86,13 @@ fn a_summary_replaces_what_came_before() {
         a1 assistant/model: y";
     check(
         &session("", r#", "finish": "stop""#, ""),
-        &format!("{said}\n-- Recorded from 7 -u1 -a1 + a2 user/summary: Goal: x\nu3 user/typed: z\nview: a2 u3"),
+        &format!(
+            "{said}\n-- Recorded from 7 -u1 -a1 + u2 user/injected: What did we do so far? + a2 user/summary: Goal: x\nu3 user/typed: z\nview: u2 a2 u3"
+        ),
     );
     // what the request for the summary keeps is sent behind the summary
-    let kept = "-- Recorded from 7 -u1 + a2 user/summary: Goal: x\nu3 user/typed: z";
-    check(&session(r#", "tail_start_id": "a1""#, "", ""), &format!("{said}\n{kept}\nview: a2 a1 u3"));
+    let kept = "-- Recorded from 7 -u1 + u2 user/injected: What did we do so far? + a2 user/summary: Goal: x\nu3 user/typed: z";
+    check(&session(r#", "tail_start_id": "a1""#, "", ""), &format!("{said}\n{kept}\nview: u2 a2 a1 u3"));
     // the summary in front of a newer one leaves, whatever is kept
     check(
         &session(
@@ -99,10 +101,15 @@ fn a_summary_replaces_what_came_before() {
             r#", {"info": {"id": "u4", "role": "user"}, "parts": [{"type": "compaction", "tail_start_id": "u3"}]},
             {"info": {"id": "a4", "role": "assistant", "parentID": "u4", "summary": true}, "parts": [{"type": "text", "text": "Goal: z"}]}"#,
         ),
-        &format!("{said}\n{kept}\n-- Recorded -a2 -a1 + a4 user/summary: Goal: z\nview: a4 u3"),
+        &format!(
+            "{said}\n{kept}\n-- Recorded -u2 -a2 -a1 + u4 user/injected: What did we do so far? + a4 user/summary: Goal: z\nview: u4 a4 u3"
+        ),
     );
-    // an attempt that failed leaves everything
-    check(&session("", r#", "error": {"name": "APIError"}"#, ""), &format!("{said}\nu3 user/typed: z"));
+    // an attempt that failed leaves everything, and the request is sent
+    check(
+        &session("", r#", "error": {"name": "APIError"}"#, ""),
+        &format!("{said}\nu2 user/injected: What did we do so far?\nu3 user/typed: z"),
+    );
 }
 
 #[test]
@@ -122,10 +129,10 @@ fn what_a_person_took_back_is_not_in_the_view() {
         = s
         u1 user/typed: x";
     let whole = format!("{said}\na1 assistant/model: y ⏐ edit#c1 {{}}\np2 tool/tool: edit#c1 → done");
-    let summary = "-- Recorded -u1 -a1 -p2 + a2 user/summary: Goal";
+    let summary = "-- Recorded -u1 -a1 -p2 + u2 user/injected: What did we do so far? + a2 user/summary: Goal";
     check(
         &session(r#"{"messageID": "u3", "snapshot": "f00"}"#),
-        &format!("{whole}\n{summary}\nu3 user/typed: z\n-- TakenBack -u3\nview: a2"),
+        &format!("{whole}\n{summary}\nu3 user/typed: z\n-- TakenBack -u3\nview: u2 a2"),
     );
     // a compaction in what was taken back is undone with it
     check(
@@ -136,17 +143,17 @@ fn what_a_person_took_back_is_not_in_the_view() {
     check(
         &session(r#"{"messageID": "a1", "partID": "p2"}"#),
         &format!(
-            "{said}\na1 assistant/model: y\na1#2 assistant/model: edit#c1 {{}}\np2 tool/tool: edit#c1 → done\n-- Recorded -u1 -a1 -a1#2 -p2 + a2 user/summary: Goal\nu3 user/typed: z\n-- TakenBack -a1#2 -p2 -u3\nview: u1 a1"
+            "{said}\na1 assistant/model: y\na1#2 assistant/model: edit#c1 {{}}\np2 tool/tool: edit#c1 → done\n-- Recorded -u1 -a1 -a1#2 -p2 + u2 user/injected: What did we do so far? + a2 user/summary: Goal\nu3 user/typed: z\n-- TakenBack -a1#2 -p2 -u3\nview: u1 a1"
         ),
     );
     check(
         &session(r#"{"messageID": "u3", "partID": "p9"}"#),
-        &format!("{whole}\n{summary}\nu3 user/typed: z\nview: a2 u3"),
+        &format!("{whole}\n{summary}\nu3 user/typed: z\nview: u2 a2 u3"),
     );
     check(
         &session(r#"{"messageID": "u9"}"#),
         &format!(
-            "{whole}\n{summary}\nu3 user/typed: z\nview: a2 u3\nwarning: line None: nothing was taken back: `info.revert` names the message `u9`, which is not in the file"
+            "{whole}\n{summary}\nu3 user/typed: z\nview: u2 a2 u3\nwarning: line None: nothing was taken back: `info.revert` names the message `u9`, which is not in the file"
         ),
     );
 }

@@ -123,18 +123,37 @@ impl SessionBuilder {
         summary: Option<Message>,
         tokens_before: Option<u32>,
     ) {
+        self.compact_again(trigger, leaves, summary.into_iter().collect(), Vec::new(), tokens_before);
+    }
+
+    /// The same with the messages `front` in place of the first that leaves, and with those of earlier compactions, which stay
+    /// behind as many messages of the log as stood in front of each.
+    pub(crate) fn compact_again(
+        &mut self,
+        trigger: Trigger,
+        leaves: impl Fn(&Entry) -> bool,
+        front: Vec<Message>,
+        earlier: Vec<(u32, Message)>,
+        tokens_before: Option<u32>,
+    ) {
         let epoch_number = self.session.next_epoch();
         let leaving: Vec<&Entry> = self.session.view().iter().filter(|entry| leaves(entry)).collect();
-        if leaving.is_empty() && summary.is_none() {
+        if leaving.is_empty() && front.is_empty() {
             return;
         }
-        let position = match leaving.first() {
-            Some(first) => Position::before(first.position, epoch_number, 0),
-            None => Position::at_end(self.session.log().len() as u32, epoch_number, 0),
-        };
+        let first = leaving.first().map(|entry| entry.position);
+        let end = self.session.log().len() as u32;
         let removed: Vec<EntryKey> = leaving.iter().map(|entry| entry.key).collect();
-        let synthetics =
-            summary.map(|message| SyntheticMessage { position, message: Arc::new(message) }).into_iter().collect();
+        let front = front.into_iter().map(|message| (None, message));
+        let earlier = earlier.into_iter().map(|(length, message)| (Some(length), message));
+        let synthetics = front.chain(earlier).zip(0..).map(|((length, message), sequence)| {
+            let position = match (length, first) {
+                (None, Some(first)) => Position::before(first, epoch_number, sequence),
+                (length, _) => Position::at_end(length.unwrap_or(end), epoch_number, sequence),
+            };
+            SyntheticMessage { position, message: Arc::new(message) }
+        });
+        let synthetics = synthetics.collect();
         let mut epoch = Epoch::recorded(trigger, removed, synthetics);
         epoch.tokens_before = tokens_before;
         self.session.commit(epoch);

@@ -17,7 +17,7 @@ use crate::{Format, LoadedFile};
 #[derive(Debug)]
 pub struct Source<'a> {
     pub(crate) format: Format,
-    bytes: &'a [u8],
+    loaded: &'a LoadedFile,
     records: &'a [Range<usize>],
     /// The number of messages of the log that each record holds.
     members: HashMap<u32, u32>,
@@ -39,7 +39,7 @@ impl<'a> Source<'a> {
         }
         Some(Self {
             format: loaded.format,
-            bytes: &loaded.bytes,
+            loaded,
             records: &session.records,
             members,
             alternates: alternates(session.session.log()),
@@ -74,8 +74,7 @@ impl<'a> Source<'a> {
 
     /// A record's text.
     pub(crate) fn record(&self, number: u32) -> Option<&'a str> {
-        let span = self.records.get(number as usize)?.clone();
-        std::str::from_utf8(self.bytes.get(span)?).ok()
+        self.loaded.text(self.span(number)?)
     }
 
     /// The place of a record in the file.

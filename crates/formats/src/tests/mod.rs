@@ -9,6 +9,7 @@ mod documented;
 mod hostile;
 mod page;
 mod pairs;
+mod recorded;
 pub(crate) mod samples;
 
 use std::fmt::Write as _;

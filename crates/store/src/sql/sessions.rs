@@ -1,8 +1,9 @@
 //! Sessions: making, listing, loading and changing them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use epitome_session::{Message, Session};
+use epitome_session::{CallId, Message, Session};
 
 use super::statement::{Outcome, Reader, Statement, Value, json};
 use super::writes::{Counts, Writes};
@@ -56,6 +57,7 @@ impl Store {
                 SessionChange::Undo(epoch) => writes.undo(epoch),
             }
         }
+        writes.answers(session);
         let version = writes.version();
         match self.run(Access::Write, writes.statements).await {
             Ok(_) => {}
@@ -148,7 +150,8 @@ impl Store {
         load_session(id, &self.read(statements).await?)
     }
 
-    /// Stores messages that were pushed to the session, in order, all or none. Costs the messages.
+    /// Stores messages that were pushed to the session, in order, all or none. Costs the messages; where a result among them is of
+    /// a call that the engine has answered, the session.
     pub async fn append(
         &self,
         tenant: &Tenant,
@@ -166,7 +169,23 @@ impl Store {
             }
             writes.message(message, count - index as u32)?;
         }
+        let results = answered_calls(messages);
+        if !results.is_empty() && !results.is_disjoint(&answered_calls(&self.answers(tenant, id).await?)) {
+            let mut session = self.session(tenant, id).await?.session;
+            for message in messages {
+                session.push(Message::clone(message));
+            }
+            writes.answers(&session);
+        }
         self.change(tenant, id, expected, Counts::default(), writes).await
+    }
+
+    /// What the engine has answered to calls without a result.
+    async fn answers(&self, tenant: &Tenant, id: &str) -> Result<Vec<Arc<Message>>, StoreError> {
+        let select = "SELECT body FROM messages WHERE tenant = ?1 AND session = ?2 AND added_epoch IS NOT NULL \
+             AND origin = 'answer'";
+        let answers = self.read_of_session(tenant, id, select).await?;
+        answers.rows.iter().map(|row| row.read().json("a stored message")).collect()
     }
 
     /// Stores the tool definitions of the session, or that it has none.
@@ -216,6 +235,13 @@ impl Store {
         let mut writes = Writes::new(tenant, id, expected, now());
         writes.advance(1, 0, 0, Counts::default());
         writes.undo(epoch);
+        if !self.answers(tenant, id).await?.is_empty() {
+            let mut session = self.session(tenant, id).await?.session;
+            // One that cannot be undone here is refused by the change.
+            if session.undo(epoch).is_ok() {
+                writes.answers(&session);
+            }
+        }
         self.change(tenant, id, expected, Counts::default(), writes).await
     }
 
@@ -287,6 +313,7 @@ impl Store {
                 SessionChange::Undo(_) => {}
             }
         }
+        writes.answers(session);
         let has_new_epoch = !new_epochs.is_empty();
         let version = self.change(tenant, id, expected, Counts::default(), writes).await?;
         if has_new_epoch {
@@ -474,4 +501,10 @@ pub(super) fn load_session(id: &str, outcomes: &[Outcome]) -> Result<StoredSessi
         return Err(StoreError::DamagedSession { session: about.id, sequence: about.version, problem });
     }
     Ok(StoredSession { session, archive, version: about.version, about: about.about })
+}
+
+/// The calls that messages have results of.
+fn answered_calls(messages: &[Arc<Message>]) -> HashSet<CallId> {
+    let blocks = messages.iter().flat_map(|message| &message.blocks);
+    blocks.filter_map(|block| Some(Arc::clone(&block.as_result()?.call_id))).collect()
 }

@@ -1,5 +1,6 @@
 //! The statements that store the changes of a session.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{Change, EntryKey, Epoch, Message, MessageId, Origin, Session};
@@ -191,6 +192,23 @@ impl<'a> Writes<'a> {
                     .with(edit.recall.as_deref())
                     .with(into.filter(|_| matches!(change, Change::Remove { .. })));
                 self.statements.push(insert);
+            }
+        }
+    }
+
+    /// Marks the engine's answers that are not in the view of `session` any more, because a result has come for the call or the
+    /// call has left, and takes the mark from those that are in it again: no epoch says so. Linear in the view and the journal.
+    pub(super) fn answers(&mut self, session: &Session) {
+        let shown: HashSet<EntryKey> = session.view().iter().map(|entry| entry.key).collect();
+        for epoch in session.journal().iter().filter(|epoch| !epoch.undone) {
+            let answers = epoch.synthetics.iter().zip(0..).filter(|(it, _)| it.message.origin == Origin::Answer);
+            for (_, index) in answers {
+                let left = (!shown.contains(&EntryKey::Synthetic { epoch: epoch.id, index })).then_some(self.now);
+                let update = self.statement(
+                    "UPDATE messages SET compacted_at = ?3 WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?4 \
+                     AND added_index = ?5 AND compacted_epoch IS NULL AND (compacted_at IS NULL OR ?3 IS NULL)",
+                );
+                self.statements.push(update.with(left).with(epoch.id).with(index));
             }
         }
     }

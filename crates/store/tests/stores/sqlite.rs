@@ -120,6 +120,50 @@ fn tables_tell_what_was_compacted() {
     }
 }
 
+/// An answer of the engine's that left the view without an epoch's saying so is marked: after messages, compactions and undos, and
+/// where a session is stored whole or saved.
+#[test]
+fn tables_tell_which_answers_were_superseded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("epitome.db");
+    let store = open(&path);
+    let tables = Connection::open(&path).unwrap();
+    let check = |id: &str, session: &Session| {
+        let in_view = "SELECT COUNT(*) FROM messages WHERE compacted_at IS NULL AND session = ?1";
+        let count = tables.query_row(in_view, [id], |row| row.get::<_, i64>(0)).unwrap() as usize;
+        let shown = session.view();
+        assert_eq!(count, shown.len(), "{id}");
+        let in_force = session.journal().iter().filter(|epoch| !epoch.undone);
+        let answers = in_force.flat_map(|epoch| &epoch.synthetics).filter(|it| it.message.origin == Origin::Answer);
+        let is_shown = |id: &MessageId| shown.iter().any(|entry| entry.message.id == *id);
+        answers.filter(|answer| !is_shown(&answer.message.id)).count()
+    };
+    let mut superseded = 0;
+    for seed in 0..12 {
+        let mut host = block_on(Host::new(&store, &format!("s{seed}"), seed));
+        for round in 0..3 {
+            let id = host.id.clone();
+            block_on(host.play(seed + 300 + round, 3, |host| superseded += check(&id, &host.session)));
+            block_on(host.summarize(format!("summary {round}")));
+            check(&host.id, &host.session);
+        }
+        let about = SessionMetadata::default();
+        let create = |id: &str, session: &Session| {
+            block_on(store.create_session(&host.tenant, id, &about, session, &mut SessionArchive::new())).unwrap()
+        };
+        let (copy, saved) = (format!("copy{seed}"), format!("saved{seed}"));
+        create(&copy, &host.session);
+        check(&copy, &host.session);
+        let version = create(&saved, &Session::new());
+        block_on(store.save(&host.tenant, &saved, version, &host.session, &mut SessionArchive::new())).unwrap();
+        check(&saved, &host.session);
+        while block_on(host.undo()) {
+            check(&host.id, &host.session);
+        }
+    }
+    assert!(superseded > 10, "{superseded}");
+}
+
 fn session_length(session: &Session) -> usize {
     assert!(session.journal().iter().all(|epoch| epoch.undone));
     session.log().len()
