@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 use epitome_strategy::parts::{self, Codes, Cut, Part};
-use epitome_strategy::{
-    Content, Goal, Meta, Origin, Plan, PlanError, Strategy, SummaryRoom, UnitKind, View, settings, strategy,
-};
+use epitome_strategy::{Content, Goal, Origin, Plan, PlanError, SummaryRoom, UnitKind, View, settings, strategy};
 
 settings! {
     /// Settings of `qa-pairs`.
@@ -35,12 +33,8 @@ strategy! {
     }
 }
 
-impl Strategy for QaPairs {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl QaPairs {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let ways = self.ways(view);
         if ways.is_empty() {
             let reason = format!(
@@ -53,9 +47,7 @@ impl Strategy for QaPairs {
         let edits = parts::plan(view, goal, &ways, limits, CODES);
         Ok(Plan::from_edits(edits, "no way from question to answer is longer than what would stand for it"))
     }
-}
 
-impl QaPairs {
     /// Returns the units between question and answer, round by round, the oldest first.
     fn ways(&self, view: &View<'_>) -> Vec<Part> {
         let units = view.units();

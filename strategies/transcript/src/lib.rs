@@ -20,7 +20,7 @@ mod source;
 mod terms;
 mod worth;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryText, View, strategy, text};
+use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
 use crate::layout::{Layout, UnitFate};
@@ -49,12 +49,8 @@ strategy! {
     }
 }
 
-impl Strategy for Transcript {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Transcript {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let source = Source::read(view, |_| Vec::new());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
