@@ -6,10 +6,13 @@ mod rank;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::text::counted;
 use epitome_strategy::{
-    BlockRef, Content, Edit, Goal, Origin, Plan, PlanError, Reason, Role, Tokens, View, settings, strategy,
+    BlockRef, Content, Edit, Goal, Origin, Plan, PlanError, Reason, Role, Tokens, View, WordLists, settings, strategy,
 };
 
 use crate::diff::Diff;
+
+/// How lines and files of diffs are told apart.
+const LISTS: WordLists = WordLists(include_str!("lists.txt"));
 
 settings! {
     /// Settings of `diff-truncation`.

@@ -20,7 +20,7 @@ mod source;
 mod terms;
 mod worth;
 
-use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
+use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, WordLists, strategy, text};
 
 use crate::fit::FittedEdits;
 use crate::layout::{Layout, UnitFate};
@@ -38,6 +38,9 @@ pub mod lines {
     pub use crate::source::Source;
     pub use crate::worth::Worth;
 }
+
+/// What tools call their arguments, and print beside their results.
+const LISTS: WordLists = WordLists(include_str!("lists.txt"));
 
 strategy! {
     /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.
