@@ -2,7 +2,7 @@
 
 mod chains;
 
-use epitome_strategy::parts::{self, Codes, Cut, Part};
+use epitome_strategy::parts::{self, Codes, Part};
 use epitome_strategy::{Goal, Plan, PlanError, SummaryRoom, View, settings, strategy};
 
 use chains::Chain;
@@ -68,21 +68,8 @@ impl ToolChains {
             kept => steps.get(kept - 1)? + 1,
         };
         let last = *steps.get(steps.len().checked_sub(self.settings.keep_last as usize)?)?;
-        let units: Vec<u32> = (first..last).collect();
-        let outputs = view.facts().outputs();
-        let from = outputs.partition_point(|output| output.unit < first);
-        let cuts: Vec<Cut> = outputs[from..]
-            .iter()
-            .take_while(|output| output.unit < last)
-            .filter(|output| view.protection(output.unit as usize).may_edit())
-            .map(|output| Cut { at: output.at, budget: 0 })
-            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
-            .collect();
-        (first < last).then(|| Part {
-            name: format!("a chain of {} steps{}", steps.len(), chain.describe()),
-            units,
-            cuts,
-        })
+        let name = format!("a chain of {} steps{}", steps.len(), chain.describe());
+        Part::new(view, name, (first..last).collect(), first..last, 0)
     }
 }
 
