@@ -7,6 +7,7 @@ mod terms;
 
 use std::fmt::Write as _;
 
+use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
 use crate::run::outcome::Run;
@@ -21,12 +22,7 @@ const DIFFERENCE: &str = "difference";
 /// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
 pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let all = Group::new("all", &run.rows, pairs, seed);
-    let mut methods: Vec<&str> = Vec::new();
-    for summary in &all.summaries {
-        if !methods.contains(&summary.method.as_str()) {
-            methods.push(&summary.method);
-        }
-    }
+    let methods = distinct(all.summaries.iter().map(|summary| summary.method.as_str()));
     let main = main_metric(&all.summaries);
     let figure = term(main.as_str());
     let legend = charts::legend(&methods);
