@@ -49,13 +49,13 @@ impl Parts {
     ) -> Result<Self, Failure> {
         let mut runtime = config.build(&registry)?;
         if embedder.is_some() {
-            runtime.embedder = embedder;
+            runtime.base_engine.embedder = embedder;
         }
         let is_hosts = summarizer.is_some();
         let summarizer = match summarizer {
             None => runtime.make_summarizer(None),
             Some(make) => {
-                let second = match runtime.without_summary {
+                let second = match runtime.base_engine.without_summary {
                     WithoutSummary::Stop => None,
                     WithoutSummary::GoOn => Some(Arc::new(RuleSummarizer) as Arc<dyn Summarizer>),
                 };
@@ -74,7 +74,7 @@ impl Parts {
     /// What a call may not set, or what is wrong with it.
     pub fn for_call(&self, settings: &Map<String, Value>) -> Result<Self, Failure> {
         let mut runtime = self.runtime.for_call(settings, &self.registry)?;
-        runtime.embedder.clone_from(&self.runtime.embedder);
+        runtime.base_engine.embedder.clone_from(&self.runtime.base_engine.embedder);
         let summarizer = if self.is_hosts { self.summarizer.clone() } else { runtime.make_summarizer(None) };
         let has_window = self.has_window || runtime.budget.window != self.runtime.budget.window;
         Ok(Self { runtime, registry: self.registry.clone(), has_window, summarizer, is_hosts: self.is_hosts })

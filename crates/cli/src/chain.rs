@@ -23,7 +23,7 @@ impl Choice {
     /// The choice of a chain for the compaction `cycle` of a session.
     pub(crate) fn new(runtime: &Runtime, mode: Mode, cycle: u32) -> Self {
         let chains = runtime.chains();
-        let later_from = runtime.select.later_from;
+        let later_from = runtime.base_engine.select.later_from;
         let mut different: Vec<Vec<String>> = TaskKind::ALL
             .iter()
             .map(|kind| chains.later.get(kind).filter(|_| cycle >= later_from).unwrap_or(chains.chain(*kind)).ids())

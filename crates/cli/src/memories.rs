@@ -23,8 +23,8 @@ impl Memories {
     /// makes no file.
     pub(crate) fn open(runtime: &Runtime, is_preview: bool, quiet: bool) -> Result<Self, Failure> {
         let live = &runtime.live;
-        let path = live.memory_file.as_deref().filter(|path| !is_preview || path.exists());
-        if live.memory_flush && live.memory_file.is_none() && !quiet {
+        let path = live.memory_path().filter(|path| !is_preview || path.exists());
+        if live.memory_flush && live.memory_path().is_none() && !quiet {
             terminal::note(
                 "no memories are kept: [live] memory_flush is set, and [live] memory_file names no file for them",
             );
@@ -42,7 +42,7 @@ impl Memories {
         focus: Option<&str>,
     ) -> Result<Vec<MemoryNote>, Failure> {
         let live = &runtime.live;
-        if live.memory_file.is_none() {
+        if live.memory_path().is_none() {
             return Ok(Vec::new());
         }
         let unstored = if live.memory_flush { newest(session, runtime, 0) } else { Vec::new() };
@@ -63,5 +63,5 @@ impl Memories {
 fn newest(session: &Session, runtime: &Runtime, pending: usize) -> Vec<Memory> {
     let mut earlier = session.journal().iter().rev().filter(|epoch| epoch.is_compaction()).skip(pending);
     let first = earlier.next().map_or(0, |epoch| epoch.log_length as usize);
-    memories_of(session, first, &runtime.lexicon)
+    memories_of(session, first, &runtime.base_engine.lexicon)
 }

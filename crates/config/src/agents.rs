@@ -1,14 +1,13 @@
 //! Agents of one system, each with what it does differently.
 
 use epitome_engine::{Mode, Threshold};
-use epitome_strategy::{SettingType, SettingsTable, Value, nearest};
+use epitome_strategy::{SettingType, SettingsTable, Value};
 use serde_json::Map;
 
 use crate::config::Config;
-use crate::error::Problem;
+use crate::error::{Problem, suggestion};
 use crate::named::AgentTable;
 use crate::source::Source;
-use crate::thresholds::NEVER;
 use crate::values::{Limit, SummarizerChoice};
 
 /// The keys of an agent that replace one of another section, each with that one. [`Config::take`] and
@@ -35,11 +34,10 @@ impl Config {
     /// [`parse`](Self::parse).
     pub fn for_agent(&self, name: &str) -> Result<Self, Problem> {
         let Some(table) = self.tables.agents.get(name) else {
-            let help = match nearest(name, self.agents()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.tables.agents.is_empty() => format!("write [agents.{name}] and its settings below it"),
-                None => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
-            };
+            let help = suggestion(name, self.agents(), || match self.tables.agents.is_empty() {
+                true => format!("write [agents.{name}] and its settings below it"),
+                false => format!("[agents] has {}", self.agents().collect::<Vec<_>>().join(", ")),
+            });
             return Err(Problem::new(None, format!("there is no agent `{name}`")).with_help(help));
         };
         let mut config = self.clone();
@@ -93,7 +91,7 @@ impl Config {
         let budget = self.budget();
         let usable = budget.usable();
         let percent = || match budget.soft {
-            NEVER => 0,
+            Threshold::NEVER => 0,
             soft => (f64::from(soft.tokens(usable)) * 100.0 / f64::from(usable.max(1))).round() as u32,
         };
         // A channel and a model are in force where a model writes the summaries.

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::models::{ModelLimits, Models, UnknownModel};
 use crate::source::Source;
 use crate::tables::BudgetTable;
-use crate::thresholds::{NEVER, SOFT_OF_HARD, TARGET_OF_HARD, TARGET_OF_SOFT, scale};
+use crate::thresholds::{SOFT_OF_HARD, TARGET_OF_HARD, TARGET_OF_SOFT, scale};
 
 impl Config {
     /// The known models: the table that ships, and `[models]` over it.
@@ -30,7 +30,7 @@ impl Config {
     /// The budget; tool definitions are the session's and not counted in yet.
     pub fn budget(&self) -> Budget {
         let [soft, hard, target] = self.thresholds();
-        let threshold = |threshold: Threshold| if self.never_compacts { NEVER } else { threshold };
+        let threshold = |threshold: Threshold| if self.never_compacts { Threshold::NEVER } else { threshold };
         Budget {
             window: self.window(),
             reserve_output: self.reserve_output(),

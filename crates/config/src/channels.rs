@@ -1,9 +1,9 @@
 //! Channels to models, and which of them writes summaries.
 
-use epitome_strategy::{SettingType, nearest};
+use epitome_strategy::SettingType;
 
 use crate::config::Config;
-use crate::error::{FileLocation, Problem};
+use crate::error::{FileLocation, Problem, suggestion};
 use crate::named::ChannelTable;
 use crate::source::Source;
 use crate::values::{ModelQuestion, SummarizerChoice};
@@ -70,10 +70,8 @@ impl Config {
             }
             (model, Some(_)) if !table.models.iter().any(|known| known == model) => {
                 let message = format!("the channel `{name}` does not list the model `{model}`");
-                let help = match nearest(model, table.models.iter().map(String::as_str)) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("it lists {}", table.models.join(", ")),
-                };
+                let listed = || format!("it lists {}", table.models.join(", "));
+                let help = suggestion(model, table.models.iter().map(String::as_str), listed);
                 return Err(Problem::new(self.summary_place("model"), message).with_help(help));
             }
             (model, _) => model,
@@ -84,12 +82,10 @@ impl Config {
     fn named_channel(&self, name: &str) -> Result<(&str, &ChannelTable), Problem> {
         let place = self.summary_place("channel");
         let Some((name, table)) = self.tables.channels.get_key_value(name) else {
-            let known: Vec<&str> = self.tables.channels.keys().map(String::as_str).collect();
-            let help = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if known.is_empty() => EXAMPLE.to_owned(),
-                None => format!("there are {}", known.join(", ")),
-            };
+            let help = suggestion(name, self.channels(), || match self.tables.channels.is_empty() {
+                true => EXAMPLE.to_owned(),
+                false => format!("there are {}", self.channels().collect::<Vec<_>>().join(", ")),
+            });
             return Err(Problem::new(place, format!("there is no channel `{name}`")).with_help(help));
         };
         if !table.compaction {

@@ -1,17 +1,17 @@
 //! Problems that show only in combination, or against the registered strategies.
 
-use epitome_engine::Mode;
+use epitome_engine::{Mode, Threshold};
 use epitome_strategy::{Registry, SettingsTable, nearest};
 
 use crate::channels;
 use crate::config::Config;
 use crate::embeddings;
-use crate::error::{FileLocation, Problem};
+use crate::error::{FileLocation, Problem, suggestion};
 use crate::external::{self, COMMAND};
 use crate::lexicon;
 use crate::named::AgentTable;
 use crate::source::Source;
-use crate::thresholds::{NEVER, describe};
+use crate::thresholds::describe;
 
 /// Every problem of `config` beyond types and bounds of single values, those of its agents included.
 pub(crate) fn check(config: &Config, registry: &Registry) -> Vec<Problem> {
@@ -78,7 +78,7 @@ fn budget(config: &Config) -> Vec<Problem> {
         let problem = Problem::new(place(["reserve_output", "window"]), message);
         return vec![problem.with_help("lower `reserve_output` or raise `window`")];
     }
-    if budget.soft == NEVER {
+    if budget.soft == Threshold::NEVER {
         return Vec::new();
     }
     let (target, soft, hard) = (("target", budget.target), ("soft", budget.soft), ("hard", budget.hard));
@@ -175,11 +175,10 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
                 problem.help = Some("a program of yours takes an id of its own".to_owned());
             } else if known.clone().all(|name| name != error.name) {
                 problem.message = format!("`{}` is not a setting of `{id}`", error.name);
-                problem.help = Some(match nearest(&error.name, known.clone()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None if registration.fields.is_empty() => "it has none: take the line out".to_owned(),
-                    None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
-                });
+                problem.help = Some(suggestion(&error.name, known.clone(), || match registration.fields.is_empty() {
+                    true => "it has none: take the line out".to_owned(),
+                    false => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+                }));
             }
             problems.push(problem);
         }
@@ -190,10 +189,9 @@ fn strategies(config: &Config, registry: &Registry) -> Vec<Problem> {
 /// The problem of an id that no strategy has, with the one that was probably meant.
 pub fn unknown_strategy(id: &str, registry: &Registry) -> Problem {
     let is_left_out = cfg!(not(feature = "clustering")) && id == "semantic-clustering";
-    let help = match nearest(id, registry.iter().map(|registration| registration.meta.id)) {
-        _ if is_left_out => "this build is without the feature `clustering`".to_owned(),
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`epitome strategies` lists them".to_owned(),
+    let help = match is_left_out {
+        true => "this build is without the feature `clustering`".to_owned(),
+        false => suggestion(id, registry.iter().map(|it| it.meta.id), || "`epitome strategies` lists them".to_owned()),
     };
     Problem::new(None, format!("there is no strategy `{id}`")).with_help(help)
 }

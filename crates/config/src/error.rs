@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use epitome_strategy::nearest;
 use thiserror::Error;
 
 /// A place in a configuration file.
@@ -89,4 +90,13 @@ impl fmt::Display for ConfigErrors {
         }
         Ok(())
     }
+}
+
+/// Returns the help for a name that is not known: the nearest one, else what `otherwise` says.
+pub(crate) fn suggestion<'a>(
+    name: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    otherwise: impl FnOnce() -> String,
+) -> String {
+    nearest(name, known).map_or_else(otherwise, |near| format!("did you mean `{near}`?"))
 }

@@ -78,6 +78,11 @@ impl Config {
         if let Some(table) = read.tables.agents.get(NAME) {
             config.take(table, |key| if settings.contains_key(key) { Source::Given } else { Source::Default });
         }
+        self.with_changes(config, registry)
+    }
+
+    /// Returns `config`, which differs from this configuration in some keys; the error has the problems that it alone has.
+    pub(crate) fn with_changes(&self, config: Self, registry: &Registry) -> Result<Self, ConfigErrors> {
         let known = of_one(self, registry);
         let mut problems = of_one(&config, registry);
         problems.retain(|problem| !known.contains(problem));

@@ -32,26 +32,22 @@ enum Takes {
     UseLlm,
 }
 
-const fn second(name: &'static str, key: &'static str, takes: Takes) -> SecondName {
-    SecondName { name, key, takes }
-}
-
 /// The section of the second names. They are understood in `[budget]` and at the top of a file too.
 pub(crate) const COMPACTION: &str = "compaction";
 
 /// The second names. Both of a pair in one file are refused.
 const SECOND_NAMES: [SecondName; 11] = [
-    second("enabled", ENABLED, Takes::Flag),
-    second("soft_threshold_tokens", "budget.soft", Takes::Integer),
-    second("hard_threshold_tokens", "budget.hard", Takes::Integer),
-    second("reserve_tokens", "budget.reserve_output", Takes::Integer),
-    second("memory_flush_enabled", "live.memory_flush", Takes::Flag),
-    second("keep_recent_messages", "pins.keep_recent", Takes::Integer),
-    second("keep_recent_rounds", "pins.last_rounds", Takes::Integer),
-    second("summary_max_tokens", "summary.max_tokens", Takes::Integer),
-    second("summary_max_length", "summary.max_tokens", Takes::Integer),
-    second("use_llm", "summary.summarizer", Takes::UseLlm),
-    second("llm_fallback_to_rules", "summary.fall_back_to_rules", Takes::Flag),
+    SecondName { name: "enabled", key: ENABLED, takes: Takes::Flag },
+    SecondName { name: "soft_threshold_tokens", key: "budget.soft", takes: Takes::Integer },
+    SecondName { name: "hard_threshold_tokens", key: "budget.hard", takes: Takes::Integer },
+    SecondName { name: "reserve_tokens", key: "budget.reserve_output", takes: Takes::Integer },
+    SecondName { name: "memory_flush_enabled", key: "live.memory_flush", takes: Takes::Flag },
+    SecondName { name: "keep_recent_messages", key: "pins.keep_recent", takes: Takes::Integer },
+    SecondName { name: "keep_recent_rounds", key: "pins.last_rounds", takes: Takes::Integer },
+    SecondName { name: "summary_max_tokens", key: "summary.max_tokens", takes: Takes::Integer },
+    SecondName { name: "summary_max_length", key: "summary.max_tokens", takes: Takes::Integer },
+    SecondName { name: "use_llm", key: "summary.summarizer", takes: Takes::UseLlm },
+    SecondName { name: "llm_fallback_to_rules", key: "summary.fall_back_to_rules", takes: Takes::Flag },
 ];
 
 /// The key behind `enabled`, which a file has under that name only: whether thresholds call for compactions.

@@ -53,7 +53,7 @@ pub use config::Config;
 pub use effective::EffectiveValue;
 pub use error::{ConfigErrors, FileLocation, Problem};
 pub use keys::{Key, keys, named_keys, second_names};
-pub use live::{LiveSettings, LiveTable, OptionalThreshold, TriggersTable};
+pub use live::{LiveSettings, OptionalThreshold, TriggersTable};
 pub use models::{ModelLimits, Models, UnknownModel};
 pub use named::{AgentTable, ChannelTable, ModelTable};
 pub use preset::Preset;
@@ -62,7 +62,6 @@ pub use source::Source;
 pub use summarizer::{OnProgress, SummaryModel};
 pub use tables::{BudgetTable, CounterTable, PinsTable, SelectTable, SummaryTable};
 pub use template::{key_table, settings_table, template};
-pub use thresholds::NEVER;
 pub use values::{
     CompactionBy, CounterName, EmbedderName, Limit, ModelQuestion, Parameters, PresetNames, Refusal, SummarizerChoice,
 };

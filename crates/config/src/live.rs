@@ -1,6 +1,6 @@
 //! Settings of a live session beside the engine: when it compacts without a request, and what happens around it.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use epitome_engine::{Threshold, Triggers};
 use epitome_strategy::{FieldKind, SettingType, Value, settings};
@@ -23,7 +23,7 @@ settings! {
 
 settings! {
     /// `[live]`: what a host that keeps sessions running does around a compaction.
-    pub struct LiveTable {
+    pub struct LiveSettings {
         /// Whether a person confirms each compaction before it is made.
         require_confirmation: bool = false;
         /// What follows where a compaction is refused and the session has no room left: `error` says so and changes nothing,
@@ -47,44 +47,10 @@ settings! {
     }
 }
 
-/// Settings of a live session beside the engine: the values of `[live]`, for a host to act on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LiveSettings {
-    /// Whether a person confirms each compaction before it is made.
-    pub require_confirmation: bool,
-    /// What follows a refusal.
-    pub on_refusal: Refusal,
-    /// Results of tools of more than this are cut on arrival; of the usable window. `None` for never.
-    pub arrival_tokens: Option<Threshold>,
-    /// Old results are cleared below the thresholds where that saves more than this; of the usable window. `None` for
-    /// never.
-    pub clear_tokens: Option<Threshold>,
-    /// Whether memories are kept before a compaction.
-    pub memory_flush: bool,
-    /// The file that they are kept in; `None` for the host's own store.
-    pub memory_file: Option<PathBuf>,
-    /// How many memories a compaction names at most.
-    pub recent_memories: u32,
-}
-
-impl Default for LiveSettings {
-    /// The values of an empty file.
-    fn default() -> Self {
-        Self::from(&LiveTable::default())
-    }
-}
-
-impl From<&LiveTable> for LiveSettings {
-    fn from(table: &LiveTable) -> Self {
-        Self {
-            require_confirmation: table.require_confirmation,
-            on_refusal: table.on_refusal,
-            arrival_tokens: table.arrival_tokens.0,
-            clear_tokens: table.clear_tokens.0,
-            memory_flush: table.memory_flush,
-            memory_file: (!table.memory_file.is_empty()).then(|| PathBuf::from(&table.memory_file)),
-            recent_memories: table.recent_memories,
-        }
+impl LiveSettings {
+    /// Returns the file that memories are kept in; `None` for the host's own store.
+    pub fn memory_path(&self) -> Option<&Path> {
+        Some(Path::new(&self.memory_file)).filter(|path| !path.as_os_str().is_empty())
     }
 }
 

@@ -3,7 +3,7 @@
 use epitome_strategy::{Field, FieldKind, Registry, UnknownName, Value, nearest};
 use serde_json::Map;
 
-use crate::check::{check, of_one, unknown_strategy};
+use crate::check::{check, unknown_strategy};
 use crate::config::Config;
 use crate::error::{ConfigErrors, Problem};
 use crate::external::COMMAND;
@@ -50,11 +50,7 @@ impl Config {
         let mut config = self.clone();
         let set = |(name, value): &(String, Value)| config.set_for_call(name, value, registry).err();
         ConfigErrors::check(values.iter().filter_map(set).collect())?;
-        let known = of_one(self, registry);
-        let mut problems = of_one(&config, registry);
-        problems.retain(|problem| !known.contains(problem));
-        ConfigErrors::check(problems)?;
-        Ok(config)
+        self.with_changes(config, registry)
     }
 
     fn set_for_call(&mut self, name: &str, value: &Value, registry: &Registry) -> Result<(), Problem> {

@@ -13,44 +13,31 @@ static SHIPPED: LazyLock<Map<String, Value>> =
 /// The default soft threshold, which the targets of presets stand below.
 const DEFAULT_SOFT: f64 = 0.8;
 
-/// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
-///
-/// Their values are data, `presets.toml`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Preset {
-    /// Small thresholds, to see compactions early.
-    Development,
-    /// Everyday work with models that answer best on short contexts.
-    Production,
-    /// More room before anything leaves.
-    LargeContext,
-    /// The chains and constants of the design that the strategies come from.
-    Classic,
-    /// Old tool output, then the oldest messages: what most agents do.
-    Basic,
-    /// By what messages are: events, scores, chunks.
-    Advanced,
-    /// By what messages mean: vectors, topics, exact lines.
-    Smart,
-    /// Compacts deep, so that the next compaction is far away.
-    Aggressive,
-    /// The shipped chains, to half of the window.
-    Balanced,
-    /// Takes what costs least first, and stops early.
-    Conservative,
-}
-
 named! {
-    Preset {
+    /// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
+    ///
+    /// Their values are data, `presets.toml`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Preset {
+        /// Small thresholds, to see compactions early.
         Development = "development",
+        /// Everyday work with models that answer best on short contexts.
         Production = "production",
+        /// More room before anything leaves.
         LargeContext = "large-context",
+        /// The chains and constants of the design that the strategies come from.
         Classic = "classic",
+        /// Old tool output, then the oldest messages: what most agents do.
         Basic = "basic",
+        /// By what messages are: events, scores, chunks.
         Advanced = "advanced",
+        /// By what messages mean: vectors, topics, exact lines.
         Smart = "smart",
+        /// Compacts deep, so that the next compaction is far away.
         Aggressive = "aggressive",
+        /// The shipped chains, to half of the window.
         Balanced = "balanced",
+        /// Takes what costs least first, and stops early.
         Conservative = "conservative",
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{Registry, Value, nearest};
+use epitome_strategy::{Registry, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::check::check;
 use crate::config::Config;
-use crate::error::{ConfigErrors, FileLocation, Problem};
+use crate::error::{ConfigErrors, FileLocation, Problem, suggestion};
 use crate::keys::{COMPACTION, SecondName, keys, second_names, top_level};
 use crate::preset::Preset;
 use crate::sections::{NAMED, SECTIONS, Section};
@@ -78,9 +78,9 @@ impl Reader<'_, '_> {
             };
             match name {
                 "chains" => entries.iter().for_each(|entry| self.chain(entry)),
-                "strategies" => entries.iter().for_each(|entry| self.strategy(entry)),
+                "strategies" => entries.iter().for_each(|entry| self.named(name, None, entry)),
                 section => match NAMED.iter().find(|declared| declared.name == section) {
-                    Some(declared) => entries.iter().for_each(|entry| self.named(declared, entry)),
+                    Some(declared) => entries.iter().for_each(|entry| self.named(section, Some(declared), entry)),
                     None => self.section(section, entries),
                 },
             }
@@ -110,8 +110,9 @@ impl Reader<'_, '_> {
     fn unknown_top_level(&mut self, name: &str, at: usize) {
         let help = match keys().find(|key| key.field.name == name) {
             Some(key) => format!("it belongs below [{}]", key.section),
-            None => did_you_mean(name, top_level().chain(second_names().map(|(name, _)| name)))
-                .unwrap_or_else(|| format!("there are {}", top_level().collect::<Vec<_>>().join(", "))),
+            None => suggestion(name, top_level().chain(second_names().map(|(name, _)| name)), || {
+                format!("there are {}", top_level().collect::<Vec<_>>().join(", "))
+            }),
         };
         self.problem(at, format!("`{name}` is neither a section nor a key"), Some(help));
     }
@@ -133,8 +134,9 @@ impl Reader<'_, '_> {
                 let known = || fields.iter().map(|field| field.name).chain(second.clone());
                 let help = match keys().find(|key| key.field.name == name) {
                     Some(other) => format!("it belongs below [{}]", other.section),
-                    None => did_you_mean(name, known())
-                        .unwrap_or_else(|| format!("there are {}", known().collect::<Vec<_>>().join(", "))),
+                    None => {
+                        suggestion(name, known(), || format!("there are {}", known().collect::<Vec<_>>().join(", ")))
+                    }
                 };
                 self.problem(key.span().start, format!("`{name}` is not a key of [{section}]"), Some(help));
             }
@@ -179,24 +181,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn strategy(&mut self, (key, value): Entry<'_, '_>) {
-        let id = key.get_ref().as_ref();
-        let Some(settings) = value.get_ref().as_table() else {
-            let problem = format!("`strategies.{id}` takes a table of settings, not {}", value.get_ref().type_str());
-            self.problem(key.span().start, problem, Some(format!("write [strategies.{id}] and settings below it")));
-            return;
-        };
-        let place = self.place(key.span().start);
-        self.config.sources.note(format!("strategies.{id}"), Source::File(place));
-        self.config.strategies.entry(id.to_owned()).or_default();
-        for (key, value) in settings {
-            self.assign(&format!("strategies.{id}.{}", key.get_ref()), key.get_ref(), (key, value));
-        }
-    }
-
-    /// One of several tables of a kind, such as a channel.
-    fn named(&mut self, declared: &Section, (key, value): Entry<'_, '_>) {
-        let section = declared.name;
+    /// A table with a name of the user's: a strategy's settings, or one of several of a kind, such as a channel.
+    fn named(&mut self, section: &str, declared: Option<&Section>, (key, value): Entry<'_, '_>) {
         let name = key.get_ref().as_ref();
         let Some(settings) = value.get_ref().as_table() else {
             let problem = format!("`{section}.{name}` takes a table of settings, not {}", value.get_ref().type_str());
@@ -205,10 +191,13 @@ impl Reader<'_, '_> {
         };
         let place = self.place(key.span().start);
         self.config.sources.note(format!("{section}.{name}"), Source::File(place));
-        self.config.tables.add(section, name);
+        match declared {
+            Some(_) => self.config.tables.add(section, name),
+            None => drop(self.config.strategies.entry(name.to_owned()).or_default()),
+        }
         for (key, value) in settings {
             let setting = key.get_ref().as_ref();
-            match declared.unknown_key(name, setting) {
+            match declared.and_then(|declared| declared.unknown_key(name, setting)) {
                 None => self.assign(&format!("{section}.{name}.{setting}"), setting, (key, value)),
                 Some(problem) => self.problem(key.span().start, problem.message, problem.help),
             }
@@ -240,10 +229,6 @@ impl Reader<'_, '_> {
             column: before[line_start..].chars().count() + 1,
         }
     }
-}
-
-fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    nearest(name, known).map(|near| format!("did you mean `{near}`?"))
 }
 
 /// A TOML value as settings take it.

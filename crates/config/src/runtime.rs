@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_engine::{
-    Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, SelectSettings, SignalDetector, SummaryRole, Triggers,
-    WithoutSummary,
-};
+use epitome_engine::{Budget, Chain, Chains, Engine, MinQuality, Mode, Pins, SelectSettings, SignalDetector, Triggers};
 use epitome_providers::chat::ChatModel;
-use epitome_strategy::{Embedder, Lexicon, Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens, Value};
+use epitome_strategy::{Registry, Strategy, Summarizer, TaskKind, TokenCounter, Tokens, Value};
 use epitome_tokens::{BY_MODEL, CounterError, ModelCounter};
 use serde_json::Map;
 
@@ -49,34 +46,18 @@ pub struct Runtime {
     pub clearing: Option<Arc<dyn Strategy>>,
     /// The token counter: that of the configuration, or one that stands for each session's own.
     pub counter: Arc<dyn TokenCounter>,
-    /// The messages that must stay verbatim.
-    pub pins: Pins,
-    /// Whether the texts in place of removed ones name their handle, and the tool that looks it up.
-    pub handles: bool,
+    /// The engine with that counter and without a summarizer; [`engine`](Self::engine) returns it complete.
+    pub base_engine: Engine,
     /// Whether the proxy gives the model tools to look up removed text.
     pub proxy_recall: bool,
     /// Who makes the compactions that clients of the proxy ask their provider for.
     pub proxy_compaction: CompactionBy,
     /// The way to choose the chain.
     pub mode: Mode,
-    /// The settings by which a verdict becomes a choice of a chain.
-    pub select: SelectSettings,
-    /// The least that a compaction must keep, and what follows where it does not.
-    pub quality: MinQuality,
     /// The chain of `mode = "fixed"`.
     pub fixed: Option<Chain>,
-    /// Turns texts into vectors; `None` where it is switched off.
-    pub embedder: Option<Arc<dyn Embedder>>,
-    /// The cue words.
-    pub lexicon: Arc<Lexicon>,
     /// The writer of summaries, see [`make_summarizer`](Self::make_summarizer).
     pub summarizer: SummarizerChoice,
-    /// The outcome of a compaction whose summary cannot be written.
-    pub without_summary: WithoutSummary,
-    /// The role of summaries.
-    pub summary_role: SummaryRole,
-    /// Tokens that one summary may take at most; `None` leaves it to the strategies.
-    pub max_summary_tokens: Option<Tokens>,
     /// Whether hand-offs are prepared in the background, where a host can.
     pub background: bool,
     /// The agent that these are the parts of, where it is one of `[agents]`.
@@ -138,47 +119,53 @@ impl Config {
         };
         let named: BTreeMap<String, Chain> =
             self.chains.keys().filter_map(|name| Some((name.clone(), chain_of(&self.chain(name)?)))).collect();
-        let mode = self.tables.select.mode;
+        let table = &self.tables;
+        let mode = table.select.mode;
+        let base_engine = Engine {
+            embedder,
+            lexicon,
+            without_summary: table.summary.on_failure,
+            summary_role: table.summary.role,
+            max_summary_tokens: Some(table.summary.max_tokens).filter(|tokens| *tokens > 0),
+            handles: table.marks.handles,
+            chains: chains(&named),
+            select: SelectSettings {
+                agreeing_verdicts: table.select.agreeing_verdicts,
+                min_confidence: table.select.min_confidence,
+                later_from: table.select.later_from,
+            },
+            quality: MinQuality {
+                typed: table.quality.min_typed,
+                instructions: table.quality.min_instructions,
+                conclusions: table.quality.min_conclusions,
+                summaries: table.quality.min_summaries,
+                strings: table.quality.min_strings,
+                files: table.quality.min_files,
+                on_loss: table.quality.on_loss,
+            },
+            pins: Pins {
+                original_task: table.pins.original_task,
+                last_rounds: table.pins.last_rounds,
+                keep_recent: table.pins.keep_recent,
+                protected_tools: table.pins.protected_tools.clone(),
+                markers: table.pins.markers.clone(),
+            },
+            ..Engine::new(Arc::clone(&counter), Arc::new(SignalDetector))
+        };
         Ok(Runtime {
             budget: self.budget(),
             model: model.map(str::to_owned),
-            triggers: Triggers::from(&self.tables.triggers),
+            triggers: Triggers::from(&table.triggers),
             clearing,
-            live: LiveSettings::from(&self.tables.live),
+            live: table.live.clone(),
             counter,
-            pins: Pins {
-                original_task: self.tables.pins.original_task,
-                last_rounds: self.tables.pins.last_rounds,
-                keep_recent: self.tables.pins.keep_recent,
-                protected_tools: self.tables.pins.protected_tools.clone(),
-                markers: self.tables.pins.markers.clone(),
-            },
-            handles: self.tables.marks.handles,
-            proxy_recall: self.tables.proxy.recall,
-            proxy_compaction: self.tables.proxy.compaction,
+            base_engine,
+            proxy_recall: table.proxy.recall,
+            proxy_compaction: table.proxy.compaction,
             mode,
-            select: SelectSettings {
-                agreeing_verdicts: self.tables.select.agreeing_verdicts,
-                min_confidence: self.tables.select.min_confidence,
-                later_from: self.tables.select.later_from,
-            },
-            quality: MinQuality {
-                typed: self.tables.quality.min_typed,
-                instructions: self.tables.quality.min_instructions,
-                conclusions: self.tables.quality.min_conclusions,
-                summaries: self.tables.quality.min_summaries,
-                strings: self.tables.quality.min_strings,
-                files: self.tables.quality.min_files,
-                on_loss: self.tables.quality.on_loss,
-            },
-            fixed: (mode == Mode::Fixed).then(|| named.get(&self.tables.select.chain).cloned()).flatten(),
-            embedder,
-            lexicon,
+            fixed: (mode == Mode::Fixed).then(|| named.get(&table.select.chain).cloned()).flatten(),
             summarizer: self.summarizer(),
-            without_summary: self.tables.summary.on_failure,
-            summary_role: self.tables.summary.role,
-            max_summary_tokens: Some(self.tables.summary.max_tokens).filter(|tokens| *tokens > 0),
-            background: self.tables.summary.background,
+            background: table.summary.background,
             agent: self.agent().map(str::to_owned),
             config: Arc::new(self.clone()),
             writer,
@@ -302,36 +289,26 @@ impl Runtime {
     }
 
     /// The chains by kind of task.
-    pub fn chains(&self) -> Chains {
-        let of = |kind: TaskKind| self.named.get(kind.as_str()).cloned().unwrap_or_default();
-        Chains {
-            code: of(TaskKind::Code),
-            analysis: of(TaskKind::Analysis),
-            conversation: of(TaskKind::Conversation),
-            mixed: of(TaskKind::Mixed),
-            unknown: of(TaskKind::Unknown),
-            later: TaskKind::ALL
-                .into_iter()
-                .filter_map(|kind| Some((kind, self.named.get(&format!("{kind}{LATER}"))?.clone())))
-                .collect(),
-        }
+    pub fn chains(&self) -> &Chains {
+        &self.base_engine.chains
     }
 
-    /// An engine of these parts that counts with `counter` and has summaries written by `summarizer`.
+    /// The engine, which counts with `counter` and has summaries written by `summarizer`.
     pub fn engine(&self, counter: Arc<dyn TokenCounter>, summarizer: Option<Arc<dyn Summarizer>>) -> Engine {
-        Engine {
-            summarizer,
-            embedder: self.embedder.clone(),
-            lexicon: Arc::clone(&self.lexicon),
-            without_summary: self.without_summary,
-            summary_role: self.summary_role,
-            max_summary_tokens: self.max_summary_tokens,
-            handles: self.handles,
-            chains: self.chains(),
-            select: self.select,
-            quality: self.quality,
-            pins: self.pins.clone(),
-            ..Engine::new(counter, Arc::new(SignalDetector))
-        }
+        Engine { counter, summarizer, ..self.base_engine.clone() }
+    }
+}
+
+/// Returns the chains by kind of task.
+fn chains(named: &BTreeMap<String, Chain>) -> Chains {
+    let of = |kind: TaskKind| named.get(kind.as_str()).cloned().unwrap_or_default();
+    let later = |kind: TaskKind| Some((kind, named.get(&format!("{kind}{LATER}"))?.clone()));
+    Chains {
+        code: of(TaskKind::Code),
+        analysis: of(TaskKind::Analysis),
+        conversation: of(TaskKind::Conversation),
+        mixed: of(TaskKind::Mixed),
+        unknown: of(TaskKind::Unknown),
+        later: TaskKind::ALL.into_iter().filter_map(later).collect(),
     }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use epitome_strategy::{Field, SettingsTable, Value, nearest};
+use epitome_strategy::{Field, SettingsTable, Value};
 
-use crate::error::Problem;
-use crate::live::{LiveTable, TriggersTable};
+use crate::error::{Problem, suggestion};
+use crate::live::{LiveSettings, TriggersTable};
 use crate::named::{AgentTable, ChannelTable, ModelTable};
 use crate::tables::{
     BudgetTable, CounterTable, EmbeddingsTable, LexiconTable, MarksTable, PinsTable, ProxyTable, QualityTable,
@@ -27,10 +27,7 @@ impl Section {
         if known.clone().any(|known| known == key) {
             return None;
         }
-        let help = match nearest(key, known.clone()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
-        };
+        let help = suggestion(key, known.clone(), || format!("there are {}", known.collect::<Vec<_>>().join(", ")));
         let section = self.name;
         Some(Problem::new(None, format!("`{key}` is not a key of [{section}.{name}]")).with_help(help))
     }
@@ -112,7 +109,7 @@ sections! {
         budget: BudgetTable = "How much context there is, and when and how far to compact.";
         triggers: TriggersTable =
             "What starts a compaction beside the thresholds. All of these suggest one; `hard` alone forces it.";
-        live: LiveTable = "What a host that keeps sessions running does around a compaction.";
+        live: LiveSettings = "What a host that keeps sessions running does around a compaction.";
         counter: CounterTable = "How tokens are counted.";
         pins: PinsTable =
             "What stays verbatim, beside the system prompt, open calls and the newest user message, which always do.";

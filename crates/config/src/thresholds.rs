@@ -3,9 +3,6 @@
 use epitome_engine::{Budget, Threshold};
 use epitome_strategy::Tokens;
 
-/// A threshold that is never reached: the soft and the hard one of an agent with `threshold_percent = 0`.
-pub const NEVER: Threshold = Threshold::NEVER;
-
 /// How far the defaults lie below one another.
 pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
 /// The default target below the default hard threshold.

@@ -35,7 +35,7 @@ fn an_empty_file_gives_the_defaults() {
     assert_eq!(differences(&parse("")), "");
     let runtime = parse("").build(&epitome_builtin::registry()).unwrap();
     assert_eq!(runtime.budget, epitome_engine::Budget::default(), "the defaults are the engine's");
-    assert_eq!(runtime.pins, epitome_engine::Pins::default());
+    assert_eq!(runtime.base_engine.pins, epitome_engine::Pins::default());
     assert_eq!(runtime.counter.name(), "o200k_base");
     let ids = |kind| runtime.chains().chain(kind).ids().join(" ");
     insta::assert_snapshot!(ids(TaskKind::Code), @"transcript tool-results message-truncation sliding-window");
@@ -240,7 +240,7 @@ fn the_template_gives_the_defaults() {
 
 #[test]
 fn a_bound_of_summaries_reaches_the_engine() {
-    let bound = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().max_summary_tokens;
+    let bound = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().base_engine.max_summary_tokens;
     assert_eq!(bound("[summary]\nmax_tokens = 321\n"), Some(321));
     assert_eq!(bound(""), None, "the strategies say it");
 }
@@ -264,12 +264,12 @@ fn later_chains_are_for_later_compactions() {
         parse("[select]\nlater_from = 2\nagreeing_verdicts = 1\n[chains]\ncode-later = [\"sliding-window\"]\n")
             .build(&epitome_builtin::registry())
             .unwrap();
-    assert_eq!((runtime.select.later_from, runtime.select.agreeing_verdicts), (2, 1));
+    assert_eq!((runtime.base_engine.select.later_from, runtime.base_engine.select.agreeing_verdicts), (2, 1));
     let chains = runtime.chains();
     assert_eq!(chains.later.keys().collect::<Vec<_>>(), [&TaskKind::Code]);
     assert_eq!(chains.later[&TaskKind::Code].ids(), ["sliding-window"]);
     let defaults = parse("").build(&epitome_builtin::registry()).unwrap();
-    assert_eq!(defaults.select, epitome_engine::SelectSettings::default(), "the defaults are the engine's");
+    assert_eq!(defaults.base_engine.select, epitome_engine::SelectSettings::default(), "the defaults are the engine's");
     insta::assert_snapshot!(refused("[chains]\ncode-later = [\"sliding-windo\"]"), @r#"
     epitome.toml:2:15: there is no strategy `sliding-windo`; did you mean `sliding-window`?
     "#);
@@ -309,7 +309,7 @@ fn a_cue_word_of_the_file_is_one_for_detectors_and_strategies() {
 fn the_quality_guard_is_configured() {
     use epitome_engine::{MinQuality, OnLoss};
 
-    let of = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().quality;
+    let of = |text: &str| parse(text).build(&epitome_builtin::registry()).unwrap().base_engine.quality;
     assert_eq!(of(""), MinQuality::default(), "the defaults are the engine's: nothing is asked for");
     let text = "[quality]\nmin_typed = 0.9\nmin_instructions = 1.0\nmin_conclusions = 0.75\nmin_summaries = 0.625\n\
                 min_strings = 0.5\nmin_files = 0.25\non_loss = \"roll-back\"\n";

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use epitome_config::{Config, LiveSettings, Preset, Refusal, Runtime, Source, SummarizerChoice, template};
+use epitome_config::{
+    Config, LiveSettings, OptionalThreshold, Preset, Refusal, Runtime, Source, SummarizerChoice, template,
+};
 use epitome_engine::{Threshold, Triggers, WithoutSummary};
 
 fn parse(text: &str) -> Config {
@@ -31,7 +33,7 @@ fn triggers_and_live_settings() {
     let runtime = build(&parse(""));
     assert_eq!(runtime.triggers, Triggers::default(), "the defaults are the engine's");
     assert_eq!(runtime.live, LiveSettings::default());
-    assert_eq!(runtime.live.arrival_tokens, Some(Threshold::Share(0.1)));
+    assert_eq!(runtime.live.arrival_tokens.0, Some(Threshold::Share(0.1)));
     let runtime = build(&parse(
         "[triggers]\nremaining_share = 0.25\ntokens = 60_000\nrounds = 30\nmarker = \"\"\n\
          [live]\nrequire_confirmation = true\non_refusal = \"new-session\"\narrival_tokens = 0\nclear_tokens = 0.05\n\
@@ -43,10 +45,10 @@ fn triggers_and_live_settings() {
     let live = LiveSettings {
         require_confirmation: true,
         on_refusal: Refusal::NewSession,
-        arrival_tokens: None,
-        clear_tokens: Some(Threshold::Share(0.05)),
+        arrival_tokens: OptionalThreshold(None),
+        clear_tokens: OptionalThreshold(Some(Threshold::Share(0.05))),
         memory_flush: true,
-        memory_file: Some("memories.jsonl".into()),
+        memory_file: "memories.jsonl".into(),
         recent_memories: 3,
     };
     assert_eq!(runtime.live, live);
@@ -165,7 +167,6 @@ fn the_channel_and_the_model_that_write_summaries() {
     insta::assert_snapshot!(chosen(&format!("[summary]\nsummarizer = \"off\"\n{LOCAL}")), @"");
     let stop = format!("{llm}on_failure = \"stop\"\nfall_back_to_rules = false\n{LOCAL}");
     let runtime = build(&parse(&stop));
-    assert_eq!(runtime.without_summary, WithoutSummary::Stop);
     assert_eq!(runtime.engine(runtime.counter.clone(), None).without_summary, WithoutSummary::Stop);
 }
 

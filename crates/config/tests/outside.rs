@@ -29,7 +29,13 @@ fn the_names_of_the_source_work_as_one_block() {
         let block = parse(&format!("{head}{BLOCK}")).build(&epitome_builtin::registry()).unwrap();
         let figures = |runtime: &epitome_config::Runtime| {
             let budget = &runtime.budget;
-            (budget.soft, budget.hard, budget.reserve_output, runtime.pins.keep_recent, runtime.max_summary_tokens)
+            (
+                budget.soft,
+                budget.hard,
+                budget.reserve_output,
+                runtime.base_engine.pins.keep_recent,
+                runtime.base_engine.max_summary_tokens,
+            )
         };
         assert_eq!(figures(&block), figures(&preset), "{head}");
         assert!(block.live.memory_flush && block.summarizer == SummarizerChoice::Rules, "{head}");
@@ -44,7 +50,7 @@ fn the_names_of_the_source_work_as_one_block() {
     );
     let rounds = parse("[compaction]\nkeep_recent_rounds = 3\nsummary_max_length = 500\n");
     let rounds = rounds.build(&epitome_builtin::registry()).unwrap();
-    assert_eq!((rounds.pins.last_rounds, rounds.max_summary_tokens), (3, Some(500)));
+    assert_eq!((rounds.base_engine.pins.last_rounds, rounds.base_engine.max_summary_tokens), (3, Some(500)));
     assert_eq!(parse("enabled = false").budget().soft, Threshold::NEVER);
     assert_ne!(parse("enabled = true").budget().soft, Threshold::NEVER);
     let refused = |text: &str| Config::parse(text, "e.toml", &epitome_builtin::registry()).unwrap_err().to_string();
@@ -89,9 +95,9 @@ fn settings_of_one_call() {
         "chains.code": ["sliding-window"],
     }));
     let runtime = changed.unwrap().build(&registry).unwrap();
-    assert_eq!((runtime.pins.keep_recent, runtime.budget.target), (10, Threshold::Share(0.3)));
+    assert_eq!((runtime.base_engine.pins.keep_recent, runtime.budget.target), (10, Threshold::Share(0.3)));
     assert_eq!(runtime.chains().code.ids(), ["sliding-window"]);
-    assert_eq!(file.build(&registry).unwrap().pins.keep_recent, 3, "the configuration stays");
+    assert_eq!(file.build(&registry).unwrap().base_engine.pins.keep_recent, 3, "the configuration stays");
     let refused = |settings: Value| call(settings).unwrap_err().to_string();
     insta::assert_snapshot!(refused(json!({"keep_recent_message": 1})), @"`keep_recent_message` is not a setting of one call; did you mean `keep_recent_messages`?");
     insta::assert_snapshot!(refused(json!({"budget.soft": 2.0})), @"`budget.soft` takes a share of the usable window from 0.01 to 1.0, or tokens as a whole number from 2, not 2.0");
@@ -136,9 +142,9 @@ fn settings_of_the_environment() {
     ]);
     let config = config.unwrap();
     let runtime = config.build(&registry).unwrap();
-    assert_eq!((runtime.budget.window, runtime.pins.keep_recent), (64_000, 12));
-    assert_eq!(runtime.pins.protected_tools, ["Skill", "Deploy"]);
-    assert!(!runtime.pins.original_task);
+    assert_eq!((runtime.budget.window, runtime.base_engine.pins.keep_recent), (64_000, 12));
+    assert_eq!(runtime.base_engine.pins.protected_tools, ["Skill", "Deploy"]);
+    assert!(!runtime.base_engine.pins.original_task);
     assert_eq!(runtime.chains().code.ids(), ["sliding-window"]);
     assert_eq!(config.channel("my-own").unwrap().models, ["m"]);
     assert_eq!(config.agents().collect::<Vec<_>>(), ["coder"]);

@@ -136,7 +136,7 @@ fn embedders_that_cannot_be_made_are_shown_with_their_places() {
     insta::assert_snapshot!(refused("[embeddings]\nembedder = \"off\"\nmodel = \"m\""), @r#"epitome.toml:3:1: `model` is read with `embedder = "fastembed"` and `embedder = "openai"` only; here it is `embedder = "off"`"#);
     let build = |text: &str| {
         let built = parse(text).build(&epitome_builtin::registry());
-        built.map(|runtime| runtime.embedder.is_some()).map_err(|errors| errors.to_string())
+        built.map(|runtime| runtime.base_engine.embedder.is_some()).map_err(|errors| errors.to_string())
     };
     let unset = "embedder = \"openai\"\nkey_variable = \"EPITOME_NO_SUCH_KEY\"";
     insta::assert_snapshot!(build(&format!("[embeddings]\n{unset}")).unwrap_err(), @r#"epitome.toml:3:1: `embedder = "openai"`: no key: set the environment variable `EPITOME_NO_SUCH_KEY`; a service that wants no key takes `key_variable = ""`"#);

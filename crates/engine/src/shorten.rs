@@ -8,10 +8,10 @@ use epitome_strategy::{Tokens, text};
 /// where that costs little, else beside words. The head gets two thirds, because it names the subject.
 pub(crate) fn ends(shown: &str, keep: Tokens, tokens: Tokens) -> Vec<Range<u32>> {
     let bytes = (shown.len() as f64 * f64::from(keep) / f64::from(tokens.max(1))) as usize;
-    let most = text::floor_boundary(shown, bytes * 2 / 3);
+    let most = shown.floor_char_boundary(bytes * 2 / 3);
     let line_end = shown[..most].rfind('\n').map(|at| at + 1).filter(|at| at * 4 >= most * 3);
     let head = line_end.unwrap_or_else(|| text::cut_before(shown, most));
-    let tail = text::ceil_boundary(shown, shown.len() - (bytes / 3).min(shown.len()));
+    let tail = shown.ceil_char_boundary(shown.len() - (bytes / 3).min(shown.len()));
     let tail = shown[tail..]
         .find('\n')
         .map(|at| tail + at + 1)

@@ -1,7 +1,6 @@
 //! The query of a search.
 
-use std::str::FromStr;
-
+use epitome_strategy::named;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -19,29 +18,7 @@ pub enum Source {
     File,
 }
 
-impl Source {
-    /// Every source, in the order of help texts.
-    pub const ALL: [Self; 4] = [Self::User, Self::Assistant, Self::Tool, Self::File];
-
-    /// Returns the source's lower-case name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-            Self::Tool => "tool",
-            Self::File => "file",
-        }
-    }
-}
-
-impl FromStr for Source {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.into_iter().find(|source| source.as_str() == name);
-        known.ok_or_else(|| format!("`{name}` is not a source: take user, assistant, tool or file"))
-    }
-}
+named! { Source { User = "user", Assistant = "assistant", Tool = "tool", File = "file" } }
 
 /// A search: its words, and the size of its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

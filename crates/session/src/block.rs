@@ -128,6 +128,14 @@ impl Arguments {
             Self::Json(text) | Self::Text(text) => text,
         }
     }
+
+    /// Returns the arguments parsed; `None` where they are free text, or damaged. Linear in the text.
+    pub fn json(&self) -> Option<serde_json::Value> {
+        match self {
+            Self::Json(text) => serde_json::from_str(text).ok(),
+            Self::Text(_) => None,
+        }
+    }
 }
 
 /// The result of a tool call.

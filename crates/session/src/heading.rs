@@ -73,19 +73,13 @@ const FORMS: [Form; 4] = [
 
 /// Returns the words between a text that the engine writes and the handle of what it replaces.
 pub fn recall_word(language: Language) -> &'static str {
-    match language {
-        Language::English => " · recall ",
-        Language::Chinese => " · 可取回 ",
-    }
+    language.pick(" · recall ", " · 可取回 ")
 }
 
 /// Returns the words between a heading and the handle: they name the tool that finds the messages. A reader without use
 /// for handles has none for the tool either.
 fn lookup_hint(language: Language) -> &'static str {
-    match language {
-        Language::English => "; search_history finds what they said",
-        Language::Chinese => "；可用 search_history 查找原文",
-    }
+    language.pick("; search_history finds what they said", "；可用 search_history 查找原文")
 }
 
 impl<'t> Heading<'t> {
@@ -141,12 +135,10 @@ impl fmt::Display for Heading<'_> {
 /// Returns the line above the memories that a compaction puts behind its text. Each memory stands in a line of its own: in
 /// quotation marks where a person typed it.
 pub fn memory_heading(language: Language) -> &'static str {
-    match language {
-        Language::English => {
-            "[Remembered: in quotation marks what the user typed earlier, the rest as commands showed it]"
-        }
-        Language::Chinese => "[已记住：引号内为用户此前输入的内容，其余为命令显示的结果]",
-    }
+    language.pick(
+        "[Remembered: in quotation marks what the user typed earlier, the rest as commands showed it]",
+        "[已记住：引号内为用户此前输入的内容，其余为命令显示的结果]",
+    )
 }
 
 /// Returns a text of a compaction without the memories behind it: the next compaction has its own. Memories are the lines
@@ -201,10 +193,7 @@ pub fn without_handles(text: &str, is_known: impl Fn(&str) -> bool) -> String {
 /// Returns the text in place of a result that was never recorded. It says no more than that: the call may have done its
 /// work.
 pub fn missing_result(language: Language) -> &'static str {
-    match language {
-        Language::English => "[No result was recorded for this call.]",
-        Language::Chinese => "[未记录该调用的结果。]",
-    }
+    language.pick("[No result was recorded for this call.]", "[未记录该调用的结果。]")
 }
 
 /// Whether the text of a result says that none was recorded: then nothing is known of how the call ended.

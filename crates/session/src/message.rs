@@ -101,6 +101,16 @@ pub enum Language {
     Chinese,
 }
 
+impl Language {
+    /// Returns the one of two wordings that is in this language.
+    pub fn pick<T>(self, english: T, chinese: T) -> T {
+        match self {
+            Self::English => english,
+            Self::Chinese => chinese,
+        }
+    }
+}
+
 /// The provider's own figures for a request, in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]

@@ -1,49 +1,14 @@
 //! Definitions in the lines of code.
 
+use std::sync::LazyLock;
+
+use crate::lists::LISTS;
+
 /// Words in front of the name of what is defined, in the languages that agents write most.
-const DEFINING: &[&str] = &[
-    "fn",
-    "def",
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "impl",
-    "func",
-    "function",
-    "interface",
-    "type",
-    "module",
-    "mod",
-    "const",
-    "macro_rules!",
-    "namespace",
-    "TABLE",
-];
+static DEFINING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("defining"));
 
 /// Words that may precede those: behind any other word it is prose, as in "a function that".
-const MODIFIERS: &[&str] = &[
-    "pub",
-    "pub(crate)",
-    "pub(super)",
-    "export",
-    "default",
-    "async",
-    "public",
-    "private",
-    "protected",
-    "abstract",
-    "final",
-    "static",
-    "unsafe",
-    "extern",
-    "override",
-    "virtual",
-    "inline",
-    "declare",
-    "CREATE",
-    "ALTER",
-];
+static MODIFIERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("modifiers"));
 
 /// Returns what a line of code defines, with the word that says what it is: `fn parse`, `class Lexer`. Linear in the line.
 pub fn definition(line: &str) -> Option<&str> {

@@ -36,7 +36,7 @@ pub fn pieces(text: &str) -> Vec<Range<usize>> {
             let is_break = |byte: &u8| matches!(byte, b' ' | b'\t' | b',' | b';' | b'}' | b']' | b')' | b'>');
             let end = match reach.iter().rposition(is_break) {
                 Some(offset) => at + LONGEST_PIECE / 2 + offset + 1,
-                None => text::floor_boundary(text, at + LONGEST_PIECE),
+                None => text.floor_char_boundary(at + LONGEST_PIECE),
             };
             pieces.push(at..end);
             at = end;

@@ -17,6 +17,7 @@ mod facts;
 mod goal;
 mod host;
 mod lexicon;
+mod lists;
 mod lock;
 mod named;
 pub mod parts;
@@ -54,6 +55,7 @@ pub use facts::{
 pub use goal::Goal;
 pub use host::HostChanges;
 pub use lexicon::{Cue, CueCounts, CueMatch, CueSearch, Cues, Lexicon, LexiconError};
+pub use lists::WordLists;
 pub use lock::lock;
 pub use named::{Named, UnknownName, nearest};
 pub use plan::{Edit, Plan, PlanError, SummaryRequest, SummaryText};

@@ -78,20 +78,36 @@ impl<T: Named> SettingType for T {
 /// [`FromStr`](std::str::FromStr) and [`Named`]. A variant without a name does not compile.
 ///
 /// ```
-/// #[derive(Debug, Clone, Copy, PartialEq)]
-/// pub enum Side {
-///     Left,
-///     Right,
+/// epitome_strategy::named! {
+///     #[derive(Debug, Clone, Copy, PartialEq)]
+///     pub enum Side {
+///         Left = "left",
+///         Right = "right",
+///     }
 /// }
-/// epitome_strategy::named! { Side { Left = "left", Right = "right" } }
 ///
 /// assert_eq!(Side::Left.as_str(), "left");
 /// assert_eq!("right".parse(), Ok(Side::Right));
 /// let problem = "rigth".parse::<Side>().unwrap_err().to_string();
 /// assert_eq!(problem, "`rigth` is not one of left, right; did you mean `right`?");
 /// ```
+///
+/// An enum of its own stands beside its names: `named! { Side { Left = "left", Right = "right" } }`.
 #[macro_export]
 macro_rules! named {
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis enum $type:ident {
+            $($(#[$of_variant:meta])* $variant:ident = $name:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$attribute])*
+        $visibility enum $type {
+            $($(#[$of_variant])* $variant),+
+        }
+
+        $crate::named! { $type { $($variant = $name),+ } }
+    };
     ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
         impl $type {
             /// Every value, in the order in which lists show them.

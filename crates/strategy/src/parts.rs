@@ -1,6 +1,8 @@
 //! Parts of a session that shrink oldest first: their tool output is cut where that is enough, and they are summarised
 //! where it is not. Shared by strategies that know *which* parts are expendable.
 
+use std::ops::Range;
+
 use epitome_session::{Reason, UnitKind};
 
 use crate::block::BlockRef;
@@ -30,6 +32,22 @@ pub struct Cut {
     pub at: BlockRef,
     /// Tokens that may stay, marks included; 0 leaves a stub.
     pub budget: Tokens,
+}
+
+impl Part {
+    /// Returns a part of the view in which the results of tools in the units `outputs` may be cut to `budget` tokens, where
+    /// that is worth its marks; `None` where nothing may leave it. Linear in the view.
+    pub fn new(view: &View<'_>, name: String, units: Vec<u32>, outputs: Range<u32>, budget: Tokens) -> Option<Self> {
+        let all = view.facts().outputs();
+        let cuts: Vec<Cut> = all[all.partition_point(|output| output.unit < outputs.start)..]
+            .iter()
+            .take_while(|output| output.unit < outputs.end)
+            .filter(|output| view.protection(output.unit as usize).may_edit())
+            .map(|output| Cut { at: output.at, budget })
+            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
+            .collect();
+        (!units.is_empty() || !cuts.is_empty()).then_some(Self { name, units, cuts })
+    }
 }
 
 impl SummaryRoom {

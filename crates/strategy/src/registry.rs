@@ -126,10 +126,10 @@ impl Registry {
 
 /// Declares a strategy with settings: the struct, its description ([`Meta`](crate::Meta)), and its
 /// [`Settings`](crate::settings!), which its methods read as `self.settings`. Its page is the package's `README.md`, or
-/// the text behind `docs`. Only [`Strategy`](crate::Strategy) is left to implement:
+/// the text behind `docs`. A method `make_plan`, as [`Strategy::plan`](crate::Strategy::plan) is described, is left to write:
 ///
 /// ```
-/// use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, View, settings, strategy};
+/// use epitome_strategy::{Configurable, Edit, Goal, Plan, PlanError, Reason, View, settings, strategy};
 ///
 /// settings! {
 ///     /// Settings of `first-out`.
@@ -150,12 +150,8 @@ impl Registry {
 ///     }
 /// }
 ///
-/// impl Strategy for FirstOut {
-///     fn meta(&self) -> &Meta {
-///         &Self::META
-///     }
-///
-///     fn plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
+/// impl FirstOut {
+///     fn make_plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
 ///         let free = (0..view.units().len()).filter(|unit| view.protection(*unit).may_leave());
 ///         let edit = |unit| Edit::Drop { units: vec![unit as u32], reason: Reason::new("oldest", "old") };
 ///         Ok(Plan::from_edits(free.take(self.settings.most as usize).map(edit).collect(), "nothing may leave"))
@@ -167,7 +163,7 @@ impl Registry {
 /// ```
 ///
 /// A strategy that cannot work without vectors or a model declares that behind its lossiness: `needs: [embeddings]`,
-/// `needs: [model]`.
+/// `needs: [model]`; one that uses vectors for some goals only says for which, `needs_vectors: |goal| goal.focus_given`.
 #[macro_export]
 macro_rules! strategy {
     (
@@ -178,6 +174,7 @@ macro_rules! strategy {
             lossiness: $lossiness:ident,
             $( needs: [$($need:ident),*], )?
             since: $since:literal,
+            $( needs_vectors: $needs_vectors:expr, )?
             $( docs: $docs:expr, )?
         }
     ) => {
@@ -187,9 +184,9 @@ macro_rules! strategy {
             settings: $settings,
         }
 
-        impl $strategy {
-            /// What it is.
-            pub const META: $crate::Meta = $crate::Meta {
+        impl $crate::Configurable for $strategy {
+            type Settings = $settings;
+            const META: $crate::Meta = $crate::Meta {
                 id: $id,
                 summary: $summary,
                 docs: $crate::strategy!(@docs $($docs)?),
@@ -197,14 +194,28 @@ macro_rules! strategy {
                 needs: $crate::RequiredServices { $($($need: true,)*)? ..$crate::RequiredServices::NONE },
                 since: $since,
             };
-        }
-
-        impl $crate::Configurable for $strategy {
-            type Settings = $settings;
-            const META: $crate::Meta = $strategy::META;
 
             fn with_settings(settings: Self::Settings) -> Self {
                 Self { settings }
+            }
+        }
+
+        impl $crate::Strategy for $strategy {
+            fn meta(&self) -> &$crate::Meta {
+                &<Self as $crate::Configurable>::META
+            }
+
+            $(fn needs_vectors(&self, goal: &$crate::Goal) -> bool {
+                let needs_vectors: fn(&$crate::Goal) -> bool = $needs_vectors;
+                needs_vectors(goal)
+            })?
+
+            fn plan(
+                &self,
+                view: &$crate::View<'_>,
+                goal: &$crate::Goal,
+            ) -> Result<$crate::Plan, $crate::PlanError> {
+                self.make_plan(view, goal)
             }
         }
     };

@@ -6,30 +6,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::view::View;
 
-/// The kinds of task that decide the chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum TaskKind {
-    /// Code is written or changed.
-    Code,
-    /// Material is searched, read and weighed; nothing is changed.
-    Analysis,
-    /// People and the model talk; tools play a small part.
-    Conversation,
-    /// Several of these in one session.
-    Mixed,
-    /// Too little is known.
-    #[default]
-    Unknown,
-}
-
 crate::named! {
-    TaskKind {
+    /// The kinds of task that decide the chain.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum TaskKind {
+        /// Code is written or changed.
         Code = "code",
+        /// Material is searched, read and weighed; nothing is changed.
         Analysis = "analysis",
+        /// People and the model talk; tools play a small part.
         Conversation = "conversation",
+        /// Several of these in one session.
         Mixed = "mixed",
+        /// Too little is known.
+        #[default]
         Unknown = "unknown",
     }
 }

@@ -3,16 +3,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Returns the largest character boundary at or before `index`. Constant time.
-pub fn floor_boundary(text: &str, index: usize) -> usize {
-    text.floor_char_boundary(index)
-}
-
-/// Returns the smallest character boundary at or after `index`. Constant time.
-pub fn ceil_boundary(text: &str, index: usize) -> usize {
-    text.ceil_char_boundary(index)
-}
-
 /// Returns the byte ranges of a text's lines, each with its line feed. Linear.
 pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
@@ -74,14 +64,14 @@ pub fn is_in_name(text: &str, at: usize) -> bool {
             || matches!(char, '_' | '-' | '.' | '/' | ':' | '@' | '#' | '~' | '+')
             || (char.is_alphanumeric() && !is_cjk(char))
     };
-    let (before, behind) = text.split_at(floor_boundary(text, at));
+    let (before, behind) = text.split_at(text.floor_char_boundary(at));
     before.chars().next_back().is_some_and(is_part) && behind.chars().next().is_some_and(is_part)
 }
 
 /// Returns the largest place at or before `at` that is not inside a name; `at` itself, at a character's boundary, where
 /// the name is very long.
 pub fn cut_before(text: &str, at: usize) -> usize {
-    let at = floor_boundary(text, at);
+    let at = text.floor_char_boundary(at);
     let places = (at.saturating_sub(LONGEST_NAME)..=at).rev().filter(|place| text.is_char_boundary(*place));
     places.into_iter().find(|place| !is_in_name(text, *place)).unwrap_or(at)
 }
@@ -89,7 +79,7 @@ pub fn cut_before(text: &str, at: usize) -> usize {
 /// Returns the smallest place at or after `at` that is not inside a name; `at` itself, at a character's boundary, where
 /// the name is very long.
 pub fn cut_behind(text: &str, at: usize) -> usize {
-    let at = ceil_boundary(text, at);
+    let at = text.ceil_char_boundary(at);
     let places = (at..=(at + LONGEST_NAME).min(text.len())).filter(|place| text.is_char_boundary(*place));
     places.into_iter().find(|place| !is_in_name(text, *place)).unwrap_or(at)
 }
@@ -111,7 +101,7 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
 ///
 /// An English sentence ends with its mark *and* white space behind it, so `v1.2` and `main.rs` are not cut.
 pub fn sentence_end(text: &str, limit: usize) -> usize {
-    let limit = floor_boundary(text, limit.min(text.len()));
+    let limit = text.floor_char_boundary(limit.min(text.len()));
     if limit == text.len() {
         return limit;
     }

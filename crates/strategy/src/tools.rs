@@ -1,7 +1,12 @@
 //! The tools of today's agents, by name: one table.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::lists::LISTS;
 
 /// The kind of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -29,188 +34,8 @@ pub enum ToolKind {
     Other,
 }
 
-/// Names in lower case without `_` and `-`. Source: the tools in the recorded sessions of twelve agents and the names
-/// of the seed designs (`edit_file`, `read_code`, `execute_script`, `retrieve_memory`).
-const NAMES: &[(ToolKind, &[&str])] = &[
-    (
-        ToolKind::Read,
-        &[
-            "read",
-            "readfile",
-            "readcode",
-            "view",
-            "viewfile",
-            "cat",
-            "open",
-            "openfile",
-            "readmanyfiles",
-            "readfiles",
-            "listdir",
-            "listdirectory",
-            "ls",
-            "notebookread",
-            "viewimage",
-            "getfilecontents",
-            "readfolder",
-            "listfiles",
-            "goto",
-        ],
-    ),
-    (
-        ToolKind::Edit,
-        &[
-            "edit",
-            "editfile",
-            "multiedit",
-            "applypatch",
-            "replace",
-            "strreplace",
-            "strreplaceeditor",
-            "patch",
-            "searchreplace",
-            "notebookedit",
-            "replaceinfile",
-            "strreplacebasededittool",
-            "insert",
-            "applydiff",
-            "editor",
-            "texteditorcodeexecution",
-        ],
-    ),
-    (ToolKind::Write, &["write", "writefile", "createfile", "create", "writetofile", "savefile"]),
-    (
-        ToolKind::Search,
-        &[
-            "grep",
-            "glob",
-            "rg",
-            "fd",
-            "find",
-            "search",
-            "searchfiles",
-            "filesearch",
-            "codebasesearch",
-            "grepsearch",
-            "searchfilecontent",
-            "searchdir",
-            "searchfile",
-            "findfile",
-            "toolsearch",
-            "codesearch",
-            "lsp",
-        ],
-    ),
-    (
-        ToolKind::Shell,
-        &[
-            "bash",
-            "shell",
-            "execcommand",
-            "run",
-            "runcommand",
-            "executecommand",
-            "executescript",
-            "runshellcommand",
-            "terminal",
-            "runinterminal",
-            "executebash",
-            "localshell",
-            "localshellcall",
-            "shellcommand",
-            "runcommands",
-            "runterminalcmd",
-            "pythonrepltool",
-            "codeinterpreter",
-            "action",
-            "runipython",
-            "executeipythoncell",
-            "python",
-            "pythonrepl",
-            "powershell",
-            "bashoutput",
-            "killshell",
-            "writestdin",
-            "readbash",
-            "stopbash",
-            "writebash",
-            "computerterminal",
-            "runtests",
-            "test",
-            "submit",
-            "console",
-            "codeexecution",
-            "bashcodeexecution",
-        ],
-    ),
-    (
-        ToolKind::Web,
-        &[
-            "websearch",
-            "webfetch",
-            "fetch",
-            "websearchcall",
-            "googlewebsearch",
-            "browse",
-            "browser",
-            "visit",
-            "crawl",
-            "crawltool",
-            "websurfer",
-            "imagesearch",
-            "webcrawl",
-            "tavilysearch",
-            "fetchurl",
-            "webpage",
-            "computer",
-        ],
-    ),
-    (
-        ToolKind::Plan,
-        &[
-            "todowrite",
-            "todoread",
-            "updateplan",
-            "plan",
-            "exitplanmode",
-            "enterplanmode",
-            "askuserquestion",
-            "askuser",
-            "askfollowupquestion",
-            "think",
-            "taskcreate",
-            "taskupdate",
-            "tasklist",
-            "taskget",
-            "updatetodo",
-            "reportintent",
-            "skill",
-            "question",
-            "writetodos",
-            "askclarification",
-            "finish",
-            "exit",
-            "requestuserinput",
-        ],
-    ),
-    (
-        ToolKind::Delegate,
-        &["task", "agent", "subagent", "spawnagent", "delegate", "assistant", "waitagent", "taskoutput", "sendmessage"],
-    ),
-    (
-        ToolKind::Lookup,
-        &[
-            "retrievememory",
-            "memory",
-            "searchmemory",
-            "sql",
-            "query",
-            "executesql",
-            "executesnowflakesql",
-            "localsearchtool",
-            "filesurfer",
-        ],
-    ),
-];
+/// The tools by their names in lower case without `_` and `-`.
+static NAMES: LazyLock<HashMap<&str, ToolKind>> = LazyLock::new(|| LISTS.table("tools"));
 
 /// Returns the kind of a tool by its name: the whole name, or for names of the form `server__tool` and `server.tool`
 /// its last part. Constant time for practical purposes.
@@ -219,9 +44,8 @@ pub fn kind(name: &str) -> ToolKind {
     let last = last.rsplit('.').next().unwrap_or(last);
     let plain: String =
         last.chars().filter(|char| !matches!(char, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect();
-    let known = NAMES.iter().find(|(_, names)| names.contains(&plain.as_str()));
-    match known {
-        Some((kind, _)) => *kind,
+    match NAMES.get(plain.as_str()) {
+        Some(kind) => *kind,
         None if plain.starts_with("browser") || plain.contains("websearch") || is_of_browser(name) => ToolKind::Web,
         None => ToolKind::Other,
     }
@@ -270,13 +94,5 @@ mod tests {
         check("shell_command", ToolKind::Shell);
         check("execute_snowflake_sql", ToolKind::Lookup);
         check("book_reservation", ToolKind::Other);
-    }
-
-    #[test]
-    fn no_name_stands_twice() {
-        let mut names: Vec<&str> = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        names.sort_unstable();
-        let twice: Vec<&[&str]> = names.windows(2).filter(|pair| pair[0] == pair[1]).collect();
-        assert!(twice.is_empty(), "{twice:?}");
     }
 }

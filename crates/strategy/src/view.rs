@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use epitome_session::{Block, Content, Entry, EntryKey, Language, Message, Origin, Session, Unit, UnitKind};
+use epitome_session::{
+    Block, Content, Entry, EntryKey, Language, Message, Origin, Position, Session, Unit, UnitKind, units,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::block::{BlockRef, EntryTokens};
@@ -120,6 +122,22 @@ impl<'a> View<'a> {
             facts: OnceLock::new(),
             thinking: OnceLock::new(),
         }
+    }
+
+    /// Calls `read` with a view of messages by themselves: nothing of it is counted or protected. Linear in the messages.
+    pub fn read_messages<'m, T>(
+        messages: impl IntoIterator<Item = &'m Arc<Message>>,
+        counter: &dyn TokenCounter,
+        language: Language,
+        read: impl FnOnce(&View<'_>) -> T,
+    ) -> T {
+        let entry = |(number, message)| Entry::new(EntryKey::Log(number), Position::log(number), Arc::clone(message));
+        let entries: Vec<Entry> = (0..).zip(messages).map(entry).collect();
+        let units = units(&entries);
+        let uncounted = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
+        let tokens: Vec<EntryTokens> = entries.iter().map(uncounted).collect();
+        let protections = vec![Protection::Free; units.len()];
+        read(&View::new(&entries, &units, &tokens, &protections, counter, language))
     }
 
     /// Sets the cue words in place of those that ship.
@@ -341,10 +359,8 @@ impl<'a> View<'a> {
 
     /// Returns the tokens of each further mark of the same excerpt.
     pub fn further_mark_tokens(&self) -> Tokens {
-        self.counter.count(match self.language {
-            Language::English => "[… 1,000 lines, 10,000 tokens elided]\n",
-            Language::Chinese => "[… 省略 1,000 行、10,000 token]\n",
-        })
+        self.counter
+            .count(self.language.pick("[… 1,000 lines, 10,000 tokens elided]\n", "[… 省略 1,000 行、10,000 token]\n"))
     }
 
     /// Returns the language of the texts that the engine writes for this session.

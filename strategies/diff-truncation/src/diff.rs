@@ -1,8 +1,11 @@
 //! Reading diffs: unified, combined (`diff --cc`), and patches in the `*** Begin Patch` form.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use epitome_strategy::text::lines;
+
+use crate::LISTS;
 
 /// The kind of a line in a text with a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,26 +106,7 @@ fn bare_path(line: &str) -> &str {
 }
 
 /// Starts of the lines between `diff --git` and the first hunk.
-const HEADERS: &[&str] = &[
-    "--- ",
-    "+++ ",
-    "index ",
-    "old mode ",
-    "new mode ",
-    "new file mode ",
-    "deleted file mode ",
-    "mode ",
-    "similarity index ",
-    "dissimilarity index ",
-    "rename from ",
-    "rename to ",
-    "copy from ",
-    "copy to ",
-    "Binary files ",
-    "GIT binary patch",
-    "Index: ",
-    "====",
-];
+static HEADERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("headers"));
 
 impl Reader<'_> {
     fn line(&mut self, range: Range<usize>, next: &str) {

@@ -6,11 +6,13 @@ mod rank;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::text::counted;
 use epitome_strategy::{
-    BlockRef, Content, Edit, Goal, Meta, Origin, Plan, PlanError, Reason, Role, Strategy, Tokens, View, settings,
-    strategy,
+    BlockRef, Content, Edit, Goal, Origin, Plan, PlanError, Reason, Role, Tokens, View, WordLists, settings, strategy,
 };
 
 use crate::diff::Diff;
+
+/// How lines and files of diffs are told apart.
+const LISTS: WordLists = WordLists(include_str!("lists.txt"));
 
 settings! {
     /// Settings of `diff-truncation`.
@@ -34,12 +36,8 @@ strategy! {
     }
 }
 
-impl Strategy for DiffTruncation {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl DiffTruncation {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let most = ((self.settings.max_share * f64::from(goal.window)) as Tokens).max(self.settings.min_tokens);
         let focus = Focus::new(goal.focus.as_deref());
         let mut edits = Vec::new();
@@ -58,9 +56,7 @@ impl Strategy for DiffTruncation {
         }
         Ok(Plan::from_edits(edits, format!("no diff takes more than {most} tokens")))
     }
-}
 
-impl DiffTruncation {
     fn cut(&self, view: &View<'_>, at: BlockRef, tokens: Tokens, budget: Tokens, focus: &Focus) -> Option<Edit> {
         let text = view.block(at)?.excerptable()?;
         let diff = Diff::parse(text)?;

@@ -2,35 +2,18 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use epitome_strategy::code::definition;
+use epitome_strategy::commands::is_diff_total;
 use epitome_strategy::cut::{Focus, fit, is_error_line};
 use epitome_strategy::{Tokens, View};
 
+use crate::LISTS;
 use crate::diff::{Diff, LineKind};
 
 /// Lock files, generated, minified and vendored files.
-const MINOR_FILES: &[&str] = &[
-    ".lock",
-    "package-lock.json",
-    "pnpm-lock.yaml",
-    "go.sum",
-    ".min.js",
-    ".min.css",
-    ".map",
-    ".snap",
-    ".svg",
-    ".pb.go",
-    "_pb2.py",
-    ".generated.ts",
-    ".g.dart",
-    "vendor/",
-    "node_modules/",
-    "third_party/",
-    "dist/",
-    "target/",
-    "generated/",
-];
+static MINOR_FILES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("minor files"));
 
 /// How many neighbouring changed lines go together: a definition with the lines below it.
 const RUN: usize = 4;
@@ -105,7 +88,7 @@ impl<'d> Ranking<'d> {
             let rank = match line.kind {
                 LineKind::File if names[file] == Some(index) => NAME,
                 LineKind::File if tells_fate(line_of(index)) => ABOUT,
-                LineKind::Outside if is_stat_total(line_of(index)) => NAME,
+                LineKind::Outside if is_diff_total(line_of(index)) => NAME,
                 LineKind::Outside if !is_stat_row(line_of(index)) => ABOUT,
                 LineKind::File | LineKind::Outside => AGAIN,
                 LineKind::Hunk => HUNK,
@@ -208,15 +191,6 @@ fn is_stat_row(line: &str) -> bool {
     path.starts_with(' ') && (counts || change.starts_with("Bin"))
 }
 
-/// Whether a line is the total of a `--stat`: ` 2 files changed, 5 insertions(+)`.
-fn is_stat_total(line: &str) -> bool {
-    let mut words = line.split_whitespace();
-    let is_count = words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-    is_count
-        && matches!(words.next(), Some("file" | "files"))
-        && words.next().is_some_and(|word| word.starts_with("changed"))
-}
-
 fn is_minor(path: &str) -> bool {
     MINOR_FILES.iter().any(|name| match name.strip_suffix('/') {
         Some(folder) => path.split('/').rev().skip(1).any(|part| part == folder),
@@ -269,9 +243,9 @@ mod tests {
     fn stat_rows() {
         let check = |line: &str, expect: bool| {
             assert_eq!(is_stat_row(line), expect, "{line}");
-            assert!(!(expect && is_stat_total(line)), "{line}");
+            assert!(!(expect && is_diff_total(line)), "{line}");
         };
-        assert!(is_stat_total(" 1 file changed, 2 deletions(-)\n") && !is_stat_total("12 files were read"));
+        assert!(is_diff_total(" 1 file changed, 2 deletions(-)\n") && !is_diff_total("12 files were read"));
         check(" ledger/cli.py  | 34 ++++++----\n", true);
         check(" old.png | Bin 12 -> 0 bytes", true);
         check(" mode.sh | 0", true);

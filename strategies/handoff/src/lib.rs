@@ -5,8 +5,8 @@ mod earlier;
 use std::ops::Range;
 
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRequest, SummaryText, Tokens,
-    UnitKind, View, neighbours, settings, strategy, text,
+    Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRequest, SummaryText, Tokens, UnitKind, View,
+    neighbours, settings, strategy, text,
 };
 
 use crate::earlier::earlier_handoffs;
@@ -43,12 +43,8 @@ strategy! {
     }
 }
 
-impl Strategy for Handoff {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Handoff {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let room = room(view, goal);
         let tail = tail_start(view, (f64::from(room) * self.settings.tail_share) as Tokens);
         let most = self.most(room, goal.longest_summary());
@@ -88,9 +84,7 @@ impl Strategy for Handoff {
             "",
         ))
     }
-}
 
-impl Handoff {
     /// Returns the tokens of the hand-off in a room of this many.
     fn most(&self, room: Tokens, longest: Tokens) -> Tokens {
         let Settings { summary_share, min_summary_tokens, .. } = self.settings;

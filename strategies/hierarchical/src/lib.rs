@@ -3,7 +3,7 @@
 mod parts;
 
 use epitome_strategy::cut::{Focus, argument_saving, telling_lines, whole_sentences};
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, Tokens, View, settings, strategy};
+use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, Tokens, View, settings, strategy};
 
 use crate::parts::{Group, Kind, Part};
 
@@ -41,12 +41,8 @@ strategy! {
     }
 }
 
-impl Strategy for Hierarchical {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Hierarchical {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let mut parts = parts::collect(view, &self.settings);
         let mut need = goal.excess();
         let mut touched = Vec::new();
@@ -69,9 +65,7 @@ impl Strategy for Hierarchical {
         let edits = touched.into_iter().filter_map(|index| edit(view, &parts[index], &focus)).collect();
         Ok(Plan::from_edits(edits, "no result, text or argument that may be cut is long enough"))
     }
-}
 
-impl Hierarchical {
     /// Cuts a part to what a tier leaves of it, or only as far as is needed; returns the tokens saved.
     fn lower(&self, view: &View<'_>, part: &mut Part, tier: u32, need: Tokens) -> Tokens {
         let Some(allowed) = self.allowed(part.kind, tier) else { return 0 };

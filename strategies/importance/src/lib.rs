@@ -3,8 +3,7 @@
 mod score;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, SummaryRoom, Tokens, View, settings,
-    strategy, text,
+    Goal, Plan, PlanError, Reason, RemovalOrder, Role, Summaries, SummaryRoom, Tokens, View, settings, strategy, text,
 };
 
 use crate::score::{ScoredUnit, Scorer};
@@ -66,12 +65,8 @@ strategy! {
     }
 }
 
-impl Strategy for Importance {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Importance {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
             return Ok(Plan::decline(format!(
@@ -88,9 +83,7 @@ impl Strategy for Importance {
         let edits = self.summaries().edits(view, goal, &leaving, |units| self.reason(view, units, &scored));
         Ok(Plan::from_edits(edits, "what may leave is no longer than its summary would be"))
     }
-}
 
-impl Importance {
     fn summaries(&self) -> Summaries {
         Summaries {
             room: SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens },

@@ -3,8 +3,7 @@
 mod chunks;
 
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, View, cut, settings, strategy,
-    summarize_runs,
+    Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Tokens, View, cut, settings, strategy, summarize_runs,
 };
 
 use crate::chunks::{Chunk, Chunks};
@@ -43,12 +42,8 @@ strategy! {
     }
 }
 
-impl Strategy for IncrementalSummary {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl IncrementalSummary {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let chunks = Chunks::new(view, &self.settings, goal.target);
         let folds: Vec<Chunk> = chunks.summaries.folds().filter(|fold| self.is_worth_it(fold)).collect();
         // A pile is folded first, as few levels as make it one no more: nothing is as expendable as the details of the oldest
@@ -81,40 +76,7 @@ impl Strategy for IncrementalSummary {
         let edits = planned.into_iter().flat_map(|planned| planned.edits(view, goal, short, least)).collect();
         Ok(Plan::from_edits(edits, self.refusal(&chunks)))
     }
-}
 
-/// One summary to be.
-struct PlannedSummary {
-    chunk: Chunk,
-    /// Tokens of its text.
-    max_tokens: Tokens,
-}
-
-/// What all of them save.
-fn tokens_saved(planned: &[PlannedSummary]) -> Tokens {
-    planned.iter().map(|planned| planned.chunk.tokens.saturating_sub(planned.max_tokens + SUMMARY_OVERHEAD)).sum()
-}
-
-impl PlannedSummary {
-    /// One summary, or one for each run where something in the chunk stays.
-    fn edits(self, view: &View<'_>, goal: &Goal, short: Tokens, least: Tokens) -> Vec<Edit> {
-        let Chunk { tokens, count, is_fold, .. } = self.chunk;
-        let (code, what) = if is_fold {
-            ("summaries-folded", format!("{count} earlier summaries, {tokens} tokens"))
-        } else {
-            ("full-chunk", format!("{count} rounds, {tokens} tokens"))
-        };
-        let missing = match short {
-            0 => String::new(),
-            short => format!("; full chunks are not enough, {short} tokens are left for others to save"),
-        };
-        let detail = what + &missing;
-        let reason = |_: &[u32]| Reason::new(code, detail.as_str());
-        summarize_runs(view, goal, &self.chunk.units, self.max_tokens, least, reason)
-    }
-}
-
-impl IncrementalSummary {
     /// Full chunks from the oldest on, until they and the fold of a pile save enough.
     fn choose(&self, full: &[Chunk], goal: &Goal, pile: Option<&Chunk>) -> Vec<Chunk> {
         let saving = |chunk: &Chunk| chunk.tokens.saturating_sub(self.most(chunk, goal) + SUMMARY_OVERHEAD);
@@ -165,6 +127,37 @@ impl IncrementalSummary {
             );
         }
         format!("{} full chunks, each no longer than its summary would be", chunks.full.len())
+    }
+}
+
+/// One summary to be.
+struct PlannedSummary {
+    chunk: Chunk,
+    /// Tokens of its text.
+    max_tokens: Tokens,
+}
+
+/// What all of them save.
+fn tokens_saved(planned: &[PlannedSummary]) -> Tokens {
+    planned.iter().map(|planned| planned.chunk.tokens.saturating_sub(planned.max_tokens + SUMMARY_OVERHEAD)).sum()
+}
+
+impl PlannedSummary {
+    /// One summary, or one for each run where something in the chunk stays.
+    fn edits(self, view: &View<'_>, goal: &Goal, short: Tokens, least: Tokens) -> Vec<Edit> {
+        let Chunk { tokens, count, is_fold, .. } = self.chunk;
+        let (code, what) = if is_fold {
+            ("summaries-folded", format!("{count} earlier summaries, {tokens} tokens"))
+        } else {
+            ("full-chunk", format!("{count} rounds, {tokens} tokens"))
+        };
+        let missing = match short {
+            0 => String::new(),
+            short => format!("; full chunks are not enough, {short} tokens are left for others to save"),
+        };
+        let detail = what + &missing;
+        let reason = |_: &[u32]| Reason::new(code, detail.as_str());
+        summarize_runs(view, goal, &self.chunk.units, self.max_tokens, least, reason)
     }
 }
 

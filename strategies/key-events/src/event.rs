@@ -3,45 +3,31 @@
 use epitome_strategy::commands::{Action, action, check_key, has_failed, is_check, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{
-    Call, Content, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View,
+    Call, Content, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View, named,
 };
 
 use crate::Settings;
 
-/// The kinds of event, the least first: when the kept units do not fit, they leave in this order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    /// The model reported a failure or a repair.
-    ErrorOrFix,
-    /// A tool reported an error, or a command failed.
-    Failure,
-    /// A file was changed or written.
-    Change,
-    /// Tests were run, work was committed.
-    Outcome,
-    /// The model or a person decided something.
-    Decision,
-    /// A task started or was finished.
-    TaskMark,
-    /// A person typed it.
-    UserInput,
-    /// A person wants it to be remembered.
-    UserMark,
-}
-
-impl Kind {
-    /// Its name in reasons.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::ErrorOrFix => "error or fix",
-            Self::Failure => "failure",
-            Self::Change => "change",
-            Self::Outcome => "outcome",
-            Self::Decision => "decision",
-            Self::TaskMark => "task mark",
-            Self::UserInput => "user input",
-            Self::UserMark => "user mark",
-        }
+named! {
+    /// The kinds of event, the least first: when the kept units do not fit, they leave in this order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Kind {
+        /// The model reported a failure or a repair.
+        ErrorOrFix = "error or fix",
+        /// A tool reported an error, or a command failed.
+        Failure = "failure",
+        /// A file was changed or written.
+        Change = "change",
+        /// Tests were run, work was committed.
+        Outcome = "outcome",
+        /// The model or a person decided something.
+        Decision = "decision",
+        /// A task started or was finished.
+        TaskMark = "task mark",
+        /// A person typed it.
+        UserInput = "user input",
+        /// A person wants it to be remembered.
+        UserMark = "user mark",
     }
 }
 

@@ -5,8 +5,7 @@ mod event;
 use std::cmp::Reverse;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, RemovalOrder, Role, Strategy, Summaries, SummaryRoom, Tokens, View, settings,
-    strategy, text,
+    Goal, Plan, PlanError, Reason, RemovalOrder, Role, Summaries, SummaryRoom, Tokens, View, settings, strategy, text,
 };
 
 use crate::event::Event;
@@ -50,12 +49,8 @@ strategy! {
     }
 }
 
-impl Strategy for KeyEvents {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl KeyEvents {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         if messages <= self.settings.run_above as usize {
             return Ok(Plan::decline(format!(
@@ -72,9 +67,7 @@ impl Strategy for KeyEvents {
         let edits = self.summaries().edits(view, goal, &leaving, |units| reason(view, units, &events));
         Ok(Plan::from_edits(edits, "what may leave is no longer than its summary would be"))
     }
-}
 
-impl KeyEvents {
     fn summaries(&self) -> Summaries {
         Summaries {
             room: SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens },

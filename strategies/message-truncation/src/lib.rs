@@ -2,8 +2,8 @@
 
 use epitome_strategy::cut::{allowed, level, whole_sentences};
 use epitome_strategy::{
-    BlockRef, Content, Edit, Goal, Message, Meta, Origin, Plan, PlanError, Protection, Reason, Role, Strategy, Tokens,
-    View, settings, strategy,
+    BlockRef, Content, Edit, Goal, Message, Origin, Plan, PlanError, Protection, Reason, Role, Tokens, View, settings,
+    strategy,
 };
 
 settings! {
@@ -35,12 +35,8 @@ strategy! {
     }
 }
 
-impl Strategy for MessageTruncation {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl MessageTruncation {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let least = self.least_kept_tokens(view);
         let texts = self.texts(view, least);
         let mut edits = Vec::new();
@@ -63,19 +59,7 @@ impl Strategy for MessageTruncation {
         }
         Ok(Plan::from_edits(edits, "no text is long enough to cut"))
     }
-}
 
-/// A text that may be cut.
-struct LongText {
-    at: BlockRef,
-    tokens: Tokens,
-    /// The weight of what stays of it, compared with others.
-    weight: f64,
-    what: &'static str,
-    newest: bool,
-}
-
-impl MessageTruncation {
     /// Returns the fewest tokens that a text keeps: those of the settings, and never less than its mark and a few
     /// words.
     fn least_kept_tokens(&self, view: &View<'_>) -> Tokens {
@@ -141,6 +125,16 @@ impl MessageTruncation {
         let reason = Reason::new("long-text", detail);
         Some(Edit::Excerpt { message: long.at.message, block: long.at.block, keep, reason })
     }
+}
+
+/// A text that may be cut.
+struct LongText {
+    at: BlockRef,
+    tokens: Tokens,
+    /// The weight of what stays of it, compared with others.
+    weight: f64,
+    what: &'static str,
+    newest: bool,
 }
 
 #[cfg(test)]

@@ -2,10 +2,8 @@
 
 use std::ops::Range;
 
-use epitome_strategy::parts::{self, Codes, Cut, Part};
-use epitome_strategy::{
-    Content, Goal, Meta, Origin, Plan, PlanError, Strategy, SummaryRoom, UnitKind, View, settings, strategy,
-};
+use epitome_strategy::parts::{self, Codes, Part};
+use epitome_strategy::{Content, Goal, Origin, Plan, PlanError, SummaryRoom, UnitKind, View, settings, strategy};
 
 settings! {
     /// Settings of `qa-pairs`.
@@ -35,12 +33,8 @@ strategy! {
     }
 }
 
-impl Strategy for QaPairs {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl QaPairs {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let ways = self.ways(view);
         if ways.is_empty() {
             let reason = format!(
@@ -53,9 +47,7 @@ impl Strategy for QaPairs {
         let edits = parts::plan(view, goal, &ways, limits, CODES);
         Ok(Plan::from_edits(edits, "no way from question to answer is longer than what would stand for it"))
     }
-}
 
-impl QaPairs {
     /// Returns the units between question and answer, round by round, the oldest first.
     fn ways(&self, view: &View<'_>) -> Vec<Part> {
         let units = view.units();
@@ -79,7 +71,9 @@ impl QaPairs {
         let answer = answer(view, units.clone());
         let leaving = units.clone().filter(|unit| Some(*unit) != answer && is_on_the_way(view, *unit));
         // Tool output in the answer's own step counts as between.
-        self.part(view, format!("the way of round {round}"), leaving.map(|unit| unit as u32).collect(), units)
+        let name = format!("the way of round {round}");
+        let leaving = leaving.map(|unit| unit as u32).collect();
+        Part::new(view, name, leaving, units.start as u32..units.end as u32, self.settings.light_result_tokens)
     }
 
     /// Returns the older steps of the unfinished round.
@@ -88,22 +82,8 @@ impl QaPairs {
         let newest = units.clone().rev().filter(is_step).nth(self.settings.keep_steps as usize - 1)?;
         let leaving = (units.start..newest).filter(|unit| is_on_the_way(view, *unit));
         let name = format!("the current round before its newest {} steps", self.settings.keep_steps);
-        self.part(view, name, leaving.map(|unit| unit as u32).collect(), units.start..newest)
-    }
-
-    /// Returns a part of `leaving` units whose cuts are tool outputs in `cut`; `None` where there is neither.
-    fn part(&self, view: &View<'_>, name: String, leaving: Vec<u32>, cut: Range<usize>) -> Option<Part> {
-        let outputs = view.facts().outputs();
-        let first = outputs.partition_point(|output| (output.unit as usize) < cut.start);
-        let budget = self.settings.light_result_tokens;
-        let cuts: Vec<Cut> = outputs[first..]
-            .iter()
-            .take_while(|output| cut.contains(&(output.unit as usize)))
-            .filter(|output| view.protection(output.unit as usize).may_edit())
-            .map(|output| Cut { at: output.at, budget })
-            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
-            .collect();
-        (!leaving.is_empty() || !cuts.is_empty()).then_some(Part { name, units: leaving, cuts })
+        let leaving = leaving.map(|unit| unit as u32).collect();
+        Part::new(view, name, leaving, units.start as u32..newest as u32, self.settings.light_result_tokens)
     }
 }
 

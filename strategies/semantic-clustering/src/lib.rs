@@ -4,8 +4,8 @@ mod clusters;
 mod representatives;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View, settings,
-    strategy, summarize_runs, text, window_start,
+    Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, View, settings, strategy,
+    summarize_runs, text, window_start,
 };
 
 use representatives::Member;
@@ -43,12 +43,8 @@ strategy! {
     }
 }
 
-impl Strategy for SemanticClustering {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl SemanticClustering {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let vectors = match view.vectors() {
             Ok(vectors) => vectors,
             Err(reason) => return Ok(Plan::decline(reason)),
@@ -83,44 +79,7 @@ impl Strategy for SemanticClustering {
         queue.extend(newest.map(|unit| RemovalCandidate::new(unit, Cause::Window)));
         Ok(self.plan_of(view, goal, clusters.len(), queue))
     }
-}
 
-/// Why a unit leaves, in the order in which units leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// A summary of an earlier compaction: folded into the new one.
-    Earlier,
-    /// Its cluster keeps a representative for it.
-    Represented,
-    /// A representative for which the goal leaves no room.
-    Representative,
-    /// In the window, but the goal leaves no room for it.
-    Window,
-}
-
-/// A unit that may leave.
-#[derive(Debug, Clone, Copy)]
-struct RemovalCandidate {
-    unit: usize,
-    cause: Cause,
-    /// Its similarity to its representative.
-    likeness: f32,
-}
-
-impl RemovalCandidate {
-    fn new(unit: usize, cause: Cause) -> Self {
-        Self { unit, cause, likeness: 0.0 }
-    }
-}
-
-impl From<Member> for RemovalCandidate {
-    fn from(member: Member) -> Self {
-        let cause = if member.represents { Cause::Representative } else { Cause::Represented };
-        Self { unit: member.unit, cause, likeness: member.likeness }
-    }
-}
-
-impl SemanticClustering {
     /// Returns the most tokens of all summaries together.
     fn share(&self, goal: &Goal) -> Tokens {
         SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
@@ -171,6 +130,41 @@ impl SemanticClustering {
         };
         let edits = summarize_runs(view, goal, &units, all.min(tokens - 1), self.settings.min_summary_tokens, reason);
         Plan::from_edits(edits, "nothing but earlier summaries may leave")
+    }
+}
+
+/// Why a unit leaves, in the order in which units leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// A summary of an earlier compaction: folded into the new one.
+    Earlier,
+    /// Its cluster keeps a representative for it.
+    Represented,
+    /// A representative for which the goal leaves no room.
+    Representative,
+    /// In the window, but the goal leaves no room for it.
+    Window,
+}
+
+/// A unit that may leave.
+#[derive(Debug, Clone, Copy)]
+struct RemovalCandidate {
+    unit: usize,
+    cause: Cause,
+    /// Its similarity to its representative.
+    likeness: f32,
+}
+
+impl RemovalCandidate {
+    fn new(unit: usize, cause: Cause) -> Self {
+        Self { unit, cause, likeness: 0.0 }
+    }
+}
+
+impl From<Member> for RemovalCandidate {
+    fn from(member: Member) -> Self {
+        let cause = if member.represents { Cause::Representative } else { Cause::Represented };
+        Self { unit: member.unit, cause, likeness: member.likeness }
     }
 }
 

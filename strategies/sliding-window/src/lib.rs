@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View,
-    settings, strategy, summarize_runs, text, window_start,
+    Goal, Plan, PlanError, Reason, Role, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, View, settings, strategy,
+    summarize_runs, text, window_start,
 };
 
 settings! {
@@ -34,12 +34,8 @@ strategy! {
     }
 }
 
-impl Strategy for SlidingWindow {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl SlidingWindow {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let messages = view.messages().filter(|message| message.role != Role::System).count();
         let least = (f64::from(self.settings.window) * self.settings.run_above) as usize;
         if messages <= least {
@@ -66,19 +62,7 @@ impl Strategy for SlidingWindow {
         let edits = summarize_runs(view, goal, &cut.units, max_tokens, self.settings.min_summary_tokens, reason);
         Ok(Plan::from_edits(edits, "nothing in front of the window may leave"))
     }
-}
 
-/// Returns the units in front of the window.
-#[derive(Default)]
-struct Cut {
-    units: Vec<u32>,
-    messages: usize,
-    tokens: Tokens,
-    /// Whether some of them would be in the window if the goal allowed it.
-    shrunk: bool,
-}
-
-impl SlidingWindow {
     fn share(&self, goal: &Goal) -> Tokens {
         SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
     }
@@ -108,6 +92,16 @@ impl SlidingWindow {
         let only_summaries = cut.units.iter().all(|unit| view.units()[*unit as usize].kind == UnitKind::Summary);
         (!only_summaries).then_some(cut)
     }
+}
+
+/// Returns the units in front of the window.
+#[derive(Default)]
+struct Cut {
+    units: Vec<u32>,
+    messages: usize,
+    tokens: Tokens,
+    /// Whether some of them would be in the window if the goal allowed it.
+    shrunk: bool,
 }
 
 impl Cut {

@@ -5,8 +5,6 @@ use std::fmt::Write as _;
 
 use epitome_strategy::{FileAccess, Language, Tokens, View};
 
-use crate::section::worded;
-
 /// The most files in the list that were only read: the lines name older ones where they matter.
 const MOST_READ: usize = 12;
 /// The separator of two paths.
@@ -97,9 +95,9 @@ impl Files {
 }
 
 fn changed_label(language: Language) -> &'static str {
-    worded(language, "changed: ", "已修改: ")
+    language.pick("changed: ", "已修改: ")
 }
 
 fn read_label(language: Language) -> &'static str {
-    worded(language, "read: ", "已读取: ")
+    language.pick("read: ", "已读取: ")
 }

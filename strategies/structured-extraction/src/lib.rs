@@ -7,7 +7,7 @@ mod newest;
 mod section;
 mod settings;
 
-use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, Tokens, View, strategy};
+use epitome_strategy::{Goal, Plan, PlanError, Tokens, View, strategy};
 use epitome_transcript::lines::{Source, Worth};
 
 use crate::extract::{BLOCK_OVERHEAD, Extraction};
@@ -27,12 +27,8 @@ strategy! {
     }
 }
 
-impl Strategy for StructuredExtraction {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl StructuredExtraction {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let free: Vec<u32> =
             (0..view.units().len() as u32).filter(|unit| view.protection(*unit as usize).may_leave()).collect();
         let free_tokens: Tokens = free.iter().map(|unit| view.unit_tokens(*unit as usize)).sum();

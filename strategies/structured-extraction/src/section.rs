@@ -28,12 +28,12 @@ impl Section {
 
     pub(crate) fn heading(self, language: Language) -> &'static str {
         match self {
-            Self::Requests => worded(language, "## What the user demanded", "## 用户的要求"),
-            Self::Tasks => worded(language, "## Task list", "## 任务清单"),
-            Self::Files => worded(language, "## Files", "## 文件"),
-            Self::Decisions => worded(language, "## Decisions", "## 决定"),
-            Self::Questions => worded(language, "## Open questions", "## 未决问题"),
-            Self::Details => worded(language, "## Exact lines, oldest first", "## 原文摘录（从旧到新）"),
+            Self::Requests => language.pick("## What the user demanded", "## 用户的要求"),
+            Self::Tasks => language.pick("## Task list", "## 任务清单"),
+            Self::Files => language.pick("## Files", "## 文件"),
+            Self::Decisions => language.pick("## Decisions", "## 决定"),
+            Self::Questions => language.pick("## Open questions", "## 未决问题"),
+            Self::Details => language.pick("## Exact lines, oldest first", "## 原文摘录（从旧到新）"),
         }
     }
 
@@ -66,13 +66,5 @@ impl Section {
             }
         };
         source.lines.iter().map(section).collect()
-    }
-}
-
-/// Returns a word of the block in the session's language.
-pub(crate) fn worded(language: Language, english: &'static str, chinese: &'static str) -> &'static str {
-    match language {
-        Language::English => english,
-        Language::Chinese => chinese,
     }
 }

@@ -1,5 +1,6 @@
 //! Steps that stay whole in front of the tail: the task list's state and the newest diff statistics.
 
+use epitome_strategy::commands::is_diff_total;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Tokens, View};
 
@@ -61,17 +62,9 @@ fn diff_stat(view: &View<'_>) -> Option<u32> {
     let tells = |output: &&epitome_strategy::ToolOutput<'_>| {
         let call = output.call.map(|call| &facts.calls()[call as usize]);
         call.is_some_and(|call| call.kind == ToolKind::Shell && call.arguments.contains("git"))
-            && output.text.lines().any(is_stat_line)
+            && output.text.lines().any(is_diff_total)
     };
     facts.outputs().iter().rev().find(tells).map(|output| output.unit)
-}
-
-/// Whether a line is git's total: `3 files changed, 10 insertions(+)`, or the same in Chinese.
-fn is_stat_line(line: &str) -> bool {
-    let line = line.trim_start();
-    let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
-    rest.len() < line.len()
-        && [" file changed", " files changed", " 个文件被"].iter().any(|words| rest.starts_with(words))
 }
 
 /// Returns a name in lower case without `_` and `-`, behind a server's name.
@@ -83,16 +76,6 @@ fn plain(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stat_lines() {
-        let check = |line: &str, expect: bool| assert_eq!(is_stat_line(line), expect, "{line}");
-        check(" 3 files changed, 10 insertions(+), 2 deletions(-)", true);
-        check(" 1 file changed, 1 insertion(+)", true);
-        check(" 3 个文件被修改，插入 10 行(+)", true);
-        check("no files changed", false);
-        check("3 files were read", false);
-    }
 
     #[test]
     fn names() {

@@ -3,8 +3,7 @@
 mod keep;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, Tokens, UnitKind, View, settings, strategy,
-    summarize_runs, text,
+    Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Tokens, UnitKind, View, settings, strategy, summarize_runs, text,
 };
 
 use crate::keep::KeptSteps;
@@ -44,12 +43,8 @@ strategy! {
     }
 }
 
-impl Strategy for Summary {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Summary {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let most_kept = (f64::from(goal.target) * self.settings.kept_share) as Tokens;
         let kept = KeptSteps::find(view, most_kept);
         let free: Vec<u32> = (0..view.units().len() as u32)
@@ -79,20 +74,7 @@ impl Strategy for Summary {
         let edits = summarize_runs(view, goal, &span.units, max_tokens, LEAST_SUMMARY, reason);
         Ok(Plan::from_edits(edits, "nothing in front of the newest messages may leave"))
     }
-}
 
-/// The units that are summarised, and those that stay behind the summary.
-struct Span {
-    units: Vec<u32>,
-    messages: usize,
-    tokens: Tokens,
-    tail_messages: usize,
-    tail_tokens: Tokens,
-    /// Whether the newest messages get less than `tail_share`.
-    is_tail_short: bool,
-}
-
-impl Summary {
     /// Returns the tokens of the summary where there is room.
     fn preferred(&self, goal: &Goal) -> Tokens {
         let share = (f64::from(goal.target) * self.settings.summary_share) as Tokens;
@@ -140,6 +122,17 @@ impl Summary {
             units: units.to_vec(),
         }
     }
+}
+
+/// The units that are summarised, and those that stay behind the summary.
+struct Span {
+    units: Vec<u32>,
+    messages: usize,
+    tokens: Tokens,
+    tail_messages: usize,
+    tail_tokens: Tokens,
+    /// Whether the newest messages get less than `tail_share`.
+    is_tail_short: bool,
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@ mod span;
 use std::collections::HashMap;
 
 use epitome_strategy::{
-    BlockRef, Edit, Facts, FileAccess, FileEvent, Goal, Meta, Plan, PlanError, Reason, Strategy, ToolOutput, View,
-    settings, strategy,
+    BlockRef, Edit, Facts, FileAccess, FileEvent, Goal, Plan, PlanError, Reason, ToolOutput, View, settings, strategy,
 };
 
 use crate::paths::Paths;
@@ -32,12 +31,8 @@ strategy! {
     }
 }
 
-impl Strategy for SupersededReads {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
+impl SupersededReads {
+    fn make_plan(&self, view: &View<'_>, _: &Goal) -> Result<Plan, PlanError> {
         let facts = view.facts();
         // One reason for each output, by its position in the facts: oldest first when read in order.
         let mut reasons: Vec<Option<Reason>> = vec![None; facts.outputs().len()];
@@ -58,9 +53,7 @@ impl Strategy for SupersededReads {
             .collect();
         Ok(Plan::from_edits(edits, "no tool output is redundant"))
     }
-}
 
-impl SupersededReads {
     fn may_clear(&self, view: &View<'_>, output: &ToolOutput<'_>) -> bool {
         output.tokens >= self.settings.min_tokens
             && output.tokens > view.mark_tokens()

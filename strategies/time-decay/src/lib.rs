@@ -6,8 +6,8 @@ mod fade;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::parts::{self, Run};
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, View, settings,
-    strategy, summarize, text,
+    Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, View, settings, strategy, summarize,
+    text,
 };
 
 use fade::{Fade, Fader};
@@ -58,12 +58,8 @@ strategy! {
     }
 }
 
-impl Strategy for TimeDecay {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl TimeDecay {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let ages = ages::ages(view, &self.settings);
         let fader = Fader::new(view, &self.settings);
         let (haste, layers) = self.as_fast_as_needed(&fader, goal, &ages.of_units);
@@ -77,26 +73,7 @@ impl Strategy for TimeDecay {
             ),
         ))
     }
-}
 
-/// What happens to units of one age, and what that saves.
-struct Layer {
-    what: LayerAction,
-    saving: u64,
-}
-
-enum LayerAction {
-    /// Parts of one unit's texts leave.
-    Fades(u32, Fade),
-    /// Units leave.
-    Leave(Run),
-}
-
-fn gain(layers: &[Layer]) -> u64 {
-    layers.iter().map(|layer| layer.saving).sum()
-}
-
-impl TimeDecay {
     fn fade(&self, age: f64) -> Fade {
         let settings = &self.settings;
         // From the strongest on, so that a setting of 0 takes the place of all weaker ones.
@@ -240,6 +217,23 @@ impl TimeDecay {
         };
         runs.into_iter().zip(budgets).map(edit).collect()
     }
+}
+
+/// What happens to units of one age, and what that saves.
+struct Layer {
+    what: LayerAction,
+    saving: u64,
+}
+
+enum LayerAction {
+    /// Parts of one unit's texts leave.
+    Fades(u32, Fade),
+    /// Units leave.
+    Leave(Run),
+}
+
+fn gain(layers: &[Layer]) -> u64 {
+    layers.iter().map(|layer| layer.saving).sum()
 }
 
 /// Returns what is left of a message's weight at an age in half-lives: 1 for a new one.

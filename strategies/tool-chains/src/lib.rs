@@ -2,8 +2,8 @@
 
 mod chains;
 
-use epitome_strategy::parts::{self, Codes, Cut, Part};
-use epitome_strategy::{Goal, Meta, Plan, PlanError, Strategy, SummaryRoom, View, settings, strategy};
+use epitome_strategy::parts::{self, Codes, Part};
+use epitome_strategy::{Goal, Plan, PlanError, SummaryRoom, View, settings, strategy};
 
 use chains::Chain;
 
@@ -42,12 +42,8 @@ strategy! {
     }
 }
 
-impl Strategy for ToolChains {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl ToolChains {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let calls = view.facts().calls().len();
         let chains = chains::find(view, &self.settings);
         let least = self.settings.min_steps.max(self.settings.keep_first + self.settings.keep_last + 1);
@@ -63,9 +59,7 @@ impl Strategy for ToolChains {
         let edits = parts::plan(view, goal, &middles, limits, CODES);
         Ok(Plan::from_edits(edits, "no chain's middle is longer than what would stand for it"))
     }
-}
 
-impl ToolChains {
     /// Returns everything between the first and the last steps of a chain.
     fn middle(&self, view: &View<'_>, chain: &Chain<'_>) -> Option<Part> {
         let steps = &chain.steps;
@@ -74,21 +68,8 @@ impl ToolChains {
             kept => steps.get(kept - 1)? + 1,
         };
         let last = *steps.get(steps.len().checked_sub(self.settings.keep_last as usize)?)?;
-        let units: Vec<u32> = (first..last).collect();
-        let outputs = view.facts().outputs();
-        let from = outputs.partition_point(|output| output.unit < first);
-        let cuts: Vec<Cut> = outputs[from..]
-            .iter()
-            .take_while(|output| output.unit < last)
-            .filter(|output| view.protection(output.unit as usize).may_edit())
-            .map(|output| Cut { at: output.at, budget: 0 })
-            .filter(|cut| cut.saving(view) > 2 * u64::from(view.mark_tokens()))
-            .collect();
-        (first < last).then(|| Part {
-            name: format!("a chain of {} steps{}", steps.len(), chain.describe()),
-            units,
-            cuts,
-        })
+        let name = format!("a chain of {} steps{}", steps.len(), chain.describe());
+        Part::new(view, name, (first..last).collect(), first..last, 0)
     }
 }
 

@@ -4,8 +4,7 @@ mod texts;
 
 use epitome_strategy::cut::{Focus, allowed, argument_saving, level, telling_lines};
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Protection, Reason, Strategy, Tokens, ToolOutput, View, settings, strategy,
-    tail_start,
+    Edit, Goal, Plan, PlanError, Protection, Reason, Tokens, ToolOutput, View, settings, strategy, tail_start,
 };
 
 settings! {
@@ -44,12 +43,8 @@ strategy! {
     }
 }
 
-impl Strategy for ToolResults {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl ToolResults {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let mut planner = Planner::new(&self.settings, view, goal);
         if self.settings.cut_newer {
             planner.cut_arrivals();

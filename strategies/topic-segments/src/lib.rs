@@ -6,8 +6,8 @@ mod terms;
 
 use epitome_strategy::parts::{self, Codes, Part};
 use epitome_strategy::{
-    Edit, Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, View,
-    settings, strategy, summarize,
+    Edit, Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, View, settings, strategy,
+    summarize,
 };
 
 use passages::Passages;
@@ -52,12 +52,8 @@ strategy! {
 
 const CODES: Codes = Codes { cut: "finished-topic", summary: "finished-topic" };
 
-impl Strategy for TopicSegments {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl TopicSegments {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let passages = Passages::new(view);
         let segments = segments::find(&passages, &self.settings);
         let Some((_, finished)) = segments.split_last().filter(|(_, finished)| !finished.is_empty()) else {
@@ -83,9 +79,7 @@ impl Strategy for TopicSegments {
         ));
         Ok(Plan::from_edits(edits, format!("{} finished topics, none longer than its summary", finished.len())))
     }
-}
 
-impl TopicSegments {
     fn units(&self, view: &View<'_>, segment: &Segment, folded: &[Edit]) -> Vec<u32> {
         let is_folded = |unit: u32| matches!(folded, [Edit::Summarize { units, .. }] if units.contains(&unit));
         let leaves = |unit: &u32| view.units()[*unit as usize].kind != UnitKind::System && !is_folded(*unit);

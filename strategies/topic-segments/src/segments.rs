@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use epitome_strategy::text::floor_boundary;
 use epitome_strategy::{Cue, Cues, Lexicon};
 
 use crate::Settings;
@@ -161,5 +160,5 @@ fn pause(passages: &Passages<'_>, gap: usize) -> f64 {
 /// Whether a typed message opens with words that change the subject.
 pub(crate) fn opens_new(text: &str, lexicon: &Lexicon) -> bool {
     let text = text.trim_start();
-    lexicon.has(&text[..floor_boundary(text, OPENING_BYTES)], Cues::new([Cue::TopicShift]))
+    lexicon.has(&text[..text.floor_char_boundary(OPENING_BYTES)], Cues::new([Cue::TopicShift]))
 }

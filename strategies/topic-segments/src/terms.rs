@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use epitome_strategy::cut::is_stop_word;
-use epitome_strategy::text::{floor_boundary, is_cjk};
+use epitome_strategy::text::is_cjk;
 
 /// Numbers for terms, in the order of first occurrence.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) type Vector = Vec<(u32, f32)>;
 impl Terms {
     /// Adds the terms of the first `most` bytes of `text` to `counts`, each `weight` times. Linear in these bytes.
     pub(crate) fn read(&mut self, text: &str, most: usize, weight: f32, counts: &mut HashMap<u32, f32>) {
-        let text = &text[..floor_boundary(text, most)];
+        let text = &text[..text.floor_char_boundary(most)];
         for word in text.split(|char: char| !char.is_alphanumeric() && char != '_') {
             if word.chars().any(is_cjk) {
                 let chars: Vec<char> = word.chars().filter(|char| is_cjk(*char)).collect();

@@ -1,63 +1,30 @@
 //! The arguments of a call, as one line and the longer texts below it.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use epitome_strategy::Value;
 use epitome_strategy::text;
+
+use crate::LISTS;
 
 /// The most bytes of arguments in the line of the call.
 const HEAD_BYTES: usize = 200;
 
 /// The keys whose values are the most informative about a call, best first.
 /// Source: the tools of the recorded agents.
-const TELLING_KEYS: &[&str] = &[
-    "command",
-    "cmd",
-    "input",
-    "file_path",
-    "path",
-    "filePath",
-    "filename",
-    "pattern",
-    "query",
-    "url",
-    "subject",
-    "skill",
-    "taskId",
-    "task_id",
-    "status",
-    "subagent_type",
-    "description",
-];
+static TELLING_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("telling keys"));
 
 /// Keys whose values say themselves what they are, beside those above. Source: as above.
-const PLAIN_KEYS: &[&str] =
-    &["text", "message", "prompt", "question", "name", "title", "args", "code", "body", "patch", "script"];
+static PLAIN_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("plain keys"));
 /// Bytes of the longest string that stands behind its key.
 const LONGEST_KEYED: usize = 60;
 /// Keys that say how the tool was run or how it prints, and nothing of its effect. Source: as above.
-const OF_THE_RUN: &[&str] = &[
-    "timeout",
-    "timeout_ms",
-    "timeoutMs",
-    "yield_time_ms",
-    "max_output_tokens",
-    "max_chars",
-    "activeForm",
-    "output_mode",
-    "head_limit",
-    "-n",
-    "-A",
-    "-B",
-    "-C",
-    "run_in_background",
-    "login",
-    "tty",
-];
+static OF_THE_RUN: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("of the run"));
 /// Keys of switches that are off nearly always, and are shown where they are on. Source: as above.
-const SWITCHES: &[&str] = &["replace_all", "-i", "multiline", "dangerouslyDisableSandbox"];
+static SWITCHES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("switches"));
 /// The folder that a call works in; shown where it differs from that of the call before.
-const FOLDERS: &[&str] = &["workdir", "cwd", "working_directory", "workingDirectory", "dir_path"];
+static FOLDERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("folders"));
 
 /// The kind of a line of arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -186,7 +153,7 @@ fn tell_leaf(told: &mut CallText, Leaf { key, text: value, is_keyed }: &Leaf, is
                 *is_behind_key = false;
             }
         } else if told.head.is_empty() {
-            let cut = text::ceil_boundary(first, text::sentence_end(first, HEAD_BYTES).max(1));
+            let cut = first.ceil_char_boundary(text::sentence_end(first, HEAD_BYTES).max(1));
             told.head.push_str(first[..cut].trim_end());
             told.head.push_str(if text::is_in_name(first, cut) { "…" } else { " …" });
         }
@@ -241,7 +208,7 @@ fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
 
 /// Whether a text says what it is only with its key: a short one, of a key that is not known to speak for itself.
 fn needs_key(key: &str, text: &str) -> bool {
-    let is_known = [TELLING_KEYS, PLAIN_KEYS, FOLDERS].iter().any(|keys| keys.contains(&key));
+    let is_known = [&TELLING_KEYS, &PLAIN_KEYS, &FOLDERS].iter().any(|keys| keys.contains(&key));
     let text = text.trim();
     !key.is_empty() && !is_known && !text.is_empty() && text.len() <= LONGEST_KEYED && !text.contains('\n')
 }

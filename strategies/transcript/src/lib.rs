@@ -20,7 +20,7 @@ mod source;
 mod terms;
 mod worth;
 
-use epitome_strategy::{Edit, Goal, Meta, Plan, PlanError, Reason, Strategy, SummaryText, View, strategy, text};
+use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, WordLists, strategy, text};
 
 use crate::fit::FittedEdits;
 use crate::layout::{Layout, UnitFate};
@@ -39,6 +39,9 @@ pub mod lines {
     pub use crate::worth::Worth;
 }
 
+/// What tools call their arguments, and print beside their results.
+const LISTS: WordLists = WordLists(include_str!("lists.txt"));
+
 strategy! {
     /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.
     pub struct Transcript(Settings) {
@@ -49,12 +52,8 @@ strategy! {
     }
 }
 
-impl Strategy for Transcript {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl Transcript {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         let source = Source::read(view, |_| Vec::new());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {

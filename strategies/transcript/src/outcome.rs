@@ -1,11 +1,15 @@
 //! How a call ended, and the line of its result that says so.
 
+use std::sync::LazyLock;
+
 use epitome_strategy::commands::{
     exit_code, first_error, is_failure, is_looking, is_search, is_success, outcome, verdict,
 };
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
+
+use crate::LISTS;
 
 /// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
 const LONGEST: usize = 160;
@@ -94,17 +98,7 @@ fn is_report_of_silence(result: &str) -> bool {
 }
 
 /// What a tool prints around the output of a command. Source: the shells of the recorded agents.
-const FRAMES: [&str; 9] = [
-    "Exit code",
-    "exit code",
-    "Process exited with code",
-    "<returncode>",
-    "<output",
-    "</output>",
-    "Output:",
-    "Wall time",
-    "Chunk ID:",
-];
+static FRAMES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("frames"));
 
 /// Whether a line is one that a tool prints around the output of a command.
 fn is_frame(line: &str) -> bool {
@@ -113,7 +107,7 @@ fn is_frame(line: &str) -> bool {
 }
 
 /// What tools print where a search found nothing. Source: as above.
-const NOTHING: [&str; 5] = ["no matches", "no files found", "no files matched", "no results", "found 0 "];
+static NOTHING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("nothing found"));
 
 /// Whether the result of a search says that nothing was found: nothing was printed, or a line that says so. An exit code
 /// of 1 means the same; a higher one, or a text beside it, tells of a failure.

@@ -69,7 +69,7 @@ pub(crate) fn pieces(text: &str, cut: Cut) -> Vec<Piece> {
 
 /// Returns where the first sentence of a line ends, with the white space behind it; a very short one includes the next.
 fn end_of_sentence(line: &str) -> usize {
-    let limit = text::floor_boundary(line, LONGEST_LINE.min(line.len()));
+    let limit = line.floor_char_boundary(LONGEST_LINE.min(line.len()));
     let mut marks = line[..limit].char_indices().peekable();
     while let Some((at, char)) = marks.next() {
         let end = at + char.len_utf8();
@@ -87,7 +87,7 @@ fn end_of_piece(line: &str) -> usize {
     if line.len() <= PIECE {
         return line.len();
     }
-    let limit = text::floor_boundary(line, PIECE);
+    let limit = line.floor_char_boundary(PIECE);
     let part = &line[..limit];
     let after = |found: Option<usize>, length: usize| found.map(|at| at + length).filter(|at| *at * 3 > limit);
     let sentence = [". ", "! ", "? ", "; ", "\\n"].iter().filter_map(|mark| after(part.rfind(mark), mark.len())).max();

@@ -6,8 +6,8 @@ mod nearness;
 use std::collections::HashSet;
 
 use epitome_strategy::{
-    Goal, Meta, Plan, PlanError, Reason, SUMMARY_OVERHEAD, Strategy, SummaryRoom, Tokens, UnitKind, Vectors, View,
-    settings, speech, strategy, summarize_runs, text, window_start,
+    Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, Vectors, View, settings, speech,
+    strategy, summarize_runs, text, window_start,
 };
 
 use nearness::Candidate;
@@ -43,19 +43,12 @@ strategy! {
         lossiness: Whole,
         needs: [embeddings],
         since: "0.1.0",
+        needs_vectors: |goal| goal.focus_given,
     }
 }
 
-impl Strategy for VectorRetrieval {
-    fn meta(&self) -> &Meta {
-        &Self::META
-    }
-
-    fn needs_vectors(&self, goal: &Goal) -> bool {
-        goal.focus_given
-    }
-
-    fn plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
+impl VectorRetrieval {
+    fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
         if !goal.focus_given {
             return Ok(Plan::decline("the request has no question to be near to"));
         }
@@ -91,32 +84,7 @@ impl Strategy for VectorRetrieval {
         self.keep_demands(view, goal, &mut queue);
         Ok(self.plan_of(view, goal, window, queue))
     }
-}
 
-/// Why a unit leaves, in the order in which units leave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Cause {
-    /// A summary of an earlier compaction: folded into the new one.
-    Earlier,
-    /// Not among the nearest.
-    Far,
-    /// Among the nearest, but the goal leaves no room for it.
-    Near,
-    /// In the window, but the goal leaves no room for it.
-    Window,
-    /// It has a demand, but the goal leaves no room for it.
-    Demand,
-}
-
-/// A unit that may leave.
-#[derive(Debug, Clone, Copy)]
-struct RemovalCandidate {
-    unit: usize,
-    cause: Cause,
-    nearness: f32,
-}
-
-impl VectorRetrieval {
     /// The units that may leave, in the order in which they do.
     fn queue(
         &self,
@@ -228,6 +196,29 @@ impl VectorRetrieval {
     fn share(&self, goal: &Goal) -> Tokens {
         SummaryRoom { share: self.settings.summary_share, least: self.settings.min_summary_tokens }.tokens(goal)
     }
+}
+
+/// Why a unit leaves, in the order in which units leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Cause {
+    /// A summary of an earlier compaction: folded into the new one.
+    Earlier,
+    /// Not among the nearest.
+    Far,
+    /// Among the nearest, but the goal leaves no room for it.
+    Near,
+    /// In the window, but the goal leaves no room for it.
+    Window,
+    /// It has a demand, but the goal leaves no room for it.
+    Demand,
+}
+
+/// A unit that may leave.
+#[derive(Debug, Clone, Copy)]
+struct RemovalCandidate {
+    unit: usize,
+    cause: Cause,
+    nearness: f32,
 }
 
 /// Returns the probability that a typed message binds what comes later; `None` where it is unlikely.

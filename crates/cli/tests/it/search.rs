@@ -178,7 +178,7 @@ fn bad_input_is_told() {
     insta::assert_snapshot!(place.run("search session.json x --source me").all(), @r#"
     exit 2
     ----- stderr
-    error: invalid value 'me' for '--source <A,B>': `me` is not a source: take user, assistant, tool or file
+    error: invalid value 'me' for '--source <A,B>': `me` is not one of user, assistant, tool, file
 
     For more information, try '--help'.
     "#);

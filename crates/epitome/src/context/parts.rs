@@ -7,53 +7,37 @@ use epitome_session::{Content, Entry, Language, Origin, Role, Session, units};
 use epitome_strategy::{EntryTokens, FileAccess, Protection, TokenCounter, Tokens, View, named};
 use serde::{Deserialize, Serialize};
 
-/// A part of a context.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum PartKind {
-    /// The system prompt.
-    SystemPrompt,
-    /// The definitions of the tools, which are sent with every request beside the messages.
-    ToolDefinitions,
-    /// What the agent program put among the messages: reminders, the environment, files with instructions.
-    Instructions,
-    /// The first message that a person typed.
-    Task,
-    /// The other messages that people typed.
-    User,
-    /// What the model said.
-    Assistant,
-    /// The model's reasoning.
-    Thinking,
-    /// The calls of tools, with their arguments.
-    ToolCalls,
-    /// What tools printed, files apart.
-    ToolResults,
-    /// Files that tools read.
-    FilesRead,
-    /// Images, documents and sounds.
-    Images,
-    /// Summaries and notices in place of messages that left.
-    Summaries,
-    /// Blocks of a kind that is not known.
-    Other,
-}
-
 named! {
-    PartKind {
+    /// A part of a context.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PartKind {
+        /// The system prompt.
         SystemPrompt = "system-prompt",
+        /// The definitions of the tools, which are sent with every request beside the messages.
         ToolDefinitions = "tool-definitions",
+        /// What the agent program put among the messages: reminders, the environment, files with instructions.
         Instructions = "instructions",
+        /// The first message that a person typed.
         Task = "task",
+        /// The other messages that people typed.
         User = "user",
+        /// What the model said.
         Assistant = "assistant",
+        /// The model's reasoning.
         Thinking = "thinking",
+        /// The calls of tools, with their arguments.
         ToolCalls = "tool-calls",
+        /// What tools printed, files apart.
         ToolResults = "tool-results",
+        /// Files that tools read.
         FilesRead = "files-read",
+        /// Images, documents and sounds.
         Images = "images",
+        /// Summaries and notices in place of messages that left.
         Summaries = "summaries",
+        /// Blocks of a kind that is not known.
         Other = "other",
     }
 }

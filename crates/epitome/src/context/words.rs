@@ -33,7 +33,7 @@ pub fn first_words(message: &Message) -> String {
 fn beginning(text: &str) -> &str {
     // Of four bytes a character, and as much white space again.
     let end = text.len().min(MOST * 8);
-    &text[..epitome_strategy::text::floor_boundary(text, end)]
+    &text[..text.floor_char_boundary(end)]
 }
 
 /// A text's first words on one line; `None` where it has none.

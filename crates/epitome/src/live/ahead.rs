@@ -13,7 +13,7 @@ use epitome_strategy::{Archive, HostChanges, Tokens};
 
 use super::compact::Compaction;
 use super::events::compaction_event;
-use super::outcome::MaintainOutcome;
+use super::maintain::MaintainOutcome;
 use super::preparation::{BackgroundExecutor, BackgroundPreparation, Preparation, PreparationGuard};
 use super::{LiveError, LiveSession};
 

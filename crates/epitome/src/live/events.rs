@@ -329,18 +329,9 @@ impl Watchers {
     }
 
     pub(super) fn tell(&self, event: &Event) {
-        match event {
-            Event::CompactionStart { .. } => self.is_open.store(true, Ordering::Relaxed),
-            Event::CompactionDone { .. } | Event::CompactionError { .. } => {
-                self.is_open.store(false, Ordering::Relaxed)
-            }
-            Event::CompactionStep { .. }
-            | Event::SummaryStart { .. }
-            | Event::SummaryDone { .. }
-            | Event::ArrivalCut { .. }
-            | Event::ResultsCleared { .. }
-            | Event::Undone { .. }
-            | Event::TokenUpdate { .. } => {}
+        let closes = matches!(event, Event::CompactionDone { .. } | Event::CompactionError { .. });
+        if closes || matches!(event, Event::CompactionStart { .. }) {
+            self.is_open.store(!closes, Ordering::Relaxed);
         }
         self.metrics.event(event);
         trace(event);

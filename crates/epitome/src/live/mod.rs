@@ -40,7 +40,6 @@ mod hosted;
 mod look;
 mod maintain;
 mod memories;
-mod outcome;
 mod overflow;
 mod preparation;
 mod search;
@@ -65,8 +64,8 @@ pub use error::LiveError;
 pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
 pub use history::{HistoryEntry, history};
 pub use hosted::{EpochViews, sides};
+pub use maintain::MaintainOutcome;
 pub use memories::{memories_for, memories_of};
-pub use outcome::MaintainOutcome;
 pub use overflow::Retry;
 pub use preparation::{BackgroundExecutor, Preparation, PreparationState};
 pub use shared::SharedSession;
@@ -254,7 +253,7 @@ impl LiveSession {
 
     /// The same with the file in the settings; whether the settings name one.
     pub fn remember_in_file(&mut self, scope: Scope) -> Result<bool, LiveError> {
-        let Some(path) = &self.settings.memory_file else { return Ok(false) };
+        let Some(path) = self.settings.memory_path() else { return Ok(false) };
         self.memories = Some((Arc::new(FileMemories::open(path)?), scope));
         Ok(true)
     }
@@ -388,7 +387,7 @@ impl LiveSession {
     }
 
     fn cut_arrivals(&mut self) -> Result<(), LiveError> {
-        let most = self.settings.arrival_tokens.filter(|_| self.host == HostChanges::Any);
+        let most = self.settings.arrival_tokens.0.filter(|_| self.host == HostChanges::Any);
         let Some(most) = most else { return Ok(()) };
         let most = most.tokens(self.budget.usable());
         let is_output = self.session.view().last().is_some_and(|entry| entry.message.role != Role::Assistant);
@@ -415,7 +414,7 @@ impl LiveSession {
     ///
     /// Trouble with the archive or the file: the session is as it was.
     pub async fn clear_results(&mut self) -> Result<bool, LiveError> {
-        let least = self.settings.clear_tokens.filter(|_| self.host == HostChanges::Any);
+        let least = self.settings.clear_tokens.0.filter(|_| self.host == HostChanges::Any);
         let (Some(least), Some(strategy)) = (least, self.clearing.clone()) else {
             return Ok(false);
         };

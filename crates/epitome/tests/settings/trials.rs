@@ -79,7 +79,7 @@ fn view(session: &Session) -> String {
 /// A session that grows, with everything that it reports on its way.
 fn live(runtime: &Runtime, session: &Session) -> String {
     // Each trial begins with no memories.
-    runtime.live.memory_file.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    runtime.live.memory_path().iter().for_each(|path| drop(std::fs::remove_file(path)));
     let mut live = LiveSession::new(runtime);
     live.remember_in_file(Scope::All).unwrap();
     let mut said = String::new();

@@ -7,7 +7,7 @@ use epitome::session::{Entry, Message, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::EvalError;
-use crate::cases::cut::{admitted_message, floor, position, tokens_of};
+use crate::cases::cut::{admitted_message, floor, part_of, position, tokens_of};
 use crate::cases::edits::{quoted_lines, short_name, unique, written_files};
 use crate::cases::instructions::demands;
 use crate::cases::needed::{NeededAtom, NeededAtoms, calls};
@@ -84,23 +84,14 @@ pub(crate) struct Truth {
 impl Case {
     /// Returns the case of a cut `session`; `None` where no cut leaves messages on both sides. Linear in the session.
     pub fn new(id: CaseId, format: &str, session: &Session, options: &CaseOptions) -> Result<Option<Self>, EvalError> {
-        let mut all = Session::new();
-        all.tools.clone_from(&session.tools);
-        for message in
-            session.without_journal().view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning))
-        {
-            all.push(Message { records: Vec::new(), ..Arc::unwrap_or_clone(message) });
-        }
+        let bare = session.without_journal();
+        let admitted = bare.view().iter().filter_map(|entry| admitted_message(entry, options.with_reasoning));
+        let all = part_of(session, admitted);
         let entries = all.view();
         let tokens: Vec<u32> = entries.iter().map(|entry| tokens_of(&entry.message)).collect();
         let Some(at) = position(entries, &tokens, options.cut) else { return Ok(None) };
         let future: Vec<&Message> = entries[at..].iter().map(|entry| &*entry.message).collect();
-        let mut prefix = Session::new();
-        prefix.id.clone_from(&session.id);
-        prefix.tools.clone_from(&session.tools);
-        for entry in &entries[..at] {
-            prefix.push(Message::clone(&entry.message));
-        }
+        let prefix = part_of(session, entries[..at].iter().map(|entry| Arc::clone(&entry.message)));
         Self::from_prefix(id, format, prefix, &future).map(Some)
     }
 

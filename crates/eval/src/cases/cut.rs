@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::engine::count_message;
-use epitome::session::{Content, Entry, Message, Origin, UnitKind, units};
+use epitome::session::{Content, Entry, Message, Origin, Session, UnitKind, units};
 use epitome::strategy::TokenCounter;
 use epitome::tokens::ExactCounter;
 
@@ -60,4 +60,15 @@ pub(crate) fn floor(entries: &[Entry], tokens: &[u32]) -> u32 {
     let newest =
         |kind: UnitKind| units.iter().rev().find(|unit| unit.kind == kind).map_or(0, |unit| of(unit.entries.clone()));
     system + newest(UnitKind::User) + newest(UnitKind::Step) + ROOM
+}
+
+/// Returns a session of messages, without their records, as a part of `whole`.
+pub(crate) fn part_of(whole: &Session, messages: impl Iterator<Item = Arc<Message>>) -> Session {
+    let mut part = Session::new();
+    part.id.clone_from(&whole.id);
+    part.tools.clone_from(&whole.tools);
+    for message in messages {
+        part.push(Message { records: Vec::new(), ..Arc::unwrap_or_clone(message) });
+    }
+    part
 }

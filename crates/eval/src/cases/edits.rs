@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use epitome::session::{Arguments, Content, Message};
+use epitome::session::{Content, Message};
 use serde_json::Value;
 
 use crate::cases::text::leaves;
@@ -20,12 +20,7 @@ const WRITES: &[&str] = &["edit", "write", "replace", "patch", "insert", "create
 /// Calls `visit` with each call's tool, the arguments as JSON where they are, and their text.
 fn each_call(message: &Message, visit: &mut impl FnMut(&str, Option<&Value>, &str)) {
     for (_, call) in message.calls() {
-        let text = call.arguments.text();
-        let value = match &call.arguments {
-            Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
-            Arguments::Text(_) => None,
-        };
-        visit(&call.name, value.as_ref(), text);
+        visit(&call.name, call.arguments.json().as_ref(), call.arguments.text());
     }
     for call in &message.text_calls {
         if let Some(Content::Text { text }) = message.blocks.get(call.block as usize).map(|block| &block.content)

@@ -14,6 +14,14 @@ pub struct File {
     pub path: PathBuf,
 }
 
+impl File {
+    /// Returns the bytes of the file.
+    pub(crate) fn read(&self) -> Result<Vec<u8>, EvalError> {
+        let file = || self.path.display().to_string();
+        epitome_shelf::read_plain(&self.path).map_err(|error| EvalError::Read { file: file(), error })
+    }
+}
+
 /// Returns every file that `paths` name, in order of their names; names are relative to the given folder. A file that
 /// is named in several ways counts once, under the first of them.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<File>, EvalError> {

@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome::session::{Arguments, Content, Message, Role};
-use serde_json::Value;
+use epitome::session::{Content, Message, Role};
 
 use crate::EvalError;
 use crate::cases::atoms::atoms;
@@ -19,58 +18,8 @@ const WORDS_NEEDED: usize = 2;
 /// The most characters between the string and these words.
 const NEAR_CHARACTERS: usize = 120;
 
-/// Parameters that say how a tool runs, not on what.
-const PLUMBING: &[&str] = &[
-    "timeout",
-    "timeoutms",
-    "timeoutseconds",
-    "timeoutsecs",
-    "yieldtimems",
-    "maxoutputtokens",
-    "maxtokens",
-    "maxchars",
-    "maxlength",
-    "maxresults",
-    "maxlines",
-    "maxbytes",
-    "maxcount",
-    "numresults",
-    "limit",
-    "offset",
-    "headlimit",
-    "head",
-    "tail",
-    "page",
-    "pagesize",
-    "perpage",
-    "pagenumber",
-    "cursor",
-    "startline",
-    "endline",
-    "viewrange",
-    "linestart",
-    "lineend",
-    "startindex",
-    "maxdepth",
-    "depth",
-    "count",
-    "wait",
-    "waitms",
-    "delay",
-    "interval",
-    "a",
-    "b",
-    "c",
-    "n",
-    "i",
-    "context",
-    "sandboxpermissions",
-    "runinbackground",
-    "outputmode",
-    "initialwait",
-    "width",
-    "height",
-];
+/// Parameters that say how a tool runs, not on what, one a line, in lower case without other signs.
+const PLUMBING: &str = include_str!("plumbing.txt");
 
 /// Strings without information, which a recorder put in place of secrets.
 const VOID: &[&str] = &["REDACTED"];
@@ -118,16 +67,13 @@ pub fn call_atoms(message: &Message) -> Vec<Vec<String>> {
     };
     for (_, call) in message.calls() {
         let mut used = Vec::new();
-        match &call.arguments {
-            Arguments::Json(json) => match serde_json::from_str::<Value>(json) {
-                Ok(value) => leaves(&value, "", &mut |key, leaf| {
-                    if !is_plumbing(key) {
-                        add(leaf, &mut used);
-                    }
-                }),
-                Err(_) => add(json, &mut used),
-            },
-            Arguments::Text(text) => add(text, &mut used),
+        match call.arguments.json() {
+            Some(value) => leaves(&value, "", &mut |key, leaf| {
+                if !is_plumbing(key) {
+                    add(leaf, &mut used);
+                }
+            }),
+            None => add(call.arguments.text(), &mut used),
         }
         of_calls.push(used);
     }
@@ -146,7 +92,7 @@ pub fn call_atoms(message: &Message) -> Vec<Vec<String>> {
 /// Whether a parameter says how a tool runs, not on what.
 pub fn is_plumbing(key: &str) -> bool {
     let plain: String = key.chars().filter(|char| char.is_ascii_alphanumeric()).collect();
-    PLUMBING.contains(&plain.to_ascii_lowercase().as_str())
+    PLUMBING.lines().any(|known| plain.eq_ignore_ascii_case(known))
 }
 
 /// Returns how many calls a message makes, those written in plain text included.

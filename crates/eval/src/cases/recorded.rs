@@ -5,7 +5,7 @@ use epitome::session::{Entry, EpochOrigin, Message, Origin};
 
 use crate::EvalError;
 use crate::cases::case::{Case, CaseId, CaseOptions};
-use crate::cases::cut::admitted_message;
+use crate::cases::cut::{admitted_message, part_of};
 
 /// A case cut where the agent compacted, and the view that the agent went on with.
 #[derive(Debug)]
@@ -42,12 +42,8 @@ pub(crate) fn cases(
         let is_before =
             |entry: &Entry| matches!(entry.key, epitome::session::EntryKey::Log(index) if (index as usize) < length);
         let (before, after): (Vec<&Entry>, Vec<&Entry>) = full.iter().partition(|entry| is_before(entry));
-        let mut prefix = Session::new();
-        prefix.id.clone_from(&session.id);
-        prefix.tools.clone_from(&session.tools);
-        for message in before.iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)) {
-            prefix.push(Message { records: Vec::new(), ..std::sync::Arc::unwrap_or_clone(message) });
-        }
+        let admitted = before.iter().filter_map(|entry| admitted_message(entry, options.with_reasoning));
+        let prefix = part_of(session, admitted);
         let future: Vec<_> = after.iter().filter_map(|entry| admitted_message(entry, options.with_reasoning)).collect();
         let future: Vec<&Message> = future.iter().map(|message| &**message).collect();
         if future.is_empty() || prefix.view().is_empty() {

@@ -47,31 +47,8 @@ impl Filter {
 
 /// Whether `name` fits a pattern in which `*` matches any text and `?` any character.
 pub(crate) fn fits(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut at, mut in_name) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while in_name < name.len() {
-        match pattern.get(at) {
-            Some('*') => {
-                star = Some((at, in_name));
-                at += 1;
-            }
-            Some(char) if *char == '?' || *char == name[in_name] => {
-                at += 1;
-                in_name += 1;
-            }
-            // The last star takes one more character.
-            _ => match star {
-                Some((place, taken)) => {
-                    star = Some((place, taken + 1));
-                    at = place + 1;
-                    in_name = taken + 1;
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[at..].iter().all(|char| *char == '*')
+    let pattern = regex::escape(pattern).replace(r"\*", ".*").replace(r"\?", ".");
+    regex::Regex::new(&format!("(?s)^{pattern}$")).is_ok_and(|pattern| pattern.is_match(name))
 }
 
 #[cfg(test)]

@@ -21,6 +21,17 @@ pub(crate) fn system<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Str
     text
 }
 
+/// Returns each of some names once, in the order of their first place. Quadratic in those that differ.
+pub(crate) fn distinct<T: PartialEq>(names: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for name in names {
+        if !found.contains(&name) {
+            found.push(name);
+        }
+    }
+    found
+}
+
 /// Returns the messages of a view as they are shown.
 pub(crate) fn shown_messages(entries: &[Entry]) -> impl Iterator<Item = &Message> {
     entries.iter().map(|entry| &*entry.message)
@@ -54,11 +65,7 @@ fn append_block(block: &Block, text: &mut String) {
 /// Returns arguments decoded, `name: value` on a line of its own for each value: escapes of JSON would stick to the
 /// strings behind them.
 pub fn append_arguments(arguments: &Arguments, text: &mut String) {
-    let parsed = match arguments {
-        Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
-        Arguments::Text(_) => None,
-    };
-    match parsed {
+    match arguments.json() {
         Some(value) => leaves(&value, "", &mut |key, value| {
             if !key.is_empty() {
                 text.push_str(key);

@@ -7,34 +7,36 @@ use crate::cases::probes::ProbeKind;
 use crate::figures::kept::KeptCount;
 use crate::figures::row::Row;
 
-/// The figures that are shares of something kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Bound future-reference recall.
-    BoundFrr,
-    /// Future-reference recall.
-    Frr,
-    /// Lines that later edits must match.
-    Quotes,
-    /// Files still named.
-    Files,
-    /// Standing instructions.
-    Rules,
-    /// Probes whose facts are shown.
-    Probes,
-    /// Of these, names and numbers to the letter.
-    Exact,
-    /// Of these, the state of something.
-    State,
-    /// Of these, reasons.
-    Why,
-    /// Of these, what a person said.
-    User,
-    /// Of these, what was read.
-    Content,
-    /// Tokens of the budget that were used.
-    Fill,
+named! {
+    /// The figures that are shares of something kept.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Metric {
+        /// Bound future-reference recall.
+        BoundFrr = "bound",
+        /// Future-reference recall.
+        Frr = "FRR",
+        /// Lines that later edits must match.
+        Quotes = "quotes",
+        /// Files still named.
+        Files = "files",
+        /// Standing instructions.
+        Rules = "rules",
+        /// Probes whose facts are shown.
+        Probes = "probes",
+        /// Of these, names and numbers to the letter.
+        Exact = "exact",
+        /// Of these, the state of something.
+        State = "state",
+        /// Of these, reasons.
+        Why = "why",
+        /// Of these, what a person said.
+        User = "user",
+        /// Of these, what was read.
+        Content = "content",
+        /// Tokens of the budget that were used.
+        Fill = "fill",
+    }
 }
 
 /// The subject of a metric: tables show one at a time.
@@ -44,23 +46,6 @@ pub enum Family {
     Strings,
     /// Probes.
     Probes,
-}
-
-named! {
-    Metric {
-        BoundFrr = "bound",
-        Frr = "FRR",
-        Quotes = "quotes",
-        Files = "files",
-        Rules = "rules",
-        Probes = "probes",
-        Exact = "exact",
-        State = "state",
-        Why = "why",
-        User = "user",
-        Content = "content",
-        Fill = "fill",
-    }
 }
 
 impl Metric {

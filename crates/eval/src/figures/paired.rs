@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::random::Random;
 use crate::figures::row::Row;
@@ -43,14 +44,8 @@ pub fn differences(rows: &[Row], method: &str, baseline: &str, seed: u64) -> Vec
 }
 
 pub(crate) fn differences_of(rows: &[&Row], method: &str, baseline: &str, seed: u64) -> Vec<Difference> {
-    let mut budgets: Vec<&str> = Vec::new();
-    for row in rows {
-        if !budgets.contains(&row.budget.as_str()) {
-            budgets.push(&row.budget);
-        }
-    }
     let mut found = Vec::new();
-    for budget in budgets {
+    for budget in distinct(rows.iter().map(|row| row.budget.as_str())) {
         for metric in Metric::ALL {
             let ours = by_session(rows, method, budget, metric);
             let theirs = by_session(rows, baseline, budget, metric);

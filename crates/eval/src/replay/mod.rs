@@ -94,9 +94,7 @@ impl ReplayPlan {
         let of_files: Vec<Result<FileReplay, EvalError>> = files
             .par_iter()
             .map(|file| {
-                let bytes = epitome_shelf::read_plain(&file.path)
-                    .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
-                let found = self.of_file(&file.name, bytes);
+                let found = self.of_file(&file.name, file.read()?);
                 progress(done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
                 found
             })

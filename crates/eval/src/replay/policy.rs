@@ -6,6 +6,7 @@ use epitome::session::Block;
 use epitome::{Config, Registry};
 
 use crate::EvalError;
+use crate::cases::text::distinct;
 use crate::run::method::{build, read_config};
 
 /// The name of the policy that never compacts.
@@ -98,11 +99,7 @@ fn unknown(spec: &str) -> EvalError {
 
 /// Returns the policies that `specs` name, between `never` and `recorded`, which are part of every comparison.
 pub fn policies(specs: &[String], window: Option<u32>, registry: &Registry) -> Result<Vec<Policy>, EvalError> {
-    let mut all = vec![NEVER.to_owned(), RECORDED.to_owned()];
-    for spec in specs.iter().map(|spec| spec.trim().to_owned()) {
-        if !spec.is_empty() && !all.contains(&spec) {
-            all.push(spec);
-        }
-    }
-    all.iter().map(|spec| Policy::parse(spec, window, registry)).collect()
+    let named = specs.iter().map(|spec| spec.trim()).filter(|spec| !spec.is_empty());
+    let all = distinct([NEVER, RECORDED].into_iter().chain(named));
+    all.into_iter().map(|spec| Policy::parse(spec, window, registry)).collect()
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::prices::{Price, TokenUsage};
 use super::{NEVER, ReplayedSession};
+use crate::cases::text::distinct;
 
 /// The totals of a policy, over one session or many.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -45,16 +46,8 @@ pub struct Total {
 
 /// Returns the total of each policy, in the order of the sessions' policies.
 pub fn totals(rows: &[ReplayedSession], price: &Price) -> Vec<Total> {
-    let mut policies: Vec<&str> = Vec::new();
-    for row in rows {
-        if !policies.contains(&row.policy.as_str()) {
-            policies.push(&row.policy);
-        }
-    }
-    let mut all: Vec<Total> = policies
-        .iter()
-        .map(|policy| Total::new(policy, rows.iter().filter(|row| row.policy == *policy), price))
-        .collect();
+    let of_policy = |policy: &str| Total::new(policy, rows.iter().filter(|row| row.policy == policy), price);
+    let mut all: Vec<Total> = distinct(rows.iter().map(|row| row.policy.as_str())).into_iter().map(of_policy).collect();
     let never = all.iter().find(|total| total.policy == NEVER).map(|total| total.money).filter(|money| *money > 0.0);
     for total in &mut all {
         total.against_never = never.map(|never| total.money / never);

@@ -34,9 +34,7 @@ impl Job<'_> {
         if self.plan.subject == Subject::Probes {
             return self.of_probes(file, wanted, measure);
         }
-        let unreadable = |error| EvalError::Read { file: file.path.display().to_string(), error };
-        let bytes = epitome_shelf::read_plain(&file.path).map_err(unreadable)?;
-        let loaded = match read(bytes, ReadOptions::default()) {
+        let loaded = match read(file.read()?, ReadOptions::default()) {
             Ok(loaded) => loaded,
             Err(error) => return Ok(FileRows { problem: Some(error.to_string()), ..FileRows::default() }),
         };

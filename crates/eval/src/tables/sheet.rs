@@ -1,5 +1,6 @@
 //! Tables of a group as cells, for every form of output: figures with intervals, and differences.
 
+use crate::cases::text::distinct;
 use crate::figures::metric::{Family, Metric};
 use crate::figures::paired::Difference;
 use crate::figures::summary::Summary;
@@ -173,14 +174,9 @@ fn differing(differences: &[Difference], metrics: Vec<Metric>, heading: &str, ot
         |metric: &Metric| differences.iter().filter(|it| it.metric == *metric).map(|it| it.sessions).max().unwrap_or(0);
     let mut headings = vec!["budget".to_owned(), heading.to_owned()];
     headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), sessions(metric))));
-    let mut places: Vec<(&str, &str)> = Vec::new();
-    for budget in differences.iter().map(|it| it.budget.as_str()) {
-        for name in differences.iter().map(other) {
-            if !places.contains(&(budget, name)) {
-                places.push((budget, name));
-            }
-        }
-    }
+    let names = distinct(differences.iter().map(other));
+    let budgets = distinct(differences.iter().map(|it| it.budget.as_str()));
+    let places = budgets.into_iter().flat_map(|budget| names.iter().map(move |name| (budget, *name)));
     let cell = |budget: &str, name: &str, metric: Metric| {
         let is_it = |it: &&Difference| it.budget == budget && other(it) == name && it.metric == metric;
         let Some(it) = differences.iter().find(is_it) else { return SheetCell::from(figure(None)) };
@@ -192,7 +188,7 @@ fn differing(differences: &[Difference], metrics: Vec<Metric>, heading: &str, ot
         cells.extend(metrics.iter().map(|metric| cell(budget, name, *metric)));
         cells
     };
-    let rows = places.into_iter().map(row).collect();
+    let rows = places.map(row).collect();
     Sheet { headings, metrics, rows }
 }
 

@@ -40,8 +40,7 @@ impl SessionBench {
             .par_iter()
             .map(|file| {
                 let name = file.path.display().to_string();
-                let bytes = epitome_shelf::read_plain(&file.path)
-                    .map_err(|error| EvalError::Read { file: name.clone(), error })?;
+                let bytes = file.read()?;
                 // What is not a session is not a case.
                 let content = digest(&bytes);
                 let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(Vec::new()) };

@@ -28,10 +28,10 @@ impl Decider {
     /// and known messages take `item_bytes` at most.
     pub fn new(mut runtime: Runtime, mut engine: Engine, secret: [u8; 32], item_bytes: usize) -> Self {
         // Nothing changes below the thresholds, and no person can be asked.
-        runtime.live.arrival_tokens = None;
+        runtime.live.arrival_tokens.0 = None;
         runtime.live.require_confirmation = false;
         runtime.live.memory_flush = false;
-        engine.handles = runtime.handles;
+        engine.handles = runtime.base_engine.handles;
         Self {
             runtime,
             engine,

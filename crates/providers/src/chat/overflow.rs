@@ -14,60 +14,13 @@ pub struct Overflow {
     pub actual: Option<u32>,
 }
 
-/// The messages of services, with the services. `<limit>` and `<actual>` match figures, `<more>` for one that is added
-/// to the actual one; the rest are regular expressions that know no case. Rows with figures come first.
-const SIGNS: &[(&str, &str)] = &[
-    ("Anthropic, Bedrock", r"prompt is too long: <actual> tokens > <limit> maximum"),
-    ("Anthropic", r"input length and `max_tokens` exceed context limit: <actual> \+ <more> > <limit>"),
-    ("llama.cpp", r"request \(<actual> tokens\) exceeds the available context size \(<limit> tokens\)"),
-    (
-        "vLLM",
-        r"is too large: <more>\. this model's maximum context length is <limit> tokens and your request has <actual> input",
-    ),
-    ("vLLM", r"maximum context length is <limit> tokens\. however, your request has <actual> input tokens"),
-    ("vLLM", r"you passed <actual> input tokens and requested <more> output tokens\..*context length is only <limit>"),
-    (
-        "OpenAI, Azure, DeepSeek, OpenRouter, llama-cpp-python, vLLM",
-        r"maximum context length is <limit> tokens.{0,40}(requested|resulted in)( about)? <actual> tokens",
-    ),
-    (
-        "OpenAI",
-        r"input tokens exceed the configured limit of <limit> tokens\. your messages resulted in <actual> tokens",
-    ),
-    ("OpenAI, Groq: tokens a minute", r"request too large for .*limit:? <limit>, requested:? <actual>"),
-    ("xAI", r"maximum prompt length is <limit> but the request contains <actual> tokens"),
-    ("Gemini", r"input token count \(?<actual>\)? exceeds the maximum number of tokens allowed \(?<limit>"),
-    ("Mistral", r"prompt contains <actual> tokens.*too large for model with <limit> maximum context length"),
-    ("Kimi", r"exceeded model token limit: <limit> \(requested: <actual>\)"),
-    ("Copilot", r"prompt token count of <actual> exceeds the limit of <limit>"),
-    ("SGLang", r"the input \(<actual> tokens\) is longer than the model's context length \(<limit> tokens\)"),
-    ("SGLang", r"maximum context length of <limit> tokens\. you requested a total of <actual> tokens"),
-    ("TGI", r"must be <= <limit>\. given: <actual> `inputs` tokens and <more> `max_new_tokens`"),
-    ("TGI", r"`inputs` must have less than <limit> tokens\. given: <actual>"),
-    ("Cohere", r"tokens in the prompt cannot exceed <limit> - received <actual>"),
-    ("LM Studio", r"keep the first <actual> tokens when context.*context length of only <limit> tokens"),
-    ("local servers", r"prompt has <actual> tokens, but the configured context size is <limit> tokens"),
-    ("DashScope", r"range of input length should be \[\d+, ?<limit>\]"),
-    ("many", r"maximum context length (is|of) <limit>"),
-    ("TGI", r"`inputs` tokens \+ `max_new_tokens` must be <= <limit>"),
-    // Without figures.
-    (
-        "codes of OpenAI and others",
-        r"context[_ ]length[_ ]exceeded|model_context_window_exceeded|context_window_exceeded",
-    ),
-    ("codes of llama.cpp and Anthropic", r"exceed_context_size_error|request_too_large"),
-    ("Anthropic", r"prompt is too long|prompt too long"),
-    ("OpenAI", r"exceeds? the (model's )?context window|reduce the length of (the|your) (messages|prompt|input)"),
-    ("llama.cpp, LM Studio", r"exceeds the available context size|greater than the context length"),
-    ("Bedrock", r"input is too long for (the )?requested model"),
-    ("Ollama", r"exceeded (max )?context length|input length exceeds the context length"),
-    ("MiniMax", r"context window exceeds limit"),
-    ("GLM", r"prompt exceeds max length|prompt 超长"),
-    ("Together, Fireworks", r"(prompt|input) (is |length )?exceeds the maximum (context |input )?length"),
-];
+/// Returns the services of `overflow.txt`, each with the sign of its message.
+fn signs() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let lines = include_str!("overflow.txt").lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(" = "))
+}
 
-static PATTERNS: LazyLock<Vec<Regex>> =
-    LazyLock::new(|| SIGNS.iter().filter_map(|(_, sign)| pattern(sign).ok()).collect());
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| signs().filter_map(|(_, sign)| pattern(sign).ok()).collect());
 
 fn pattern(sign: &str) -> Result<Regex, regex::Error> {
     let figures = ["limit", "actual", "more"];

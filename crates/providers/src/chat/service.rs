@@ -70,26 +70,6 @@ impl HttpChat {
         })
     }
 
-    async fn ask(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        self.n_requests.fetch_add(1, Ordering::Relaxed);
-        let mut manner = RequestStyle {
-            completion_tokens: self.wants_completion_tokens.load(Ordering::Relaxed),
-            temperature: !self.refuses_temperature.load(Ordering::Relaxed),
-        };
-        // Ends: a manner only ever changes one way.
-        let answer = loop {
-            match self.client.post(self.path, &self.body(request, manner)).await {
-                Ok(answer) => break answer,
-                Err(error) => manner = self.other_manner(manner, &error).ok_or_else(|| self.explain_error(&error))?,
-            }
-        };
-        self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
-        self.refuses_temperature.fetch_or(!manner.temperature, Ordering::Relaxed);
-        let answer = self.read(&answer)?;
-        self.pay(&answer);
-        Ok(answer)
-    }
-
     /// Adds what an answer cost to the figures.
     pub(super) fn pay(&self, answer: &ChatAnswer) {
         self.input_tokens.fetch_add(answer.input_tokens, Ordering::Relaxed);
@@ -299,6 +279,22 @@ impl ChatModel for HttpChat {
     }
 
     async fn complete(&self, request: &ChatRequest) -> Result<ChatAnswer, ChatError> {
-        self.ask(request).await
+        self.n_requests.fetch_add(1, Ordering::Relaxed);
+        let mut manner = RequestStyle {
+            completion_tokens: self.wants_completion_tokens.load(Ordering::Relaxed),
+            temperature: !self.refuses_temperature.load(Ordering::Relaxed),
+        };
+        // Ends: a manner only ever changes one way.
+        let answer = loop {
+            match self.client.post(self.path, &self.body(request, manner)).await {
+                Ok(answer) => break answer,
+                Err(error) => manner = self.other_manner(manner, &error).ok_or_else(|| self.explain_error(&error))?,
+            }
+        };
+        self.wants_completion_tokens.fetch_or(manner.completion_tokens, Ordering::Relaxed);
+        self.refuses_temperature.fetch_or(!manner.temperature, Ordering::Relaxed);
+        let answer = self.read(&answer)?;
+        self.pay(&answer);
+        Ok(answer)
     }
 }

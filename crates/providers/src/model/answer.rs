@@ -85,7 +85,7 @@ impl Body {
                 Some(Value::Array(items)) => items.iter().map(item).collect(),
                 _ => continue,
             };
-            let heading = super::wording::pick(language, english, chinese).to_owned();
+            let heading = language.pick(english, chinese).to_owned();
             body.present.push(heading.clone());
             let single = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
             body.add(Some(heading), lines.into_iter().map(|line| format!("- {}", single(line))).collect());

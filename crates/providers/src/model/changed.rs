@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 
+use epitome_strategy::commands::script_of;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{FileAccess, Language, View};
 
-use super::wording::pick;
-
 /// A file that calls changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct ChangedFile {
     /// The path as the newest call spells it.
     pub path: String,
@@ -24,29 +23,35 @@ pub(super) struct ChangedFile {
     edits: u32,
 }
 
+/// What a call did to a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Gone,
+    Written,
+    Edited,
+}
+
 impl ChangedFile {
     /// The file's state, in a few words.
     pub(super) fn state(&self, language: Language) -> String {
         if !self.is_there {
-            return pick(language, "deleted or moved away", "已删除或移走").to_owned();
+            return language.pick("deleted or moved away", "已删除或移走").to_owned();
         }
-        let times = |count: u32| match (language, count) {
-            (Language::English, 1) => String::new(),
-            (Language::English, count) => format!(" {count} times"),
-            (Language::Chinese, 1) => String::new(),
-            (Language::Chinese, count) => format!(" {count} 次"),
+        let times = |count: u32| match count {
+            1 => String::new(),
+            count => language.pick(format!(" {count} times"), format!(" {count} 次")),
         };
         let mut parts = Vec::new();
         if self.writes > 0 {
-            parts.push(format!("{}{}", pick(language, "written", "写入"), times(self.writes)));
+            parts.push(format!("{}{}", language.pick("written", "写入"), times(self.writes)));
         }
         if self.edits > 0 {
-            parts.push(format!("{}{}", pick(language, "edited", "修改"), times(self.edits)));
+            parts.push(format!("{}{}", language.pick("edited", "修改"), times(self.edits)));
         }
         if self.may_be_reverted {
-            parts.push(pick(language, "git may have taken it back since", "之后可能被 git 撤销").to_owned());
+            parts.push(language.pick("git may have taken it back since", "之后可能被 git 撤销").to_owned());
         }
-        parts.join(pick(language, ", ", "，"))
+        parts.join(language.pick(", ", "，"))
     }
 }
 
@@ -55,22 +60,18 @@ impl ChangedFile {
 pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
     let facts = view.facts();
     let mut files: HashMap<String, (u32, ChangedFile)> = HashMap::new();
-    let mut change = |path: &str, call: u32, how: &dyn Fn(&mut ChangedFile)| {
-        let entry = files.entry(path.to_owned()).or_insert_with(|| {
-            let path = path.to_owned();
-            let file = ChangedFile {
-                path,
-                is_there: true,
-                was_deleted: false,
-                is_back: false,
-                may_be_reverted: false,
-                writes: 0,
-                edits: 0,
-            };
-            (call, file)
-        });
-        entry.0 = call;
-        how(&mut entry.1);
+    let mut change = |path: &str, call: u32, how: Change| {
+        let new = || ChangedFile { path: path.to_owned(), is_there: true, ..ChangedFile::default() };
+        let (newest, file) = files.entry(path.to_owned()).or_insert_with(|| (call, new()));
+        *newest = call;
+        if how == Change::Gone {
+            (file.is_there, file.was_deleted, file.is_back) = (false, true, false);
+            return;
+        }
+        file.is_back |= !file.is_there;
+        file.is_there = true;
+        file.edits += u32::from(how == Change::Edited);
+        file.writes += u32::from(how == Change::Written);
     };
     let failed: Vec<u32> = facts.outputs().iter().filter(|it| it.is_error).filter_map(|it| it.call).collect();
     let mut events = facts.file_events().iter().filter(|event| !event.failed).peekable();
@@ -79,40 +80,17 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
         let number = number as u32;
         while let Some(event) = events.next_if(|event| event.call <= number) {
             match event.access {
-                FileAccess::Edit => change(&event.path, number, &|file| {
-                    file.is_back |= !file.is_there;
-                    (file.is_there, file.edits) = (true, file.edits + 1);
-                }),
-                FileAccess::Write => change(&event.path, number, &|file| {
-                    file.is_back |= !file.is_there;
-                    (file.is_there, file.writes) = (true, file.writes + 1);
-                }),
+                FileAccess::Edit => change(&event.path, number, Change::Edited),
+                FileAccess::Write => change(&event.path, number, Change::Written),
                 FileAccess::ReadWhole | FileAccess::ReadPart => {}
             }
         }
         if call.kind != ToolKind::Shell || failed.contains(&number) {
             continue;
         }
-        let command = call.json().and_then(|json| {
-            let field = ["command", "cmd", "script"].iter().find_map(|key| json.get(*key))?;
-            match field {
-                serde_json::Value::Array(words) => {
-                    Some(words.iter().filter_map(|word| word.as_str()).collect::<Vec<_>>().join(" "))
-                }
-                other => other.as_str().map(str::to_owned),
-            }
-        });
-        let command = command.unwrap_or_else(|| call.arguments.to_owned());
-        for step in steps(&command) {
-            match step {
-                Step::Gone(path) => change(path, number, &|file| {
-                    (file.is_there, file.was_deleted, file.is_back) = (false, true, false);
-                }),
-                Step::There(path) => change(&path, number, &|file| {
-                    file.is_back |= !file.is_there;
-                    (file.is_there, file.writes) = (true, file.writes + 1);
-                }),
-            }
+        let command = script_of(call).unwrap_or_else(|| call.arguments.to_owned());
+        for (path, how) in steps(&command) {
+            change(&path, number, how);
         }
         if takes_back(&command) {
             reverts.push(number);
@@ -136,18 +114,10 @@ pub(super) fn changed_files(view: &View<'_>) -> Vec<ChangedFile> {
     files.into_iter().map(|(_, file)| file).collect()
 }
 
-/// The effect of a script's command on a file.
-enum Step<'s> {
-    /// It is deleted or moved away.
-    Gone(&'s str),
-    /// It is there from then on.
-    There(String),
-}
-
 /// The files that a script deletes, moves or copies, in order: the words behind `rm` and `git rm`; of `mv` all but the last
 /// one are gone, and of `mv` and `cp` the last one is there, also where it was gone before. What is worked out while it runs
 /// is left out. Linear.
-fn steps(script: &str) -> Vec<Step<'_>> {
+fn steps(script: &str) -> Vec<(String, Change)> {
     let mut found = Vec::new();
     for command in script.split(['\n', ';', '|', '&']) {
         let mut words = command.split_whitespace();
@@ -157,23 +127,21 @@ fn steps(script: &str) -> Vec<Step<'_>> {
         }
         let paths = words.filter(|word| !word.starts_with('-')).map(|word| word.trim_matches(['"', '\'']));
         let is_path = |path: &&str| is_plain(path);
+        let gone = |path: &str| (path.to_owned(), Change::Gone);
         match first {
-            Some("rm" | "unlink") => found.extend(paths.filter(is_path).map(Step::Gone)),
+            Some("rm" | "unlink") => found.extend(paths.filter(is_path).map(gone)),
             Some(name @ ("mv" | "cp")) => {
                 let paths: Vec<&str> = paths.collect();
                 let Some((target, sources)) = paths.split_last() else { continue };
                 if name == "mv" {
-                    found.extend(sources.iter().copied().filter(is_path).map(Step::Gone));
+                    found.extend(sources.iter().copied().filter(is_path).map(gone));
                 }
                 found.extend(sources.iter().filter(|path| is_path(path)).filter_map(|from| moved_file(from, target)));
             }
             _ => {}
         }
     }
-    found.retain(|step| match step {
-        Step::Gone(_) => true,
-        Step::There(path) => is_plain(path),
-    });
+    found.retain(|(path, _)| is_plain(path));
     found
 }
 
@@ -184,13 +152,13 @@ fn is_plain(path: &str) -> bool {
 
 /// Where a file is that was moved or copied from one path to another; `None` where the other may be a folder, of which the
 /// script does not tell.
-fn moved_file<'s>(from: &str, to: &str) -> Option<Step<'s>> {
+fn moved_file(from: &str, to: &str) -> Option<(String, Change)> {
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     if let Some(folder) = to.strip_suffix('/') {
-        return Some(Step::There(format!("{folder}/{}", name(from))));
+        return Some((format!("{folder}/{}", name(from)), Change::Written));
     }
     let is_file = name(to).trim_matches('.').contains('.');
-    is_file.then(|| Step::There(to.to_owned()))
+    is_file.then(|| (to.to_owned(), Change::Written))
 }
 
 /// Whether a script may revert changes of files.

@@ -8,7 +8,7 @@ use super::answer::{Body, unwrap_fence};
 use super::evidence::Evidence;
 use super::language::is_other_language;
 use super::source::Size;
-use super::wording::{JSON_HEADINGS, is_essential, pick};
+use super::wording::{JSON_HEADINGS, is_essential};
 use crate::chat::{ChatAnswer, Stop};
 
 /// Below this many characters a summary says nothing, unless its subject is short or there is no more room.
@@ -129,9 +129,10 @@ fn form(body: &Body, expected: &AnswerRequirements, is_cut: bool) -> Option<Prob
     let headings: Vec<String> = match &expected.layout {
         AnswerLayout::Sections(headings) => headings.clone(),
         // Open tasks may be missing where there are none.
-        AnswerLayout::Json => {
-            JSON_HEADINGS[..3].iter().map(|[en, zh]| pick(expected.language, en, zh).to_owned()).collect()
-        }
+        AnswerLayout::Json => JSON_HEADINGS[..3]
+            .iter()
+            .map(|[english, chinese]| expected.language.pick(*english, *chinese).to_owned())
+            .collect(),
         AnswerLayout::Brief => return None,
     };
     if body.present.is_empty() {
@@ -206,38 +207,36 @@ impl Problem {
     /// The problem in words, for the model and for people.
     pub(super) fn say(&self, language: Language) -> String {
         let list = |items: &[String]| items.iter().map(|item| format!("`{item}`")).collect::<Vec<_>>().join(", ");
-        match language {
-            Language::English => match self {
-                Self::Empty => "it is empty".to_owned(),
-                Self::ToolCall => "it calls a tool instead of summarizing".to_owned(),
-                Self::Refused => "it is a refusal; a summary tells what others said and does nothing of it".to_owned(),
-                Self::CutOff => "it was cut off before what matters was told; it has to be shorter".to_owned(),
-                Self::TooShort(chars) => format!("it has {chars} characters, too few to tell what happened"),
-                Self::NotSmaller => "it is no shorter than what it summarizes".to_owned(),
-                Self::NoForm => "it is not a summary in the form that was asked for".to_owned(),
-                Self::Missing(headings) => format!("it lacks the sections {}", list(headings)),
-                Self::Language => "it is not written in English".to_owned(),
-                Self::Lost(strings) => format!("it does not hold {}", list(strings)),
-                Self::Unknown(strings) => {
-                    format!(
-                        "the session does not hold {}: give each as the session has it, or leave it out",
-                        list(strings)
-                    )
-                }
-            },
-            Language::Chinese => match self {
-                Self::Empty => "内容为空".to_owned(),
-                Self::ToolCall => "它调用了工具，而不是写摘要".to_owned(),
-                Self::Refused => "它是拒绝回答；摘要只转述别人说的话，不执行其中任何内容".to_owned(),
-                Self::CutOff => "还没写到重要内容就被截断，需要写得更短".to_owned(),
-                Self::TooShort(chars) => format!("只有 {chars} 个字符，不足以说明发生了什么"),
-                Self::NotSmaller => "它不比原文短".to_owned(),
-                Self::NoForm => "它不是所要求形式的摘要".to_owned(),
-                Self::Missing(headings) => format!("缺少这些节：{}", list(headings)),
-                Self::Language => "它没有用中文写".to_owned(),
-                Self::Lost(strings) => format!("没有包含 {}", list(strings)),
-                Self::Unknown(strings) => format!("会话中没有 {}：请照会话原文写，或删去", list(strings)),
-            },
+        let plain = |english: &str, chinese: &str| language.pick(english, chinese).to_owned();
+        match self {
+            Self::Empty => plain("it is empty", "内容为空"),
+            Self::ToolCall => plain("it calls a tool instead of summarizing", "它调用了工具，而不是写摘要"),
+            Self::Refused => plain(
+                "it is a refusal; a summary tells what others said and does nothing of it",
+                "它是拒绝回答；摘要只转述别人说的话，不执行其中任何内容",
+            ),
+            Self::CutOff => plain(
+                "it was cut off before what matters was told; it has to be shorter",
+                "还没写到重要内容就被截断，需要写得更短",
+            ),
+            Self::TooShort(chars) => language.pick(
+                format!("it has {chars} characters, too few to tell what happened"),
+                format!("只有 {chars} 个字符，不足以说明发生了什么"),
+            ),
+            Self::NotSmaller => plain("it is no shorter than what it summarizes", "它不比原文短"),
+            Self::NoForm => plain("it is not a summary in the form that was asked for", "它不是所要求形式的摘要"),
+            Self::Missing(headings) => {
+                format!("{}{}", language.pick("it lacks the sections ", "缺少这些节："), list(headings))
+            }
+            Self::Language => plain("it is not written in English", "它没有用中文写"),
+            Self::Lost(strings) => format!("{} {}", language.pick("it does not hold", "没有包含"), list(strings)),
+            Self::Unknown(strings) => {
+                let strings = list(strings);
+                language.pick(
+                    format!("the session does not hold {strings}: give each as the session has it, or leave it out"),
+                    format!("会话中没有 {strings}：请照会话原文写，或删去"),
+                )
+            }
         }
     }
 }

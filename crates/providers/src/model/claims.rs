@@ -1,14 +1,13 @@
 //! The strings of a summary that must be in the session: paths, names, numbers, commands, quotations.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use epitome_strategy::session::{Position, units};
 use epitome_strategy::text::is_cjk;
-use epitome_strategy::{AtomKind, Entry, EntryKey, EntryTokens, Language, Message, Origin, Protection, Role, View};
+use epitome_strategy::{AtomKind, Language, Message, NoTokens, Origin, Role, View};
 
 use super::exact::is_exact;
 use super::wording::proposes;
-use epitome_strategy::NoTokens;
 
 /// Digits of the shortest number that is looked up: smaller ones count and number things in prose.
 const LEAST_DIGITS: usize = 2;
@@ -175,29 +174,25 @@ fn of_number(text: String) -> Claim {
 
 /// A line with its exact strings blanked out; `found` gets each with its kind.
 fn without_atoms(line: &str, mut found: impl FnMut(&str, AtomKind)) -> String {
-    let message = Message::text("summary", Role::User, Origin::Typed, line);
-    let entries = [Entry::new(EntryKey::Log(0), Position::log(0), std::sync::Arc::new(message))];
-    let units = units(&entries);
-    let tokens = [EntryTokens { total: 0, blocks: vec![0] }];
-    let protections = vec![Protection::Free; units.len()];
-    let view = View::new(&entries, &units, &tokens, &protections, &NoTokens, Language::English);
-    let atoms = view.facts().atoms();
+    let message = Arc::new(Message::text("summary", Role::User, Origin::Typed, line));
     let mut rest = line.to_owned();
-    let mut end = 0;
-    for occurrence in atoms.occurrences() {
-        let atom = &atoms.all()[occurrence.atom as usize];
-        let start = occurrence.start as usize;
-        // A path is looked up as a whole and not by its parts.
-        if start < end || !is_exact(atom) {
-            continue;
+    View::read_messages([&message], &NoTokens, Language::English, |view| {
+        let atoms = view.facts().atoms();
+        let mut end = 0;
+        for occurrence in atoms.occurrences() {
+            let atom = &atoms.all()[occurrence.atom as usize];
+            let start = occurrence.start as usize;
+            // A path is looked up as a whole and not by its parts.
+            if start < end || !is_exact(atom) {
+                continue;
+            }
+            end = start + atom.text.len();
+            found(atom.text, atom.kind);
+            if rest.get(start..end).is_some() {
+                rest.replace_range(start..end, &" ".repeat(end - start));
+            }
         }
-        end = start + atom.text.len();
-        found(atom.text, atom.kind);
-        if let Some(place) = rest.get(start..start + atom.text.len()) {
-            let blank = " ".repeat(place.len());
-            rest.replace_range(start..start + blank.len(), &blank);
-        }
-    }
+    });
     rest
 }
 

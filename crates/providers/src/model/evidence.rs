@@ -232,11 +232,7 @@ fn add_arguments(arguments: &Arguments, add: &mut impl FnMut(&str)) {
             Value::Null | Value::Bool(_) => {}
         }
     }
-    let json = match arguments {
-        Arguments::Json(json) => serde_json::from_str(json).ok(),
-        Arguments::Text(_) => None,
-    };
-    match json {
+    match arguments.json() {
         Some(json) => leaves(&json, add),
         None => add(arguments.text()),
     }

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use epitome_strategy::text::{ceil_boundary, floor_boundary, is_cjk};
+use epitome_strategy::text::is_cjk;
 use epitome_strategy::tools::{self, ToolKind};
-use epitome_strategy::{Arguments, Atom, AtomKind, AtomPlace, BlockRef, Content, ToolCall, Value, View};
+use epitome_strategy::{Atom, AtomKind, AtomPlace, BlockRef, Content, ToolCall, Value, View};
 
 use super::shorten;
+use crate::rules::languages::is_extension;
 use crate::rules::speech::{is_standing, sentences};
 
 /// Strings that are looked at, the likeliest first.
@@ -53,23 +54,14 @@ pub(super) fn index(view: &View<'_>) -> Vec<ExactLine> {
             places[occurrence.atom as usize] = Some((occurrence.at, occurrence.start as usize));
         }
     }
-    let mut calls = Calls::default();
+    let mut leaves = Leaves::new();
     let line = |(index, _): (usize, f32)| {
         let atom = &atoms.all()[index];
         let (at, start) = places[index]?;
-        Some(ExactLine { string: atom.text.to_owned(), text: string_in_context(view, &mut calls, atom, at, start)? })
+        Some(ExactLine { string: atom.text.to_owned(), text: string_in_context(view, &mut leaves, atom, at, start)? })
     };
     asked.into_iter().filter_map(line).collect()
 }
-
-/// Extensions of files, for names without a folder: `im.save` is not a file.
-const EXTENSIONS: &[&str] = &[
-    "bash", "bat", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "db", "diff", "env", "ex", "exs", "gif", "go",
-    "gz", "h", "hpp", "hs", "html", "ini", "ipynb", "java", "jpeg", "jpg", "js", "json", "jsonl", "jsx", "kt", "lock",
-    "log", "lua", "md", "mdx", "mjs", "ml", "parquet", "patch", "pdf", "php", "pl", "png", "proto", "ps1", "py", "r",
-    "rb", "rs", "rst", "scala", "scss", "sh", "sql", "sqlite", "svg", "swift", "tar", "tex", "tf", "toml", "ts", "tsv",
-    "tsx", "txt", "vue", "wasm", "xlsx", "xml", "yaml", "yml", "zip",
-];
 
 /// Whether a string is one that has to be exact. The facts of a view take compound words (`self-portrait`), calls of
 /// methods (`im.save`) and alternatives (`and/or`) for identifiers and paths; here they would take the room of better ones.
@@ -90,7 +82,7 @@ pub(super) fn is_exact(atom: &Atom<'_>) -> bool {
             if text == "/dev/null" {
                 return false;
             }
-            let has_extension = EXTENSIONS.contains(&extension.split(':').next().unwrap_or_default());
+            let has_extension = is_extension(extension.split(':').next().unwrap_or_default());
             has_extension || text.matches('/').count() > 1 || text.starts_with("~/") || text.starts_with("./")
         }
     }
@@ -120,7 +112,7 @@ fn worth(atom: &Atom<'_>, asked: u32, messages: usize) -> f32 {
 /// A string with the words around it; paths and addresses need no words. `None` for the name of a tool's argument.
 fn string_in_context(
     view: &View<'_>,
-    calls: &mut Calls,
+    leaves: &mut Leaves,
     atom: &Atom<'_>,
     at: BlockRef,
     start: usize,
@@ -133,7 +125,8 @@ fn string_in_context(
             if kind == ToolKind::Plan || matches!(kind, ToolKind::Edit | ToolKind::Write) && !says_what_it_is {
                 return None;
             }
-            let (key, value) = calls.leaves(at, call).iter().find(|(_, value)| value.contains(atom.text))?;
+            let known = leaves.entry(at).or_insert_with(|| leaves_of(call));
+            let (key, value) = known.iter().find(|(_, value)| value.contains(atom.text))?;
             if says_what_it_is {
                 return Some(atom.text.to_owned());
             }
@@ -146,26 +139,16 @@ fn string_in_context(
     }
 }
 
-/// The strings and numbers in the arguments of calls, each with its key, read once for each call.
-#[derive(Default)]
-struct Calls(HashMap<BlockRef, Vec<(String, String)>>);
+/// The strings and numbers in the arguments of calls, each with its key.
+type Leaves = HashMap<BlockRef, Vec<(String, String)>>;
 
-impl Calls {
-    fn leaves(&mut self, at: BlockRef, call: &ToolCall) -> &[(String, String)] {
-        self.0.entry(at).or_insert_with(|| {
-            let text = call.arguments.text();
-            let json = match &call.arguments {
-                Arguments::Json(json) => serde_json::from_str(json).ok(),
-                Arguments::Text(_) => None,
-            };
-            let mut leaves = Vec::new();
-            match json {
-                Some(json) => collect(&json, "", &mut leaves),
-                None => leaves.push((String::new(), text.to_string())),
-            }
-            leaves
-        })
+fn leaves_of(call: &ToolCall) -> Vec<(String, String)> {
+    let mut leaves = Vec::new();
+    match call.arguments.json() {
+        Some(json) => collect(&json, "", &mut leaves),
+        None => leaves.push((String::new(), call.arguments.text().to_string())),
     }
+    leaves
 }
 
 fn collect(value: &Value, key: &str, leaves: &mut Vec<(String, String)>) {
@@ -184,11 +167,11 @@ fn surroundings(text: &str, start: usize, length: usize) -> String {
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
     let line_end = text[end..].find('\n').map_or(text.len(), |at| end + at);
     let is_gap = |char: char| char.is_whitespace() || is_cjk(char);
-    let mut left = ceil_boundary(text, start.saturating_sub(AROUND)).max(line_start);
+    let mut left = text.ceil_char_boundary(start.saturating_sub(AROUND)).max(line_start);
     if left > line_start {
         left = text[left..start].find(is_gap).map_or(start, |at| left + at);
     }
-    let mut right = floor_boundary(text, (end + AROUND).min(line_end)).max(end);
+    let mut right = text.floor_char_boundary((end + AROUND).min(line_end)).max(end);
     if right < line_end {
         right = text[end..right].rfind(is_gap).map_or(end, |at| end + at);
     }
@@ -230,8 +213,8 @@ pub(super) fn must_keep(view: &View<'_>, most: usize) -> Vec<String> {
         if newest.len() <= 2 * NEAR {
             add(newest, before.len(), &mut kept);
         } else {
-            add(&newest[..floor_boundary(newest, NEAR)], before.len(), &mut kept);
-            add(&newest[ceil_boundary(newest, newest.len() - NEAR)..], before.len(), &mut kept);
+            add(&newest[..newest.floor_char_boundary(NEAR)], before.len(), &mut kept);
+            add(&newest[newest.ceil_char_boundary(newest.len() - NEAR)..], before.len(), &mut kept);
         }
     }
     kept

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use epitome_strategy::text::sentence_end;
-use epitome_strategy::{Language, SummaryCheck, SummaryTask, TokenCounter, Tokens};
+use epitome_strategy::{SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
 use super::answer::{AnswerSection, Body};
 use super::evidence::{self, Evidence, TypedDemand};
@@ -11,7 +11,7 @@ use super::exact::{self, ExactLine};
 use super::source::{self, EarlierSummary};
 use super::state::{self, Task};
 use super::state_lines;
-use super::wording::{RuleSection, SAID, mark_of, pick, rank};
+use super::wording::{RuleSection, SAID, mark_of, rank};
 
 /// The index of exact strings takes at most one part in so many of the summary.
 const EXACT_PART: Tokens = 5;
@@ -270,7 +270,7 @@ fn add_demands(body: &mut Body, demands: &[&TypedDemand], task: &SummaryTask<'_>
     // The newest demands are in force: where there is no room for all, they come first.
     for demand in demands.iter().rev() {
         let later = demand.later.as_ref().map_or(String::new(), |later| {
-            let after = pick(task.language, " Later: “", " 之后：“");
+            let after = task.language.pick(" Later: “", " 之后：“");
             format!("{after}{later}”")
         });
         let line = format!("- “{}”{later}", demand.text);
@@ -290,7 +290,7 @@ fn add_demands(body: &mut Body, demands: &[&TypedDemand], task: &SummaryTask<'_>
     let mut all: Vec<String> = earlier.flat_map(|section| section.lines).collect();
     all.extend(lines);
     let [english, chinese] = SAID;
-    body.sections.push(AnswerSection { heading: Some(pick(task.language, english, chinese).to_owned()), lines: all });
+    body.sections.push(AnswerSection { heading: Some(task.language.pick(english, chinese).to_owned()), lines: all });
 }
 
 /// The changed files with their states: first those that the text does not name, the newest before the older; the line
@@ -299,10 +299,8 @@ fn file_lines(evidence: &Evidence, text: &str, task: &SummaryTask<'_>, most: Tok
     let mut files: Vec<_> = evidence.files(text).collect();
     files.sort_by_key(|(_, is_named)| *is_named); // stable
     let count = |line: &str| task.counter.count(line) + 1;
-    let more = |left_out: usize| match task.language {
-        Language::English => format!("- … and {left_out} more"),
-        Language::Chinese => format!("- … 另有 {left_out} 个"),
-    };
+    let more =
+        |left_out: usize| task.language.pick(format!("- … and {left_out} more"), format!("- … 另有 {left_out} 个"));
     let mut left = most.saturating_sub(count(RuleSection::Files.heading(task.language)) + 2 + count(&more(100)));
     let mut lines = Vec::new();
     for (file, _) in &files {

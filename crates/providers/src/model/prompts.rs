@@ -113,10 +113,7 @@ impl Prompts {
 
     /// The prompts of a language.
     pub(super) fn texts(&self, language: Language) -> &Texts {
-        match language {
-            Language::English => &self.0[0],
-            Language::Chinese => &self.0[1],
-        }
+        language.pick(&self.0[0], &self.0[1])
     }
 }
 

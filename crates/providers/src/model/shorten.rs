@@ -43,11 +43,9 @@ pub(super) fn shorten_text<'t>(view: &View<'_>, text: &'t str, most: Tokens, foc
 fn left_out(language: Language, text: &str) -> String {
     let lines = text.matches('\n').count();
     let chars = text.chars().count();
-    match (language, lines) {
-        (Language::English, 0 | 1) => format!("[… {chars} characters]"),
-        (Language::English, _) => format!("[… {lines} lines]"),
-        (Language::Chinese, 0 | 1) => format!("[… {chars} 字]"),
-        (Language::Chinese, _) => format!("[… {lines} 行]"),
+    match lines {
+        0 | 1 => language.pick(format!("[… {chars} characters]"), format!("[… {chars} 字]")),
+        _ => language.pick(format!("[… {lines} lines]"), format!("[… {lines} 行]")),
     }
 }
 
@@ -59,11 +57,9 @@ pub(super) fn arguments(view: &View<'_>, arguments: &Arguments, most: Tokens, fo
     if text.len() <= most as usize || view.count(&text[..text.floor_char_boundary(64 * most as usize)]) <= most {
         return text.to_string();
     }
-    let parsed = match arguments {
-        Arguments::Json(json) => serde_json::from_str::<Value>(json).ok(),
-        Arguments::Text(_) => None,
+    let Some(mut value) = arguments.json() else {
+        return shorten_text(view, text, whole.min(most * 2), focus).into_owned();
     };
-    let Some(mut value) = parsed else { return shorten_text(view, text, whole.min(most * 2), focus).into_owned() };
     shorten_strings(view, &mut value, most, focus);
     let json = value.to_string();
     shorten_text(view, &json, whole, focus).into_owned()

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::session::{Heading, Position, units};
-use epitome_strategy::{Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, SummaryTask, Tokens, View};
+use epitome_strategy::session::Heading;
+use epitome_strategy::{Content, Message, Origin, SummaryTask, Tokens, View};
 
 /// An earlier summary among the messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,19 +45,7 @@ pub(super) fn with_messages<'m, R>(
     read: impl FnOnce(&View<'_>) -> R,
 ) -> R {
     let told = |message: &&Arc<Message>| !matches!(message.origin, Origin::Summary | Origin::Notice);
-    let entries: Vec<Entry> = messages
-        .filter(told)
-        .enumerate()
-        .map(|(index, message)| {
-            let index = index as u32;
-            Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
-        })
-        .collect();
-    let units = units(&entries);
-    let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
-    let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
-    let protections = vec![Protection::Free; units.len()];
-    read(&View::new(&entries, &units, &tokens, &protections, task.counter, task.language))
+    View::read_messages(messages.filter(told), task.counter, task.language, read)
 }
 
 /// The length of the messages that the summary replaces.

@@ -1,10 +1,10 @@
 //! The state that messages hold and a model need not retell: the task list, and git's count of the changes.
 
+use epitome_strategy::commands::is_diff_total;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Language, View};
 
 use super::shorten::one_line;
-use super::wording::pick;
 use crate::rules::tasks;
 
 /// Files of a count of changes that are shown; the newest counts of large changes have hundreds.
@@ -30,7 +30,7 @@ pub(super) fn task_list(view: &View<'_>, language: Language) -> Vec<Task> {
             "completed" | "done" | "complete" => (format!("- [x] {text}"), true),
             "cancelled" | "canceled" | "skipped" => return None,
             "in_progress" | "active" => {
-                (format!("- [ ] {text}{}", pick(language, " (in progress)", "（进行中）")), false)
+                (format!("- [ ] {text}{}", language.pick(" (in progress)", "（进行中）")), false)
             }
             _ => (format!("- [ ] {text}"), false),
         };
@@ -48,7 +48,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<String> {
     };
     let newest = facts.outputs().iter().rev().filter(|output| output.call.is_some_and(by_git)).find_map(|output| {
         let lines: Vec<&str> = output.text.lines().collect();
-        let total = lines.iter().rposition(|line| is_total(line))?;
+        let total = lines.iter().rposition(|line| is_diff_total(line))?;
         let files = lines[..total].iter().rev().take_while(|line| is_file(line)).count();
         Some(lines[total - files..=total].iter().map(|line| one_line(line, 200)).collect::<Vec<_>>())
     });
@@ -57,13 +57,6 @@ pub(super) fn changes(view: &View<'_>) -> Vec<String> {
         lines.drain(MOST_FILES..lines.len() - 1);
     }
     lines.into_iter().map(|line| format!("- {line}")).collect()
-}
-
-/// `3 files changed, 10 insertions(+)`, or the same in Chinese.
-fn is_total(line: &str) -> bool {
-    let line = line.trim_start();
-    let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
-    rest.len() < line.len() && [" file changed", " files changed", " 个文件被"].iter().any(|it| rest.starts_with(it))
 }
 
 /// ` src/a.rs | 12 ++--`, ` a.png | Bin 0 -> 12 bytes`.

@@ -9,7 +9,7 @@ use super::answer::Body;
 use super::changed::ChangedFile;
 use super::claims::fold_for_lookup;
 use super::state::Task;
-use super::wording::{SAID, pick, proposes};
+use super::wording::{SAID, proposes};
 
 /// A state that a line gives its file or command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,10 +26,10 @@ impl LineState {
     /// The word for it, as the prompts have it.
     fn word(self, language: Language) -> &'static str {
         match self {
-            Self::Changed => pick(language, "changed", "已修改"),
-            Self::Deleted => pick(language, "deleted", "已删除"),
-            Self::Passed => pick(language, "passed", "通过"),
-            Self::Failed => pick(language, "failed", "失败"),
+            Self::Changed => language.pick("changed", "已修改"),
+            Self::Deleted => language.pick("deleted", "已删除"),
+            Self::Passed => language.pick("passed", "通过"),
+            Self::Failed => language.pick("failed", "失败"),
         }
     }
 }

@@ -2,13 +2,7 @@
 
 use epitome_strategy::Language;
 
-/// One of two wordings.
-pub(super) fn pick(language: Language, english: &'static str, chinese: &'static str) -> &'static str {
-    match language {
-        Language::English => english,
-        Language::Chinese => chinese,
-    }
-}
+use crate::rules::wording::heading_named;
 
 /// The sections of the JSON form: topic, entities, actions, open.
 pub(super) const JSON_HEADINGS: [[&str; 2]; 4] =
@@ -34,7 +28,7 @@ impl RuleSection {
     /// The section's heading.
     pub(super) fn heading(self, language: Language) -> &'static str {
         let [english, chinese] = Self::ALL[self as usize].1;
-        pick(language, english, chinese)
+        language.pick(english, chinese)
     }
 
     /// The section of that heading, in either language.
@@ -43,27 +37,12 @@ impl RuleSection {
     }
 }
 
-/// The ranks of sections by importance, by their headings in the prompts that ship and in the rules: the first ones
-/// matter most. A heading that is not here has [`UNKNOWN_RANK`].
-const RANKS: &[&[&str]] = &[
-    &["Goal", "目标", "Topic", "主题"],
-    &["Constraints", "约束", "Standing instructions", "长期指示", SAID[0], SAID[1]],
-    &["Next step", "下一步"],
-    &["Open", "待办"],
-    &["State", "现状"],
-    &["Findings", "结论", "Entities", "实体"],
-    &["Decisions", "决定"],
-    &["Done", "已执行", "Actions", "操作"],
-    &["Files", "文件"],
-    &["Failed", "失败", "Errors", "错误"],
-];
-
 /// The rank of a section with an unknown heading.
 const UNKNOWN_RANK: usize = 5;
 
 /// The rank of a section: 0 matters most.
 pub(super) fn rank(heading: &str) -> usize {
-    RANKS.iter().position(|names| names.contains(&heading)).unwrap_or(UNKNOWN_RANK)
+    if SAID.contains(&heading) { 1 } else { heading_named(heading).map_or(UNKNOWN_RANK, |heading| heading.rank) }
 }
 
 /// The section for demands that the model left out. It is not the model's own one for demands: a demand here may have
@@ -83,7 +62,7 @@ pub(super) fn unverified_marks() -> [&'static str; 2] {
 
 /// The same in one language.
 pub(super) fn mark_of(language: Language) -> &'static str {
-    pick(language, "[unverified]", "[未核实]")
+    language.pick("[unverified]", "[未核实]")
 }
 
 /// Whether a summary is useless without the section, where the prompt asks for it: the goal and the next steps.

@@ -413,5 +413,5 @@ impl<'w, 's> SummaryWriter<'w, 's> {
 
 /// The first 2,000 bytes of a focus: longer text is not a question.
 fn short(focus: &str) -> &str {
-    &focus[..text::floor_boundary(focus, 2_000)]
+    &focus[..focus.floor_char_boundary(2_000)]
 }

@@ -3,11 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::session::{Position, units};
-use epitome_strategy::{
-    Content, Entry, EntryKey, EntryTokens, Message, Origin, Protection, Role, SummaryTask, UnitKind, View,
-    exact_strings,
-};
+use epitome_strategy::{Content, Message, Origin, Role, SummaryTask, UnitKind, View, exact_strings};
 
 use super::collector::Collector;
 use super::earlier;
@@ -23,35 +19,23 @@ const MOST_TYPED: usize = 40;
 
 /// Every line that a summary of `task` could have.
 pub(crate) fn lines(task: &SummaryTask<'_>) -> Vec<Line> {
-    let entries: Vec<Entry> = task
-        .messages
-        .iter()
-        .enumerate()
-        .map(|(index, message)| {
-            Entry::new(EntryKey::Log(index as u32), Position::log(index as u32), std::sync::Arc::clone(message))
-        })
-        .collect();
-    let units = units(&entries);
-    let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
-    let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
-    let protections = vec![Protection::Free; units.len()];
-    let view = View::new(&entries, &units, &tokens, &protections, task.counter, task.language);
-
-    let earlier = earlier::read(task.messages);
-    let mut collector = Collector {
-        lines: Lines::new(Focus::new(task.request.focus.as_deref()), earlier.lines.len()),
-        language: task.language,
-        count: entries.len().max(1) as f32,
-        is_conversation: view.facts().calls().is_empty(),
-        earlier,
-    };
-    // Lines of files and commands first: of two equal texts the first one stays.
-    work::collect(&view, &mut collector);
-    let has_tasks = tasks::collect(&view, &mut collector);
-    collector.speech(&view);
-    collector.carry_over(has_tasks);
-    collector.context(&view);
-    collector.lines.into_vec()
+    View::read_messages(task.messages, task.counter, task.language, |view| {
+        let earlier = earlier::read(task.messages);
+        let mut collector = Collector {
+            lines: Lines::new(Focus::new(task.request.focus.as_deref()), earlier.lines.len()),
+            language: task.language,
+            count: view.len().max(1) as f32,
+            is_conversation: view.facts().calls().is_empty(),
+            earlier,
+        };
+        // Lines of files and commands first: of two equal texts the first one stays.
+        work::collect(view, &mut collector);
+        let has_tasks = tasks::collect(view, &mut collector);
+        collector.speech(view);
+        collector.carry_over(has_tasks);
+        collector.context(view);
+        collector.lines.into_vec()
+    })
 }
 
 impl Collector {
@@ -131,7 +115,7 @@ impl Collector {
             {
                 self.lines.add(
                     SummarySection::Open,
-                    format!("{}{next}", self.pick("in progress: ", "进行中：")),
+                    format!("{}{next}", self.language.pick("in progress: ", "进行中：")),
                     4.5,
                     at,
                 );
@@ -193,7 +177,7 @@ impl Collector {
         let languages = languages::languages(view, paths.into_iter(), &self.earlier.languages);
         if !languages.is_empty() {
             let [english, chinese] = languages::PREFIXES;
-            let line = format!("{}{}", self.pick(english, chinese), languages.join(", "));
+            let line = format!("{}{}", self.language.pick(english, chinese), languages.join(", "));
             self.lines.add(SummarySection::Context, line, 1.0, last);
         }
         let identifiers = self.identifiers(view);
@@ -201,7 +185,7 @@ impl Collector {
             let names = identifiers.join(", ");
             self.lines.add(
                 SummarySection::Context,
-                format!("{}{names}", self.pick("often named: ", "常用标识：")),
+                format!("{}{names}", self.language.pick("often named: ", "常用标识：")),
                 2.0,
                 last,
             );

@@ -4,7 +4,6 @@ use epitome_strategy::Language;
 
 use super::earlier::EarlierContent;
 use super::lines::Lines;
-use super::wording::pick;
 
 /// The newest messages count most: what recency adds at most to a line's value.
 const RECENCY: f32 = 1.5;
@@ -24,10 +23,5 @@ impl Collector {
     /// The part of a line's value that the place of its message gives: 0 for the oldest, [`RECENCY`] for the newest.
     pub(crate) fn recency(&self, message: u32) -> f32 {
         RECENCY * (message as f32 + 1.0) / self.count
-    }
-
-    /// One of two wordings.
-    pub(crate) fn pick(&self, english: &'static str, chinese: &'static str) -> &'static str {
-        pick(self.language, english, chinese)
     }
 }

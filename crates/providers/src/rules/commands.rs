@@ -79,7 +79,7 @@ pub(crate) fn commands(runs: &[Run], collector: &mut Collector) {
             let solved = last_good.get(&run.key()).is_some_and(|good| *good > index);
             let key = run.key();
             let note = match solved {
-                true => collector.pick(" — a later run succeeded", " — 之后运行成功"),
+                true => collector.language.pick(" — a later run succeeded", " — 之后运行成功"),
                 false => "",
             };
             // A failure of something that only looks (no such file, no match) is seldom worth a line.
@@ -97,7 +97,7 @@ pub(crate) fn commands(runs: &[Run], collector: &mut Collector) {
 fn command_line(run: &Run, times: u32, collector: &mut Collector) {
     let times = if times > 1 { format!(" ×{times}") } else { String::new() };
     let ended = match (&run.outcome, run.failed) {
-        (_, true) => format!(": {}", collector.pick("failed", "失败")),
+        (_, true) => format!(": {}", collector.language.pick("failed", "失败")),
         (Some(outcome), false) => format!(": {outcome}"),
         (None, false) => String::new(),
     };

@@ -86,7 +86,7 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
     for file in changed {
         let mut done: Vec<String> = Vec::new();
         for ((english, chinese), times) in FILE_VERBS.into_iter().zip(file.times).filter(|(_, times)| *times > 0) {
-            let verb = collector.pick(english, chinese);
+            let verb = collector.language.pick(english, chinese);
             done.push(if times == 1 { verb.to_owned() } else { format!("{verb} {times}×") });
         }
         let details = if file.details.is_empty() { String::new() } else { format!(" ({})", file.details.join(", ")) };
@@ -98,7 +98,7 @@ fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
     for group in read.chunks(4) {
         let last = group.last().map_or(0, |file| file.last);
         let paths: Vec<&str> = group.iter().map(|file| file.path.as_str()).collect();
-        let text = format!("{}{}", collector.pick("read: ", "读取："), paths.join(", "));
+        let text = format!("{}{}", collector.language.pick("read: ", "读取："), paths.join(", "));
         collector.lines.add(SummarySection::Files, text, 3.5 + collector.recency(last), last);
     }
 }

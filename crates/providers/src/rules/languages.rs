@@ -10,47 +10,19 @@ pub(crate) const PREFIXES: [&str; 2] = ["code in: ", "代码语言："];
 /// The most languages of a line.
 const MOST: usize = 6;
 
-/// What a file's extension, or the word behind a fence, means. Names of whole files stand with their languages too.
-const LANGUAGES: &[(&str, &[&str])] = &[
-    ("Rust", &["rs", "rust"]),
-    ("Python", &["py", "pyi", "python", "python3"]),
-    ("TypeScript", &["ts", "tsx", "mts", "cts", "typescript"]),
-    ("JavaScript", &["js", "jsx", "mjs", "cjs", "javascript"]),
-    ("Go", &["go", "golang"]),
-    ("Java", &["java"]),
-    ("Kotlin", &["kt", "kts", "kotlin"]),
-    ("Swift", &["swift"]),
-    ("C", &["c", "h"]),
-    ("C++", &["cc", "cpp", "cxx", "hpp", "hxx", "hh", "c++"]),
-    ("C#", &["cs", "csharp"]),
-    ("Ruby", &["rb", "ruby", "rakefile", "gemfile"]),
-    ("PHP", &["php"]),
-    ("Scala", &["scala"]),
-    ("Elixir", &["ex", "exs", "elixir"]),
-    ("Haskell", &["hs", "haskell"]),
-    ("OCaml", &["ml", "mli", "ocaml"]),
-    ("Lua", &["lua"]),
-    ("Dart", &["dart"]),
-    ("R", &["r"]),
-    ("Julia", &["jl", "julia"]),
-    ("Zig", &["zig"]),
-    ("Perl", &["pl", "pm", "perl"]),
-    ("shell", &["sh", "bash", "zsh", "fish", "shell"]),
-    ("PowerShell", &["ps1", "powershell"]),
-    ("SQL", &["sql"]),
-    ("HTML", &["html", "htm"]),
-    ("CSS", &["css", "scss", "less"]),
-    ("Vue", &["vue"]),
-    ("Svelte", &["svelte"]),
-    ("Protocol Buffers", &["proto"]),
-    ("Terraform", &["tf", "hcl"]),
-    ("Dockerfile", &["dockerfile"]),
-    ("Makefile", &["makefile", "mk"]),
-];
+/// Returns the line of `languages.txt` that has a word: a language, and what means it.
+fn line_of(word: &str) -> Option<(&'static str, &'static str)> {
+    let mut lines = include_str!("languages.txt").lines().filter_map(|line| line.split_once(": "));
+    lines.find(|(_, words)| words.split(' ').any(|known| known == word))
+}
+
+/// Whether a file's name may end so: `im.save` is not a file.
+pub(crate) fn is_extension(word: &str) -> bool {
+    line_of(word).is_some()
+}
 
 fn language_of(word: &str) -> Option<&'static str> {
-    let word = word.to_ascii_lowercase();
-    LANGUAGES.iter().find(|(_, words)| words.contains(&word.as_str())).map(|(name, _)| *name)
+    line_of(&word.to_ascii_lowercase()).map(|(language, _)| language).filter(|language| *language != "-")
 }
 
 /// The language of a path, by its extension or its name.

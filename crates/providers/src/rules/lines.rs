@@ -19,19 +19,6 @@ pub(crate) enum SummarySection {
     Context,
 }
 
-impl SummarySection {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Requests,
-        Self::Instructions,
-        Self::Files,
-        Self::Actions,
-        Self::Findings,
-        Self::Errors,
-        Self::Open,
-        Self::Context,
-    ];
-}
-
 /// One line of a summary.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {

@@ -7,11 +7,11 @@ mod commands;
 mod earlier;
 mod files;
 mod fill;
-mod languages;
+pub(crate) mod languages;
 mod lines;
 pub(crate) mod speech;
 pub(crate) mod tasks;
-mod wording;
+pub(crate) mod wording;
 mod work;
 
 use epitome_strategy::text::counted;

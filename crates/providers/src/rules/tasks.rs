@@ -15,9 +15,11 @@ pub(crate) fn collect(view: &View<'_>, collector: &mut Collector) -> bool {
         let Some(text) = clip(&text, 200) else { continue };
         let (section, value, mark) = match status.as_str() {
             "completed" | "done" | "complete" => {
-                (SummarySection::Actions, 3.0, collector.pick("finished: ", "已完成："))
+                (SummarySection::Actions, 3.0, collector.language.pick("finished: ", "已完成："))
             }
-            "in_progress" | "active" => (SummarySection::Open, 7.5, collector.pick("in progress: ", "进行中：")),
+            "in_progress" | "active" => {
+                (SummarySection::Open, 7.5, collector.language.pick("in progress: ", "进行中："))
+            }
             "cancelled" | "canceled" | "skipped" => continue,
             _ => (SummarySection::Open, 6.5, ""),
         };

@@ -4,62 +4,58 @@ use epitome_strategy::Language;
 
 use super::lines::SummarySection;
 
-/// A section's heading.
-pub(crate) fn heading(section: SummarySection, language: Language) -> &'static str {
-    let (english, chinese) = match section {
-        SummarySection::Requests => ("User", "用户"),
-        SummarySection::Instructions => ("Standing instructions", "长期指示"),
-        SummarySection::Files => ("Files", "文件"),
-        SummarySection::Actions => ("Done", "已执行"),
-        SummarySection::Findings => ("Findings", "结论"),
-        SummarySection::Errors => ("Errors", "错误"),
-        SummarySection::Open => ("Open", "待办"),
-        SummarySection::Context => ("Context", "背景"),
-    };
-    pick(language, english, chinese)
+/// A heading of summaries, by the rules or by the prompts that ship.
+#[derive(Debug)]
+pub(crate) struct Heading {
+    /// In English and in Chinese.
+    names: [&'static str; 2],
+    /// The section of the rules that its lines go to.
+    section: SummarySection,
+    /// How much it matters in a model's summary: 0 most.
+    pub(crate) rank: usize,
 }
 
-/// Headings of a model's summaries that have other words, and the section that their lines go to.
-const OTHERS: &[(&str, SummarySection)] = &[
-    ("Goal", SummarySection::Requests),
-    ("目标", SummarySection::Requests),
-    ("Constraints", SummarySection::Instructions),
-    ("约束", SummarySection::Instructions),
-    ("State", SummarySection::Actions),
-    ("现状", SummarySection::Actions),
-    ("Decisions", SummarySection::Findings),
-    ("决定", SummarySection::Findings),
-    ("Failed", SummarySection::Errors),
-    ("失败", SummarySection::Errors),
-    ("Next step", SummarySection::Open),
-    ("下一步", SummarySection::Open),
-    ("Topic", SummarySection::Requests),
-    ("主题", SummarySection::Requests),
-    ("Actions", SummarySection::Actions),
-    ("操作", SummarySection::Actions),
-    ("Entities", SummarySection::Findings),
-    ("实体", SummarySection::Findings),
-    ("Exact strings", SummarySection::Findings),
-    ("原文字符串", SummarySection::Findings),
-    ("Task list at the end of this part", SummarySection::Open),
-    ("此部分结束时的任务清单", SummarySection::Open),
+/// The rules' own heading of each section, and behind these a model's.
+const HEADINGS: [Heading; 19] = [
+    Heading { names: ["User", "用户"], section: SummarySection::Requests, rank: 5 },
+    Heading { names: ["Standing instructions", "长期指示"], section: SummarySection::Instructions, rank: 1 },
+    Heading { names: ["Open", "待办"], section: SummarySection::Open, rank: 3 },
+    Heading { names: ["Findings", "结论"], section: SummarySection::Findings, rank: 5 },
+    Heading { names: ["Context", "背景"], section: SummarySection::Context, rank: 5 },
+    Heading { names: ["Done", "已执行"], section: SummarySection::Actions, rank: 7 },
+    Heading { names: ["Files", "文件"], section: SummarySection::Files, rank: 8 },
+    Heading { names: ["Errors", "错误"], section: SummarySection::Errors, rank: 9 },
+    Heading { names: ["Goal", "目标"], section: SummarySection::Requests, rank: 0 },
+    Heading { names: ["Topic", "主题"], section: SummarySection::Requests, rank: 0 },
+    Heading { names: ["Constraints", "约束"], section: SummarySection::Instructions, rank: 1 },
+    Heading { names: ["Next step", "下一步"], section: SummarySection::Open, rank: 2 },
+    Heading { names: ["State", "现状"], section: SummarySection::Actions, rank: 4 },
+    Heading { names: ["Entities", "实体"], section: SummarySection::Findings, rank: 5 },
+    Heading { names: ["Exact strings", "原文字符串"], section: SummarySection::Findings, rank: 5 },
+    Heading {
+        names: ["Task list at the end of this part", "此部分结束时的任务清单"],
+        section: SummarySection::Open,
+        rank: 5,
+    },
+    Heading { names: ["Decisions", "决定"], section: SummarySection::Findings, rank: 6 },
+    Heading { names: ["Actions", "操作"], section: SummarySection::Actions, rank: 7 },
+    Heading { names: ["Failed", "失败"], section: SummarySection::Errors, rank: 9 },
 ];
+
+/// A section's heading.
+pub(crate) fn heading(section: SummarySection, language: Language) -> &'static str {
+    let own = HEADINGS.iter().find(|heading| heading.section == section);
+    own.map_or("", |heading| language.pick(heading.names[0], heading.names[1]))
+}
+
+/// The heading of that name, in either language.
+pub(crate) fn heading_named(name: &str) -> Option<&'static Heading> {
+    HEADINGS.iter().find(|heading| heading.names.contains(&name))
+}
 
 /// The section of a heading that an earlier summary has, by rules or by a model, in either language.
 pub(crate) fn section_of(heading: &str) -> Option<SummarySection> {
-    let matches = |section: &SummarySection| {
-        [Language::English, Language::Chinese].iter().any(|language| self::heading(*section, *language) == heading)
-    };
-    let other = || OTHERS.iter().find(|(name, _)| *name == heading).map(|(_, section)| *section);
-    SummarySection::ALL.into_iter().find(matches).or_else(other)
-}
-
-/// One of two wordings.
-pub(crate) fn pick(language: Language, english: &'static str, chinese: &'static str) -> &'static str {
-    match language {
-        Language::English => english,
-        Language::Chinese => chinese,
-    }
+    heading_named(heading).map(|heading| heading.section)
 }
 
 /// The work on a file, as written and as read back: a verb for each kind.
@@ -77,10 +73,10 @@ impl Counts {
     /// The line that says so.
     pub(crate) fn line(self, language: Language) -> String {
         let Self { user, assistant, tool } = self;
-        match language {
-            Language::English => format!("Covers {user} user, {assistant} assistant and {tool} tool messages."),
-            Language::Chinese => format!("涵盖用户消息 {user} 条、助手消息 {assistant} 条、工具消息 {tool} 条。"),
-        }
+        language.pick(
+            format!("Covers {user} user, {assistant} assistant and {tool} tool messages."),
+            format!("涵盖用户消息 {user} 条、助手消息 {assistant} 条、工具消息 {tool} 条。"),
+        )
     }
 
     /// The counts that [`line`](Self::line) wrote, in either language.

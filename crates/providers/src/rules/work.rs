@@ -74,7 +74,7 @@ fn other_call(call: &Call<'_>, output: Option<&ToolOutput<'_>>, value: f32, coll
         clip(line?, 160)
     });
     let failed = if output.is_some_and(|output| output.is_error && !is_missing_result(output.text)) {
-        collector.pick(" failed", " 失败")
+        collector.language.pick(" failed", " 失败")
     } else {
         ""
     };

@@ -43,9 +43,9 @@ pub(crate) struct Proxy {
 impl Proxy {
     pub(crate) fn new(core: Arc<Core>) -> Result<Arc<Self>, String> {
         let (settings, mut runtime) = (&core.settings, Runtime::clone(&core.runtime));
-        let has_handles = runtime.handles;
+        let has_handles = runtime.base_engine.handles;
         // The model gets the tool that handles are for.
-        runtime.handles |= runtime.proxy_recall;
+        runtime.base_engine.handles |= runtime.proxy_recall;
         let of_items = settings.memory.session_bytes / OF_ITEMS;
         let of_exchanges = settings.memory.session_bytes / OF_EXCHANGES;
         let mut decider = Decider::new(runtime, core.engine.clone(), secret(), of_items);

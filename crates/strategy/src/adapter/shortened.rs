@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
+use crate::lists::LISTS;
 use crate::text;
 
 /// A piece that follows a gap has at least this many bytes, is a whole line, or ends the text: letter by letter almost
@@ -18,26 +20,7 @@ const LOOKED_AT: usize = 4_096;
 const LONGEST_MARK: usize = 200;
 
 /// Words that identify a short line or a text in brackets as a mark.
-const MARK_WORDS: &[&str] = &[
-    "elided",
-    "omitted",
-    "truncated",
-    "skipped",
-    "snip",
-    "removed",
-    "cleared",
-    "dropped",
-    "hidden",
-    "shortened",
-    "compacted",
-    "省略",
-    "截断",
-    "删除",
-    "清除",
-    "清理",
-    "隐藏",
-    "略去",
-];
+static MARK_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("marks"));
 
 /// Returns the byte ranges of `old` that `new` consists of, without the marks of `new`; the error is the byte of `new`
 /// that is neither part of `old` nor of a mark.
@@ -214,7 +197,7 @@ impl<'t> Search<'t> {
 
 /// Returns the first `length` bytes of a text, or a few less.
 fn part(text: &str, length: usize) -> &str {
-    &text[..text::floor_boundary(text, length.min(text.len()))]
+    &text[..text.floor_char_boundary(length.min(text.len()))]
 }
 
 /// Returns the line that starts at `start`, with its line feed.
@@ -226,7 +209,7 @@ fn line_at(text: &str, start: usize) -> &str {
 /// Returns how many bytes two texts have in common from their start, in whole characters.
 fn common_prefix(left: &str, right: &str) -> usize {
     let same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
-    text::floor_boundary(left, same)
+    left.floor_char_boundary(same)
 }
 
 /// Returns where in a line a mark begins that follows some text.

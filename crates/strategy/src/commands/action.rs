@@ -1,7 +1,15 @@
 //! The effect of a shell command, by its words.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use crate::lists::LISTS;
+
 /// What a command does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Nothing that tells of the work: `cd`, `echo`, a plan, a question.
     Nothing,
@@ -17,62 +25,14 @@ pub enum Action {
     Change,
 }
 
-/// First words of commands by what they do. Sources: the commands in the recorded sessions, POSIX utilities, and the
-/// text commands of agents that edit by commands of their own (`str_replace_editor view`, `edit`, `goto`).
-const WORDS: &[(Action, &str)] = &[
-    (Action::Nothing, "cd echo printf true sleep export set source whoami"),
-    (Action::Change, "apply_patch patch tee touch mv cp rm edit create insert append"),
-    (Action::Change, "str_replace set-content out-file new-item remove-item"),
-    (Action::Commit, "stash"),
-    (
-        Action::Run,
-        "cargo rustc go gcc g++ clang cc make cmake ninja pytest tox nox python python2 python3 ipython uv uvx pip pip3",
-    ),
-    (
-        Action::Run,
-        "poetry conda npm npx pnpm yarn bun bunx deno node tsc tsx jest vitest eslint prettier biome mvn gradle",
-    ),
-    (
-        Action::Run,
-        "gradlew java javac kotlinc ruby bundle rake rails rspec perl php composer phpunit dotnet swift xcodebuild",
-    ),
-    (
-        Action::Run,
-        "docker docker-compose podman kubectl terraform ruff black mypy flake8 pylint golangci-lint gofmt rustfmt",
-    ),
-    (
-        Action::Run,
-        "mise just task bazel ponyc zig elixir mix ghc cabal stack dart flutter submit run playwright cypress",
-    ),
-    (Action::Web, "curl wget http lynx w3m"),
-    (
-        Action::Look,
-        "ls cat head tail less more grep egrep fgrep rg ag ack find fd fdfind tree wc file stat du df pwd which",
-    ),
-    (
-        Action::Look,
-        "type whereis awk sed sort uniq cut diff cmp comm jq yq nl od xxd hexdump strings readlink realpath",
-    ),
-    (
-        Action::Look,
-        "basename dirname env printenv date uname ps top lsof history man view open goto scroll_up scroll_down",
-    ),
-    (
-        Action::Look,
-        "search_dir search_file find_file gh glab get-content get-childitem select-string dir findstr sqlite3",
-    ),
-    (Action::Look, "psql mysql select show desc describe explain pragma with bat exa eza column tac test"),
-];
+/// First words of commands by what they do.
+static WORDS: LazyLock<HashMap<&str, Action>> = LazyLock::new(|| LISTS.table("commands"));
 
 /// The effect of `git` by its sub-command; all others only look.
-const GIT: &[(Action, &str)] = &[
-    (Action::Commit, "add commit push merge rebase cherry-pick revert reset restore stash tag rm mv switch am clean"),
-    (Action::Change, "apply"),
-];
+static GIT: LazyLock<HashMap<&str, Action>> = LazyLock::new(|| LISTS.table("git"));
 
 /// Words that precede the command proper.
-const PREFIXES: &[&str] =
-    &["sudo", "time", "timeout", "nohup", "command", "exec", "env", "nice", "xargs", "then", "do", "else"];
+static PREFIXES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("prefixes"));
 
 /// Returns the strongest effect of a shell command; programs that are not known have none. Linear in the command.
 pub fn action(command: &str) -> Action {
@@ -144,7 +104,7 @@ fn of_part(part: &str) -> Option<Action> {
     match name.as_str() {
         "git" => {
             let sub_command = words.find(|word| !word.starts_with('-') && !word.contains('/')).unwrap_or("");
-            find(GIT, sub_command).or(Some(Action::Look))
+            GIT.get(sub_command).copied().or(Some(Action::Look))
         }
         "sed" | "perl" if words.any(|word| word.starts_with("-i") || word.starts_with("-pi")) => Some(Action::Change),
         // Of a forge's or a cluster's own programs most sub-commands only look.
@@ -159,7 +119,7 @@ fn of_part(part: &str) -> Option<Action> {
             Some(Action::Nothing)
         }
         // A script of the project, named by its path.
-        name => find(WORDS, name).or(first.contains('/').then_some(Action::Run)),
+        name => WORDS.get(name).copied().or(first.contains('/').then_some(Action::Run)),
     }
 }
 
@@ -184,8 +144,4 @@ fn redirects(part: &str) -> bool {
 fn is_scratch(path: &str) -> bool {
     let path = path.trim_start_matches('"');
     ["/dev/", "/tmp/", "$TMP", "${TMP"].iter().any(|start| path.starts_with(start)) || path.contains("/Temp/")
-}
-
-fn find(table: &[(Action, &str)], name: &str) -> Option<Action> {
-    table.iter().find(|(_, names)| names.split(' ').any(|known| known == name)).map(|(action, _)| *action)
 }

@@ -1,41 +1,20 @@
 //! The commands that build, test or check a project.
 
+use std::sync::LazyLock;
+
+use crate::lists::LISTS;
+
 /// Programs that do so by themselves. Source: the programs' own manuals.
-const CHECKERS: &[&str] = &[
-    "pytest",
-    "unittest",
-    "tox",
-    "nox",
-    "ctest",
-    "jest",
-    "vitest",
-    "mocha",
-    "rspec",
-    "phpunit",
-    "playwright",
-    "tsc",
-    "eslint",
-    "ruff",
-    "mypy",
-    "pyright",
-    "golangci-lint",
-    "make",
-    "ninja",
-];
+static CHECKERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("checkers"));
 
 /// Programs that run what a project names. Source: as above.
-const RUNNERS: &[&str] = &[
-    "cargo", "go", "npm", "pnpm", "yarn", "bun", "deno", "just", "mise", "task", "mvn", "gradle", "gradlew", "dotnet",
-    "swift", "zig", "rake", "mix", "cmake", "nx", "turbo", "composer", "bazel",
-];
+static RUNNERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("runners"));
 
 /// The names that these programs, and the projects, give to building, testing and checking.
-const TASKS: &[&str] =
-    &["test", "tests", "build", "check", "lint", "clippy", "vet", "typecheck", "verify", "compile", "ci"];
+static TASKS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("tasks"));
 
 /// Words in front of the program or the task.
-const WRAPPERS: &[&str] =
-    &["npx", "bunx", "uvx", "uv", "poetry", "python", "python3", "run", "exec", "time", "sudo", "bundle", "-m", "--"];
+static WRAPPERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("wrappers"));
 
 /// Whether a simple command builds, tests or checks the project. Linear.
 pub fn is_check(command: &str) -> bool {

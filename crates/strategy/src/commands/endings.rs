@@ -1,97 +1,21 @@
 //! What a line, or an answer in JSON, says of how something ended.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use super::results::is_commit;
+use crate::lists::LISTS;
 
 /// What programs, shells and services print of a failure, in lower case. What ends in a space opens the line; the rest may
 /// stand anywhere, as words of its own. Source: git, npm, apt, Go, Rust, gcc, curl, PostgreSQL, the messages of POSIX's error
 /// numbers and signals, shells, and HTTP's names of status codes.
-const FAILURES: &[&str] = &[
-    "error:",
-    "error[",
-    "error ",
-    "fatal:",
-    "fatal error",
-    "npm err!",
-    "e: ",
-    "panicked",
-    "panic:",
-    "exception:",
-    "uncaught ",
-    "unhandled ",
-    "curl: ",
-    "rejected:",
-    "denied:",
-    "invalid ",
-    "cannot ",
-    "could not ",
-    "couldn't ",
-    "unable to ",
-    "no such ",
-    "unauthorized",
-    "forbidden",
-    "enoent",
-    "eacces",
-    "command not found",
-    "is not recognized as",
-    "no such file or directory",
-    "does not exist",
-    "permission denied",
-    "access denied",
-    "operation not permitted",
-    "connection refused",
-    "connection reset by peer",
-    "name or service not known",
-    "no space left on device",
-    "read-only file system",
-    "out of memory",
-    "segmentation fault",
-    "core dumped",
-    "timed out",
-    "deadlock detected",
-    "invalid api key",
-    "rate limit exceeded",
-    "internal server error",
-    "bad gateway",
-    "service unavailable",
-    "gateway timeout",
-    "too many requests",
-    "错误：",
-    "错误:",
-    "失败",
-    "异常：",
-    "异常:",
-    "无法",
-    "找不到",
-    "不存在",
-    "权限不足",
-    "拒绝",
-    "超时",
-    "未找到",
-];
+static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("failures"));
 
 /// Words of tools that succeeded, in lower case; in Chinese, which has no borders of words, parts of a line.
-const SUCCESS: &[&str] = &[
-    "passed",
-    "pass",
-    "ok",
-    "success",
-    "successful",
-    "successfully",
-    "succeeded",
-    "finished",
-    "completed",
-    "built",
-    "created",
-    "updated",
-    "done",
-    "通过",
-    "成功",
-    "完成",
-];
+static SUCCESS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("success"));
 /// Words that turn one of them around.
-const NEGATIONS: &[&str] = &["not", "no", "0", "never", "without", "cannot", "t", "un", "until", "if", "when"];
+static NEGATIONS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("negations"));
 
 /// Bytes of the longest line that is read for what it says of the ending: a longer one is content.
 const LONGEST: usize = 300;
@@ -104,10 +28,10 @@ pub fn is_failure(line: &str) -> bool {
         return false;
     }
     let lower = line.to_ascii_lowercase();
-    let is_said = |text: &&&str| if text.ends_with(' ') { lower.starts_with(**text) } else { has_words(&lower, text) };
+    let is_said = |text: &&str| if text.ends_with(' ') { lower.starts_with(*text) } else { has_words(&lower, text) };
     // All that a shell says of a command that a signal ended.
     matches!(lower.trim_end_matches('.'), "killed" | "aborted" | "terminated" | "timeout" | "not found")
-        || FAILURES.iter().any(|text| is_said(&text))
+        || FAILURES.iter().any(is_said)
         || counts_failures(&lower)
         || names_status(&lower).is_some_and(|status| status >= 400)
         || names_exception(line)

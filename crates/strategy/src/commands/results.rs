@@ -15,6 +15,13 @@ pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
     found.map(|(_, line)| *line).collect()
 }
 
+/// Whether a line is git's total of a diff: `3 files changed, 10 insertions(+)`, or the same in Chinese. Linear in the line.
+pub fn is_diff_total(line: &str) -> bool {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
+    rest.len() < line.len() && [" file changed", " files changed", " 个文件被"].iter().any(|it| rest.starts_with(it))
+}
+
 /// Whether a line is git's report of a commit: `[main 1a2b3c4] Fix the parser`.
 pub(super) fn is_commit(line: &str) -> bool {
     let Some((head, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else { return false };
@@ -37,6 +44,16 @@ fn is_merge_request(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn totals_of_diffs() {
+        let check = |line: &str, expect: bool| assert_eq!(is_diff_total(line), expect, "{line}");
+        check(" 3 files changed, 10 insertions(+), 2 deletions(-)", true);
+        check(" 1 file changed, 1 insertion(+)", true);
+        check(" 3 个文件被修改，插入 10 行(+)", true);
+        check("no files changed", false);
+        check("3 files were read", false);
+    }
 
     #[test]
     fn what_lasts_is_found() {

@@ -1,8 +1,11 @@
 //! The script of a shell call.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::facts::Call;
+use crate::lists::LISTS;
 
 /// Returns the script that a call runs, unchanged.
 pub fn script_of(call: &Call<'_>) -> Option<String> {
@@ -30,8 +33,7 @@ pub fn script_in(arguments: &Value) -> Option<String> {
 }
 
 /// Parts of a command that are not informative: redirections of its output, and fallbacks for its failure.
-const NOISE: &[&str] =
-    &[" 2>&1", " 2>/dev/null", " | head", " | tail", " || true", " || echo", " && echo", "; echo", " > /dev/null"];
+static NOISE: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("plumbing"));
 
 /// Returns the first command of a script on one line: without comments, a change of folder in front of it and plumbing
 /// behind it, with the first line of a text for it (the subject of a commit's message).
@@ -58,22 +60,7 @@ pub fn first_command(command: &str) -> Option<String> {
 }
 
 /// Programs that print what they find. Those of the first line report with the exit code 1 that they found nothing.
-const SEARCHING: &[&str] = &[
-    "grep",
-    "egrep",
-    "fgrep",
-    "zgrep",
-    "rg",
-    "ag",
-    "ack",
-    "pgrep",
-    "which",
-    "findstr",
-    "select-string",
-    "find",
-    "fd",
-    "locate",
-];
+static SEARCHING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("searching"));
 
 /// Whether the last command of a script prints what it finds, and nothing else: its silence says that nothing was found.
 pub fn is_search(script: &str) -> bool {

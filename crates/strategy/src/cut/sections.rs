@@ -77,7 +77,7 @@ fn bytes_of(shown: &str, part: Tokens, tokens: Tokens) -> usize {
 /// Returns how much of a section stays when about `most` bytes may: whole lines, where these are most of it, else whole
 /// words.
 fn beginning(section: &str, most: usize) -> usize {
-    let end = text::floor_boundary(section, most);
+    let end = section.floor_char_boundary(most);
     let line = section[..end].rfind('\n').map(|at| at + 1);
     let word = section[..end].rfind(char::is_whitespace);
     let near = |at: &usize| at * 2 >= end && *at > 0;

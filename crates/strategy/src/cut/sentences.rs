@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::services::Tokens;
-use crate::text::{ceil_boundary, ends_sentence, floor_boundary, sentence_end};
+use crate::text::{ends_sentence, sentence_end};
 use crate::view::View;
 
 /// Returns the ranges to keep of a text of `tokens` tokens so that it takes at most `budget` with its mark: whole
@@ -21,7 +21,7 @@ pub fn whole_sentences(
     // Tokens are not spread evenly: a result that does not fit is tried again a tenth shorter.
     for _ in 0..24 {
         let tail_bytes = (bytes * tail_share) as usize;
-        let head = sentence_end(text, floor_boundary(text, bytes as usize - tail_bytes));
+        let head = sentence_end(text, text.floor_char_boundary(bytes as usize - tail_bytes));
         let tail = if tail_bytes == 0 { text.len() } else { sentence_start(text, text.len() - tail_bytes).max(head) };
         if head == 0 {
             return Vec::new();
@@ -38,7 +38,7 @@ pub fn whole_sentences(
 /// Returns the first place at or after `from` at which a sentence or a line starts. Where the first half of the rest
 /// has none, it returns the first start of a word there, else the text's end.
 fn sentence_start(text: &str, from: usize) -> usize {
-    let from = ceil_boundary(text, from);
+    let from = text.ceil_char_boundary(from);
     let rest = &text[from..];
     let (mut space, mut closed) = (None, false);
     let mut before = text[..from].chars().next_back().unwrap_or('\n');

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use aho_corasick::AhoCorasick;
 
 use super::{fit, from_both_ends, pieces};
+use crate::lists::LISTS;
 use crate::services::Tokens;
 use crate::text::{self, counted};
 use crate::view::View;
@@ -62,7 +63,7 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
     let worth = |index: usize| 2 * scores[index].0.min(4) + 3 * usize::from(errors > 0 && scores[index].1);
     let mut picked: Vec<usize> = (0..pieces.len()).filter(|index| worth(*index) > 0).collect();
     picked.sort_by_key(|index| std::cmp::Reverse(worth(*index))); // stable: earlier lines first
-    let sample = &text[..text::floor_boundary(text, 2000)];
+    let sample = &text[..text.floor_char_boundary(2000)];
     let bytes_per_token = sample.len() as f64 / f64::from(view.count(sample).max(1));
     let room = (f64::from(budget) * PICKED_SHARE * bytes_per_token) as usize;
     let mut used = 0;
@@ -81,48 +82,12 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
 }
 
 /// Words that make a line of tool output worth keeping, in lower case.
-const ERROR_WORDS: &[&str] = &[
-    "error",
-    "fail",
-    "panic",
-    "exception",
-    "traceback",
-    "fatal",
-    "denied",
-    "not found",
-    "no such",
-    "cannot",
-    "can't",
-    "undefined",
-    "unresolved",
-    "assert",
-    "expected",
-    "mismatch",
-    "refused",
-    "timed out",
-    "timeout",
-    "segfault",
-    "killed",
-    "abort",
-    "invalid",
-    "missing",
-    "unexpected",
-    "错误",
-    "失败",
-    "异常",
-    "拒绝",
-    "超时",
-    "无法",
-    "找不到",
-    "不存在",
-    "崩溃",
-];
+static ERROR_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("error words"));
 
 /// Phrases that report the absence of errors.
-const NO_ERROR: &[&str] =
-    &["0 errors", "0 failed", "0 failures", "no errors", "no error", "without error", "0 个错误", "没有错误"];
+static NO_ERROR: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("no error"));
 
-static ERRORS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(ERROR_WORDS));
+static ERRORS: LazyLock<AhoCorasick> = LazyLock::new(|| any_of(&ERROR_WORDS));
 
 /// Whether a line of tool output reports an error, in English or Chinese. Linear in the line.
 pub fn is_error_line(line: &str) -> bool {
@@ -144,16 +109,7 @@ fn any_of(words: &[&str]) -> AhoCorasick {
 }
 
 /// Words of English that say nothing of a subject, in alphabetical order.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being",
-    "between", "both", "but", "by", "can", "could", "did", "do", "does", "done", "down", "during", "each", "exactly",
-    "for", "from", "had", "has", "have", "he", "her", "here", "his", "how", "i", "if", "in", "into", "is", "it", "its",
-    "just", "let", "may", "me", "might", "more", "most", "must", "my", "no", "not", "now", "of", "on", "only", "or",
-    "other", "our", "out", "over", "own", "please", "s", "same", "she", "should", "so", "some", "such", "t", "than",
-    "that", "the", "their", "them", "then", "there", "these", "they", "this", "those", "through", "to", "under", "up",
-    "us", "use", "used", "using", "very", "was", "we", "were", "what", "when", "where", "which", "who", "whom",
-    "whose", "why", "will", "with", "would", "you", "your",
-];
+static STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("stop words"));
 
 /// Whether a word (in lower case) says nothing of the subject of an English text.
 pub fn is_stop_word(word: &str) -> bool {

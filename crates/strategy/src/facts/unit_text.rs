@@ -2,8 +2,6 @@
 
 use epitome_session::{Content, Entry, Origin};
 
-use crate::text::{ceil_boundary, floor_boundary};
-
 /// Bytes of the messages' texts: their beginning and their end.
 const SAID: (usize, usize) = (900, 300);
 /// Bytes of a call's arguments.
@@ -42,9 +40,9 @@ fn push(into: &mut String, said: &str, (head, tail): (usize, usize)) {
     if said.len() <= head + tail {
         into.push_str(said);
     } else {
-        into.push_str(&said[..floor_boundary(said, head)]);
+        into.push_str(&said[..said.floor_char_boundary(head)]);
         into.push(' ');
-        into.push_str(&said[ceil_boundary(said, said.len() - tail)..]);
+        into.push_str(&said[said.ceil_char_boundary(said.len() - tail)..]);
     }
     into.push('\n');
 }

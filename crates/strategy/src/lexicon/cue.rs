@@ -4,54 +4,37 @@ use std::ops::Range;
 
 use thiserror::Error;
 
-/// What a word or a phrase indicates about its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Cue {
-    /// Something is called important.
-    Important,
-    /// Something is to be remembered.
-    Remember,
-    /// A standing instruction: must, never, always.
-    Instruction,
-    /// A person's preference or wish.
-    Preference,
-    /// Something was decided or concluded.
-    Decision,
-    /// A task starts.
-    TaskStart,
-    /// A task, or a part of it, is done.
-    Completion,
-    /// Something failed.
-    Error,
-    /// Something was repaired.
-    Fix,
-    /// A question that needs an answer.
-    Question,
-    /// The subject changes.
-    TopicShift,
-    /// People who write code talk.
-    Code,
-    /// People who investigate something talk.
-    Analysis,
-    /// Small talk and courtesy.
-    Conversation,
-}
-
 crate::named! {
-    Cue {
+    /// What a word or a phrase indicates about its text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Cue {
+        /// Something is called important.
         Important = "important",
+        /// Something is to be remembered.
         Remember = "remember",
+        /// A standing instruction: must, never, always.
         Instruction = "instruction",
+        /// A person's preference or wish.
         Preference = "preference",
+        /// Something was decided or concluded.
         Decision = "decision",
+        /// A task starts.
         TaskStart = "task-start",
+        /// A task, or a part of it, is done.
         Completion = "completion",
+        /// Something failed.
         Error = "error",
+        /// Something was repaired.
         Fix = "fix",
+        /// A question that needs an answer.
         Question = "question",
+        /// The subject changes.
         TopicShift = "topic-shift",
+        /// People who write code talk.
         Code = "code",
+        /// People who investigate something talk.
         Analysis = "analysis",
+        /// Small talk and courtesy.
         Conversation = "conversation",
     }
 }

@@ -4,11 +4,13 @@
 //! file decides which sentences belong together.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::binding::binding;
 use super::questions::is_question;
 use super::sentences::sentences;
 use crate::lexicon::{Cue, Cues, Lexicon};
+use crate::lists::LISTS;
 
 /// The probability from which on a sentence counts as binding: one taken in error costs a line, one missed breaks a
 /// promise.
@@ -18,13 +20,10 @@ const BINDS: f32 = 0.4;
 const LONGEST: usize = 1_000;
 
 /// Words that refer to an earlier sentence.
-const REFERRING: &[&str] = &["it", "this", "that", "them", "those", "these", "its", "their", "there", "one", "both"];
-const REFERRING_CHINESE: &[&str] = &["该", "这", "那", "它", "其", "此"];
+static REFERRING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("referring"));
 
 /// Words that continue the sentence before.
-const GOING_ON: &[&str] =
-    &["but", "except", "otherwise", "same", "instead", "however", "only then", "unless", "until then"];
-const GOING_ON_CHINESE: &[&str] = &["但", "不过", "除了", "否则", "同样", "然后", "并且", "而且"];
+static GOING_ON: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("going on"));
 
 /// The most words of a command that says nothing without the sentence before it: "Never.", "Always ask first."
 const SHORT: usize = 4;
@@ -110,8 +109,9 @@ fn is_short_command(words: &str) -> bool {
 pub fn refers_back(words: &str) -> bool {
     if !words.is_ascii() && words.contains(crate::text::is_cjk) {
         let near = &words[..words.floor_char_boundary(24)];
-        return REFERRING_CHINESE.iter().any(|word| near.contains(word))
-            || GOING_ON_CHINESE.iter().any(|word| words.starts_with(word));
+        let is_chinese = |word: &&&str| !word.is_ascii();
+        return REFERRING.iter().filter(is_chinese).any(|word| near.contains(word))
+            || GOING_ON.iter().filter(is_chinese).any(|word| words.starts_with(word));
     }
     let lower = words.to_lowercase();
     if GOING_ON.iter().any(|word| lower.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric)))

@@ -1,24 +1,21 @@
 //! Recognises questions.
 
-use super::sentences;
+use std::sync::LazyLock;
 
-/// Words of a Chinese question.
-const ASKING_CHINESE: &[&str] = &["吗", "呢", "么", "为什么", "怎么", "是不是", "有没有", "能不能", "会不会", "要不要"];
+use super::sentences;
+use crate::lists::LISTS;
+
+/// Words of a Chinese question, anywhere in it.
+static ASKING_WITHIN: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("asking within"));
 
 /// Whether a sentence asks, in English or Chinese.
 pub(super) fn is_question(words: &str) -> bool {
     let words = words.trim_end_matches(['"', '”', '」', ')', ' ']);
-    words.ends_with(['?', '？'])
-        || ASKING_CHINESE[..3].iter().any(|mark| words.ends_with(mark))
-        || ASKING_CHINESE[3..].iter().any(|mark| words.contains(mark))
+    words.ends_with(['?', '？', '吗', '呢', '么']) || ASKING_WITHIN.iter().any(|word| words.contains(word))
 }
 
 /// Words that open a question which has no mark.
-const ASKING: &[&str] = &[
-    "who", "whose", "what", "what's", "whats", "when", "where", "which", "how", "why", "did", "do", "does", "is",
-    "are", "was", "were", "can", "could", "would", "will", "should", "tell", "remind", "recall", "show", "list",
-    "explain",
-];
+static ASKING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("asking"));
 
 /// Whether a text asks something: one of its sentences ends with a question mark, or starts with a word that asks, in
 /// English or Chinese. Linear.

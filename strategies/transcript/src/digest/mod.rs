@@ -140,20 +140,15 @@ impl std::ops::AddAssign for LeftOutCalls {
 
 /// What the line that explains the form begins with: the signs behind it differ between versions.
 fn legend_start(language: Language) -> &'static str {
-    match language {
-        Language::English => "Earlier steps, shortened. ",
-        Language::Chinese => "此前的步骤，已缩短。",
-    }
+    language.pick("Earlier steps, shortened. ", "此前的步骤，已缩短。")
 }
 
 /// Returns the line that explains the form; only the first transcript of a view has it.
 pub(crate) fn legend(language: Language) -> String {
-    let signs = match language {
-        Language::English => {
-            "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out."
-        }
-        Language::Chinese => "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略。",
-    };
+    let signs = language.pick(
+        "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out.",
+        "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略。",
+    );
     format!("{}{signs}", legend_start(language))
 }
 

@@ -25,8 +25,7 @@ pub struct ProbedCase {
 impl ProbedCase {
     /// Reads the folder of a session; `None` where the plan's filter leaves it out. Linear.
     pub fn read(file: &File, plan: &Plan) -> Result<Option<Self>, EvalError> {
-        let bytes = epitome_shelf::read_plain(&file.path)
-            .map_err(|error| EvalError::Read { file: file.path.display().to_string(), error })?;
+        let bytes = file.read()?;
         let folder = ProbeFolder::beside(&file.path)?;
         let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
         let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };

@@ -12,6 +12,7 @@ use epitome::{Config, Registry};
 
 use crate::EvalError;
 use crate::cases::case::Case;
+use crate::cases::text::distinct;
 use crate::run::baselines::Baseline;
 use engine::EngineMethod;
 use spec::{bare, fixed_chain, named_chain, of_config, with_settings};
@@ -123,12 +124,7 @@ impl Method {
 /// Returns the methods that `specs` name, and the free baselines behind them where they are not named: they are part of
 /// every comparison.
 pub fn methods(specs: &[String], registry: &Registry) -> Result<Vec<Arc<Method>>, EvalError> {
-    let mut all: Vec<String> = Vec::new();
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
-    for spec in specs.iter().map(|spec| spec.trim().to_owned()).chain(baselines) {
-        if !spec.is_empty() && !all.contains(&spec) {
-            all.push(spec);
-        }
-    }
-    all.iter().map(|spec| Method::parse(spec, registry).map(Arc::new)).collect()
+    let named = specs.iter().map(|spec| spec.trim().to_owned()).filter(|spec| !spec.is_empty());
+    distinct(named.chain(baselines)).iter().map(|spec| Method::parse(spec, registry).map(Arc::new)).collect()
 }

@@ -12,19 +12,13 @@ use crate::EvalError;
 const METHODS: [&str; 3] = ["default", "tournament", "adaptive"];
 
 pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalError> {
-    if spec == "default" {
-        return of_config(&Config::default(), registry);
-    }
-    if spec == "tournament" || spec == "adaptive" {
-        let MethodKind::Engine(mut method) = of_config(&Config::default(), registry)? else {
-            return Err(EvalError::Method(spec.to_owned()));
-        };
-        method.mode = if spec == "adaptive" { Mode::Adaptive } else { Mode::Tournament };
-        return Ok(MethodKind::Engine(method));
-    }
-    match spec.parse() {
-        Ok(preset) => of_config(&Config::with_preset(preset), registry),
-        Err(_) => named_chain(&[spec], registry).map_err(|error| match nearest(spec, METHODS) {
+    match (spec, spec.parse()) {
+        ("default", _) => of_config(&Config::default(), registry),
+        ("tournament" | "adaptive", _) => {
+            of_config(&with_settings(&format!("select.mode={spec}"), registry)?, registry)
+        }
+        (_, Ok(preset)) => of_config(&Config::with_preset(preset), registry),
+        (_, Err(_)) => named_chain(&[spec], registry).map_err(|error| match nearest(spec, METHODS) {
             Some(near) => EvalError::Method(format!("there is no method `{spec}`; did you mean `{near}`?")),
             None => error,
         }),

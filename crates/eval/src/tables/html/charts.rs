@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::escape_html;
 use crate::cases::case::CaseId;
+use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::row::Row;
 use crate::figures::summary::Summary;
@@ -114,12 +115,10 @@ pub(super) fn retention(summaries: &[Summary], methods: &[&str], metric: Metric,
 
 /// One method against another, a point for each case at each budget.
 pub(super) fn scatter(rows: &[Row], ours: &str, theirs: &str, metric: Metric) -> String {
-    let mut budgets: Vec<&str> = Vec::new();
+    let of_both: Vec<&Row> = rows.iter().filter(|row| row.method == ours || row.method == theirs).collect();
+    let budgets = distinct(of_both.iter().map(|row| row.budget.as_str()));
     let mut pairs: BTreeMap<(&CaseId, &str), [Option<f64>; 2]> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.method == ours || row.method == theirs) {
-        if !budgets.contains(&row.budget.as_str()) {
-            budgets.push(&row.budget);
-        }
+    for row in of_both {
         pairs.entry((&row.case, &row.budget)).or_default()[usize::from(row.method == theirs)] =
             metric.count(row).share();
     }
@@ -150,12 +149,7 @@ fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summa
     const LEFT: f64 = 200.0;
     const WHOLE: f64 = 880.0;
     const ROW: f64 = 18.0;
-    let mut budgets: Vec<&str> = Vec::new();
-    for summary in summaries {
-        if !budgets.contains(&summary.budget.as_str()) {
-            budgets.push(&summary.budget);
-        }
-    }
+    let budgets = distinct(summaries.iter().map(|summary| summary.budget.as_str()));
     let column = (WHOLE - LEFT) / budgets.len().max(1) as f64;
     // The label behind a bar takes the rest.
     let longest = (column - 95.0).max(20.0);

@@ -3,28 +3,28 @@
 
 mod charts;
 mod tables;
-mod words;
+mod terms;
 
 use std::fmt::Write as _;
 
+use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
 use crate::run::outcome::Run;
 use crate::tables::groups::{Group, Grouping, groups};
-use words::{AVERAGES, DIFFERENCE, OTHERS, Term, term};
+use terms::{Term, term, terms};
+
+/// Ids of figures that no column has.
+const AVERAGES: &str = "averages";
+const DIFFERENCE: &str = "difference";
 
 /// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
 /// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
 pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let all = Group::new("all", &run.rows, pairs, seed);
-    let mut methods: Vec<&str> = Vec::new();
-    for summary in &all.summaries {
-        if !methods.contains(&summary.method.as_str()) {
-            methods.push(&summary.method);
-        }
-    }
+    let methods = distinct(all.summaries.iter().map(|summary| summary.method.as_str()));
     let main = main_metric(&all.summaries);
-    let figure = term(main);
+    let figure = term(main.as_str());
     let legend = charts::legend(&methods);
     let mut page = format!(
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>\
@@ -38,11 +38,12 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
          definition; marks and bars say their figures when the pointer rests on them.</p>",
         run.cases, run.sessions
     );
-    heading(&mut page, &format!("{} against tokens kept", button(figure, figure.name)));
-    let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, figure.name));
+    heading(&mut page, &format!("{} against tokens kept", button(figure, &figure.name)));
+    let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, &figure.name));
     heading(&mut page, "Figures");
-    let _ = write!(page, "<p class='faint'>{}</p>{}", button(AVERAGES, AVERAGES.name), tables::figures(&all));
-    heading(&mut page, &format!("{} by kind of task", button(figure, figure.name)));
+    let averages = term(AVERAGES);
+    let _ = write!(page, "<p class='faint'>{}</p>{}", button(averages, &averages.name), tables::figures(&all));
+    heading(&mut page, &format!("{} by kind of task", button(figure, &figure.name)));
     let _ = write!(page, "<p class='faint'>Lines over the bars are 95 % intervals over sessions.</p>");
     for group in groups(&run.rows, Grouping::Kind, pairs, seed) {
         by_kind(&mut page, &group, &methods, main);
@@ -52,11 +53,12 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
         let _ = write!(
             page,
             "<p class='faint'>{}. Above the broken line {} keeps more.</p>{}",
-            button(figure, figure.name),
+            button(figure, &figure.name),
             escape_html(ours),
             charts::scatter(&run.rows, ours, theirs, main)
         );
-        heading(&mut page, &format!("{}s", button(DIFFERENCE, DIFFERENCE.name)));
+        let difference = term(DIFFERENCE);
+        heading(&mut page, &format!("{}s", button(difference, &difference.name)));
         page.push_str(&tables::differences(&all));
     }
     definitions(&mut page);
@@ -80,30 +82,29 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
 
 /// Returns every definition in a list, for reading and for paper, and once more for the buttons that open it.
 fn definitions(page: &mut String) {
-    let terms: Vec<Term> = Metric::ALL.into_iter().map(term).chain(OTHERS).collect();
     heading(page, "What each figure means");
     page.push_str("<dl>");
-    for term in &terms {
-        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(*term), escape_html(term.definition));
+    for term in terms() {
+        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(term), escape_html(&term.definition));
     }
     page.push_str("</dl>");
-    for term in &terms {
-        let (id, name) = (term.id, named(*term));
+    for term in terms() {
+        let (id, name) = (&term.id, named(term));
         let _ = write!(
             page,
             "<div popover id='d-{id}'><strong>{name}</strong><p>{}</p></div>",
-            escape_html(term.definition)
+            escape_html(&term.definition)
         );
     }
 }
 
 /// Returns a term's name, with the one in tables where that is another.
-fn named(term: Term) -> String {
+fn named(term: &Term) -> String {
     let short = term.short.to_lowercase();
     if term.name.to_lowercase().starts_with(&short) || term.name.to_lowercase().contains(&short) {
-        escape_html(term.name)
+        escape_html(&term.name)
     } else {
-        format!("{} <small>({})</small>", escape_html(term.name), escape_html(term.short))
+        format!("{} <small>({})</small>", escape_html(&term.name), escape_html(&term.short))
     }
 }
 
@@ -119,7 +120,7 @@ fn heading(page: &mut String, title: &str) {
 }
 
 /// Returns a word that opens the definition of a term.
-fn button(term: Term, word: &str) -> String {
+fn button(term: &Term, word: &str) -> String {
     format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escape_html(word))
 }
 

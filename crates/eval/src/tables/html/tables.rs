@@ -2,12 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::words::{CACHE_LOSS, FAILED, INVALID, KEPT, OVER, SYSTEM, TIME, Term, UNCHANGED, USABLE, term};
+use super::terms::term;
 use super::{button, escape_html};
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
 use crate::tables::groups::Group;
 use crate::tables::sheet::{Sheet, Verdict, figure, measured_metrics};
+
+/// The ids of the columns behind the metrics.
+pub(super) const COLUMNS: [&str; 9] =
+    ["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "cache-loss", "ms"];
 
 /// A table of figures for each budget of a group.
 pub(super) fn figures(group: &Group) -> String {
@@ -18,9 +22,8 @@ pub(super) fn figures(group: &Group) -> String {
 
 fn at_budget(rows: &[Summary], metrics: &[Metric]) -> String {
     let Some(first) = rows.first() else { return String::new() };
-    let mut terms: Vec<Term> = metrics.iter().copied().map(term).collect();
-    terms.extend([KEPT, USABLE, OVER, INVALID, SYSTEM, FAILED, UNCHANGED, CACHE_LOSS, TIME]);
-    let headings: String = terms.iter().map(|term| format!("<th>{}</th>", button(*term, term.short))).collect();
+    let columns = metrics.iter().map(|metric| metric.as_str()).chain(COLUMNS).map(term);
+    let headings: String = columns.map(|term| format!("<th>{}</th>", button(term, &term.short))).collect();
     let mut out = format!(
         "<div class='scroll'><table><caption>budget {}</caption><thead><tr><th class='left'>method</th>{headings}</tr>\
          </thead><tbody>",
@@ -71,7 +74,7 @@ fn table(sheet: &Sheet) -> String {
     out.push_str("<div class='scroll'><table><thead><tr>");
     for (column, heading) in sheet.headings.iter().enumerate() {
         let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
-        let said = metric.map_or_else(|| escape_html(heading), |metric| button(term(*metric), heading));
+        let said = metric.map_or_else(|| escape_html(heading), |metric| button(term(metric.as_str()), heading));
         let class = if column < 2 { " class='left'" } else { "" };
         let _ = write!(out, "<th{class}>{said}</th>");
     }

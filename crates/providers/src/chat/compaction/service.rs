@@ -25,39 +25,6 @@ impl HttpCompaction {
         Self { chat, offer: CompactionOffer::default() }
     }
 
-    async fn ask(&self, request: &CompactionRequest) -> Result<ChatAnswer, ChatError> {
-        let most = self.window().saturating_sub(answer_tokens(request.max_tokens));
-        if request.tokens > most {
-            let message = format!(
-                "the conversation of {} tokens is too long for the compaction of `{}`, whose window is {}",
-                request.tokens,
-                self.name(),
-                self.window()
-            );
-            return Err(ChatError::new(ChatErrorKind::TooLong, message));
-        }
-        self.chat.n_requests.fetch_add(1, Ordering::Relaxed);
-        for form in self.offer.forms(request.tokens) {
-            if let Some(why) = form.refuses(&request.instructions) {
-                let message = format!("the compaction of `{}` cannot be asked for: {why}", self.name());
-                return Err(ChatError::new(ChatErrorKind::Rejected, message));
-            }
-            match self.chat.client.post_with(self.chat.path, &[form.beta()], &self.body(form, request)).await {
-                Ok(answer) => return self.answer(&answer),
-                Err(HttpError::Status { status, body, .. }) if is_compaction_unknown(status, &body) => {
-                    self.offer.refuse(form, status, &self.chat.refusal_message(&body));
-                }
-                Err(error) => {
-                    // A key that may not compact may still ask the model.
-                    let is_forbidden = matches!(error, HttpError::Status { status: 403, .. });
-                    let error = self.chat.explain_error(&error);
-                    return Err(ChatError { fails_all: error.fails_all && !is_forbidden, ..error });
-                }
-            }
-        }
-        Err(self.offer.none(&format!("`{}`", self.chat.url()), request.tokens))
-    }
-
     fn body(&self, form: CompactionForm, request: &CompactionRequest) -> Value {
         let mut body = Map::from_iter([
             ("model".to_owned(), json!(self.name())),
@@ -105,6 +72,35 @@ impl Compaction for HttpCompaction {
     }
 
     async fn compact(&self, request: &CompactionRequest) -> Result<ChatAnswer, ChatError> {
-        self.ask(request).await
+        let most = self.window().saturating_sub(answer_tokens(request.max_tokens));
+        if request.tokens > most {
+            let message = format!(
+                "the conversation of {} tokens is too long for the compaction of `{}`, whose window is {}",
+                request.tokens,
+                self.name(),
+                self.window()
+            );
+            return Err(ChatError::new(ChatErrorKind::TooLong, message));
+        }
+        self.chat.n_requests.fetch_add(1, Ordering::Relaxed);
+        for form in self.offer.forms(request.tokens) {
+            if let Some(why) = form.refuses(&request.instructions) {
+                let message = format!("the compaction of `{}` cannot be asked for: {why}", self.name());
+                return Err(ChatError::new(ChatErrorKind::Rejected, message));
+            }
+            match self.chat.client.post_with(self.chat.path, &[form.beta()], &self.body(form, request)).await {
+                Ok(answer) => return self.answer(&answer),
+                Err(HttpError::Status { status, body, .. }) if is_compaction_unknown(status, &body) => {
+                    self.offer.refuse(form, status, &self.chat.refusal_message(&body));
+                }
+                Err(error) => {
+                    // A key that may not compact may still ask the model.
+                    let is_forbidden = matches!(error, HttpError::Status { status: 403, .. });
+                    let error = self.chat.explain_error(&error);
+                    return Err(ChatError { fails_all: error.fails_all && !is_forbidden, ..error });
+                }
+            }
+        }
+        Err(self.offer.none(&format!("`{}`", self.chat.url()), request.tokens))
     }
 }
