@@ -16,7 +16,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::create;
 use super::drafts::{DraftLookup, StoredPreview};
 use super::failure::live;
-use super::history::stored_message;
 use super::input::SessionId;
 use super::key::SessionKey;
 use super::marks::is_marked;
@@ -271,12 +270,12 @@ fn settings_problem(problem: &str) -> ApiError {
 
 /// The views before and after a draft is made.
 fn views(session: &Session, draft: &Draft) -> (Vec<StoredMessage>, Vec<StoredMessage>) {
-    let before = session.view().iter().map(|entry| stored_message(entry, None)).collect();
+    let before = session.view().iter().map(|entry| StoredMessage::new(entry, None)).collect();
     let mut after = session.clone();
     if let Some(epoch) = draft.epoch() {
         after.commit(epoch.clone());
     }
-    (before, after.view().iter().map(|entry| stored_message(entry, None)).collect())
+    (before, after.view().iter().map(|entry| StoredMessage::new(entry, None)).collect())
 }
 
 fn answer(previewed: &StoredPreview, views: Option<(Vec<StoredMessage>, Vec<StoredMessage>)>) -> Preview {

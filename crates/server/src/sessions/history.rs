@@ -8,8 +8,8 @@ use axum::extract::{Extension, Request, State};
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
 use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
-use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
-use epitome::store::StoredMessage;
+use epitome::session::{EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
+use epitome::store::{Removal, StoredMessage, removals_of};
 use epitome::strategy::ArchivedContent;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -21,45 +21,6 @@ use super::opened::CachedSession;
 use super::state::Sessions;
 use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_or_default};
-
-/// When and into which message something left the context.
-pub(super) type RemovalRecord = (Option<i64>, Option<Arc<str>>);
-
-/// The messages that left the context with compactions in force, each by its number in the log. Linear in the changes.
-pub(super) fn removals(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
-    let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
-    journal.flat_map(|epoch| removals_of(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
-}
-
-/// The removals of one compaction.
-fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, RemovalRecord)> {
-    epoch.edits.iter().flat_map(move |edit| {
-        let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
-        let into = into.map(|synthetic| Arc::clone(&synthetic.message.id.0));
-        let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
-        removed.map(move |change| (change.entry(), (at, into.clone())))
-    })
-}
-
-/// An entry of a view, with its state.
-pub(super) fn stored_message(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
-    let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
-    StoredMessage {
-        number: number_of(entry.key),
-        message: Arc::clone(&entry.message),
-        is_edited: entry.is_edited(),
-        is_summary: entry.message.origin == Origin::Summary,
-        compacted_at,
-        compacted_into,
-    }
-}
-
-fn number_of(key: EntryKey) -> Option<u32> {
-    match key {
-        EntryKey::Log(number) => Some(number),
-        EntryKey::Synthetic { .. } => None,
-    }
-}
 
 /// Which compaction to take back.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
@@ -220,13 +181,13 @@ pub(crate) async fn epoch(
         let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
         let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
         let sides = sides(session, number).ok_or_else(unknown)?;
-        let left: HashMap<EntryKey, RemovalRecord> = removals_of(epoch, entry.at).collect();
+        let left: HashMap<EntryKey, Removal> = removals_of(epoch, entry.at).collect();
         Ok(Json(EpochAnswer {
             entry,
             edits: edits(session, epoch),
             summarizer: epoch.summarizer.clone(),
-            before: sides.before.iter().map(|entry| stored_message(entry, left.get(&entry.key))).collect(),
-            after: sides.after.iter().map(|entry| stored_message(entry, None)).collect(),
+            before: sides.before.iter().map(|entry| StoredMessage::new(entry, left.get(&entry.key))).collect(),
+            after: sides.after.iter().map(|entry| StoredMessage::new(entry, None)).collect(),
         }))
     })
     .await
@@ -335,7 +296,7 @@ pub(super) async fn recall_now(
 fn of_log(opened: &CachedSession, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
     let log = opened.live.session().log().iter().zip(0..);
     let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();
-    let left = removals(opened);
+    let left = opened.removals();
     let stored = |message: Arc<Message>| {
         let number = numbers.get(&message.id).copied();
         let (compacted_at, compacted_into) =

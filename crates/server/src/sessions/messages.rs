@@ -16,7 +16,6 @@ use utoipa::{IntoParams, ToSchema};
 use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
-use super::history::{removals, stored_message};
 use super::input::{PathPart, SessionId, messages_of, read_messages};
 use super::open::{Operation, change_with, read};
 use super::opened::CachedSession;
@@ -194,11 +193,11 @@ pub(crate) async fn messages(
     let most = page_size(which.limit)?;
     read(&sessions, &caller, &id, move |seen| {
         let session = seen.opened.live.session();
-        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), removals(seen.opened)));
+        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), seen.opened.removals()));
         let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
         let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
         let page = entries.iter().skip(which.from as usize).take(most as usize);
-        let messages = page.map(|entry| stored_message(entry, left(entry))).collect();
+        let messages = page.map(|entry| StoredMessage::new(entry, left(entry))).collect();
         Ok(Json(Messages { version: seen.opened.version, total: entries.len() as u32, messages }))
     })
     .await
