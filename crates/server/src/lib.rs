@@ -24,6 +24,7 @@ mod memories;
 mod metrics;
 mod openapi;
 mod proxy;
+mod requester;
 mod routes;
 mod service;
 mod sessions;

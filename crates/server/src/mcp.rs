@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::auth::Caller;
 use crate::http::Problem;
-use crate::sessions::{Sessions, search};
+use crate::sessions::{NamedSession, Sessions, check_id, search};
 
 /// The header that names the session for all calls of a client.
 const SESSION: &str = "x-epitome-session";
@@ -63,7 +63,9 @@ impl ToolBackend for TenantSessions {
         let told = named.as_ref().or(self.session.as_ref());
         // A host that keeps its sessions here under their own ids need not say it twice.
         let Some(id) = told.or(asker.session.as_ref()) else { return which() };
-        let answer = match search::answer(&self.sessions, &self.caller, id, call).await {
+        let found = check_id(id).and_then(|()| NamedSession::new(&self.sessions, &self.caller, id));
+        let answered = async { search::answer(&found?, call).await };
+        let answer = match answered.await {
             Ok(answer) => answer,
             Err(error) if told.is_none() && error.problem == Problem::UnknownSession => return which(),
             Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, State};
 use axum::http::StatusCode;
 use epitome::store::{Memory, MemoryKind, Scope};
 use serde::{Deserialize, Serialize};
@@ -11,9 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Caller;
 use crate::http::{ApiError, PathParameters, Problem, QueryParameters, check_name, page_size};
 use crate::openapi::with_problems;
+use crate::requester::Requester;
 use crate::state::Core;
 
 /// The routes.
@@ -86,8 +85,7 @@ pub(crate) struct MemoryList {
     responses((status = 200, description = "The memories", body = MemoryList))
 )]
 pub(crate) async fn list(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     QueryParameters(query): QueryParameters<MemoryQuery>,
 ) -> Result<Json<MemoryList>, ApiError> {
     let storage = core.storage()?;
@@ -114,8 +112,7 @@ pub(crate) async fn list(
     responses((status = 204, description = "It is forgotten"))
 )]
 pub(crate) async fn delete(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(id): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;

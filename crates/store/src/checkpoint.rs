@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use epitome_session::{Epoch, Message, Session};
 
-use crate::archive::SessionArchive;
-use crate::error::StoreError;
-use crate::sql::Store;
 use crate::tenant::Tenant;
 
-/// The state of a session before a change: how many messages it had, which compactions, and which tools.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The state of a session before a change: how many messages it had, which compactions, and which tools. The default is
+/// that of an empty session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checkpoint {
-    messages: usize,
-    undone: Vec<bool>,
-    tools: Option<Arc<str>>,
+    pub(crate) messages: usize,
+    /// For each compaction whether it was undone.
+    pub(crate) undone: Vec<bool>,
+    pub(crate) tools: Option<Arc<str>>,
 }
 
 impl Checkpoint {
@@ -41,33 +40,6 @@ impl Checkpoint {
     pub fn undone_epochs(&self, session: &Session) -> Vec<u32> {
         let earlier = session.journal().iter().zip(&self.undone);
         earlier.filter(|(epoch, was)| epoch.undone && !**was).map(|(epoch, _)| epoch.id).collect()
-    }
-}
-
-impl Store {
-    /// Stores the changes of a session since `before`, at which it had the expected version, in the cheapest way for them;
-    /// nothing where there are none. All or nothing. Returns the new version.
-    ///
-    /// Errors are those of [`append`](Self::append), [`commit`](Self::commit), [`undo`](Self::undo) and
-    /// [`save`](Self::save).
-    pub async fn save_since(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        expected: u64,
-        session: &Session,
-        archive: &mut SessionArchive,
-        before: &Checkpoint,
-    ) -> Result<u64, StoreError> {
-        let (messages, epochs) = (before.new_messages(session), before.new_epochs(session));
-        match (messages, epochs, before.undone_epochs(session).as_slice(), session.tools != before.tools) {
-            ([], [], [], false) => Ok(expected),
-            (_, [], [], false) => self.append(tenant, id, expected, messages).await,
-            ([], [epoch], [], false) if !epoch.undone => self.commit(tenant, id, expected, session, archive).await,
-            ([], [], [epoch], false) => self.undo(tenant, id, expected, *epoch).await,
-            ([], [], [], true) => self.set_tools(tenant, id, expected, session.tools.as_deref()).await,
-            _ => self.save(tenant, id, expected, session, archive).await,
-        }
     }
 }
 

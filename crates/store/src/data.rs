@@ -1,8 +1,9 @@
 //! The parameters and answers of a store.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Message, Session};
+use epitome_session::{Change, Entry, EntryKey, Epoch, Message, Origin, Session};
 use serde::{Deserialize, Serialize};
 
 use crate::archive::SessionArchive;
@@ -139,6 +140,44 @@ pub struct StoredMessage {
     /// The id of the message that replaces it, where one does.
     #[cfg_attr(feature = "schema", schema(required))]
     pub compacted_into: Option<Arc<str>>,
+}
+
+impl StoredMessage {
+    /// An entry of a view, with what is known of its removal.
+    pub fn new(entry: &Entry, removal: Option<&Removal>) -> Self {
+        let (compacted_at, compacted_into) = removal.cloned().unwrap_or_default();
+        let number = match entry.key {
+            EntryKey::Log(number) => Some(number),
+            EntryKey::Synthetic { .. } => None,
+        };
+        Self {
+            number,
+            message: Arc::clone(&entry.message),
+            is_edited: entry.is_edited(),
+            is_summary: entry.message.origin == Origin::Summary,
+            compacted_at,
+            compacted_into,
+        }
+    }
+}
+
+/// When a message left the view whole, and the id of the message that replaces it, each where it is known.
+pub type Removal = (Option<i64>, Option<Arc<str>>);
+
+/// The messages that left the view whole by compactions in force, which were made at `times`. Linear in the changes.
+pub fn removals(session: &Session, times: &[EpochTimes]) -> HashMap<EntryKey, Removal> {
+    let journal = session.journal().iter().filter(|epoch| !epoch.undone);
+    journal.flat_map(|epoch| removals_of(epoch, times.get(epoch.id as usize).map(|times| times.committed_at))).collect()
+}
+
+/// The removals of one compaction, made at that time.
+pub fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, Removal)> {
+    epoch.edits.iter().flat_map(move |edit| {
+        let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
+        let into = into.map(|synthetic| Arc::clone(&synthetic.message.id.0));
+        let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
+        removed.map(move |change| (change.entry(), (at, into.clone())))
+    })
 }
 
 /// Some messages of a stored session.

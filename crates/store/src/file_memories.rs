@@ -129,7 +129,7 @@ impl MemoryFile {
                 let record = serde_json::from_slice(line.bytes);
                 match record.map_err(|error| StoreError::damaged(path, number, error))? {
                     Record::Memory(memory) => self.add(memory.id(), memory),
-                    Record::Forget(id) => self.forget(&id),
+                    Record::Forget(id) => self.remove(&id),
                 }
             }
             self.lines = number;
@@ -176,16 +176,6 @@ impl MemoryFile {
         if let Some(memory) = self.by_id.remove(id).and_then(|index| self.memories.get_mut(index)) {
             *memory = None;
         }
-    }
-
-    /// Removes what a line of the file says is forgotten: by its id, or by the one that it had before sessions counted.
-    fn forget(&mut self, id: &str) {
-        if self.by_id.contains_key(id) {
-            return self.remove(id);
-        }
-        let of_text: Vec<String> =
-            self.memories.iter().flatten().filter(|memory| memory.id_of_text() == id).map(Memory::id).collect();
-        of_text.iter().for_each(|id| self.remove(id));
     }
 }
 

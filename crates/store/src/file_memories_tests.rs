@@ -50,21 +50,6 @@ fn memories_are_shared_and_kept_once() {
     }
 }
 
-/// Files of the versions whose ids were those of the texts alone.
-#[test]
-fn what_earlier_versions_forgot_stays_forgotten() {
-    let folder = tempfile::tempdir().unwrap();
-    let line = |memory: &Memory| serde_json::to_string(&RecordRef::Memory(memory)).unwrap();
-    let (gone, kept) = (memory("The fair is in Leipzig.", "a"), memory("Tabs, never spaces.", "a"));
-    let forget = serde_json::to_string(&RecordRef::Forget(&gone.id_of_text())).unwrap();
-    let text = format!("{{\"epitome_memories\":1}}\n{}\n{}\n{forget}\n", line(&gone), line(&kept));
-    fs::write(folder.path().join("memories.jsonl"), text).unwrap();
-    let store = store(&folder);
-    assert_eq!(recent(&store), ["Tabs, never spaces."]);
-    assert!(block_on(store.forget(&kept.id())).unwrap());
-    assert!(recent(&self::store(&folder)).is_empty());
-}
-
 #[test]
 fn memories_are_found_by_words() {
     let folder = tempfile::tempdir().unwrap();

@@ -131,8 +131,8 @@ pub use archive::SessionArchive;
 pub use bearing::bearing_on;
 pub use checkpoint::{Checkpoint, successor_id};
 pub use data::{
-    EpochTimes, Health, Messages, Page, Paging, SessionFilter, SessionInfo, SessionMetadata, Slice, StoredMessage,
-    StoredSession, ViewKind,
+    EpochTimes, Health, Messages, Page, Paging, Removal, SessionFilter, SessionInfo, SessionMetadata, Slice,
+    StoredMessage, StoredSession, ViewKind, removals, removals_of,
 };
 pub use error::StoreError;
 pub use extract::{LONGEST_MEMORY, extract};

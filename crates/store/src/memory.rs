@@ -70,7 +70,7 @@ impl Memory {
     /// is another memory.
     pub fn id(&self) -> String {
         match &self.session {
-            None => self.id_of_text(),
+            None => blake3::hash(normalise(&self.text).as_bytes()).to_hex()[..16].to_owned(),
             Some(session) => {
                 let mut hasher = blake3::Hasher::new();
                 hasher.update(&(session.len() as u64).to_le_bytes()).update(session.as_bytes());
@@ -90,11 +90,6 @@ impl Memory {
             | MemoryKind::Fact => true,
             MemoryKind::Command | MemoryKind::Commit => false,
         }
-    }
-
-    /// The id that memories had before sessions counted, which stores may still hold.
-    pub(crate) fn id_of_text(&self) -> String {
-        blake3::hash(normalise(&self.text).as_bytes()).to_hex()[..16].to_owned()
     }
 }
 

@@ -9,11 +9,12 @@ use epitome_strategy::ArchivedContent;
 use serde::Serialize;
 
 use crate::archive::{Locator, SessionArchive};
+use crate::checkpoint::Checkpoint;
 use crate::disk::{Disk as _, LogFile, open_locked, write_whole};
 use crate::error::StoreError;
 use crate::record::{Header, RecordRef, VERSION};
 use crate::replay::{ReplayedSession, replay};
-use crate::steps::{SessionChange, steps};
+use crate::steps::{SessionChange, items_by_epoch, steps};
 
 /// A session that is kept in a file, open for writing and locked.
 ///
@@ -256,7 +257,7 @@ fn whole(session: &Session, archive: &SessionArchive) -> Result<Vec<u8>, serde_j
         write_line(&mut lines, &RecordRef::Tools(Some(tools)))?;
     }
     let mut locator = Locator::new(session);
-    for step in steps(session, archive) {
+    for step in steps(session, items_by_epoch(session, archive), &Checkpoint::default()) {
         match step {
             SessionChange::Message(message) => write_line(&mut lines, &RecordRef::Message(message))?,
             SessionChange::Compaction(epoch, items) => {

@@ -8,6 +8,7 @@ use epitome_session::{Epoch, Message, Session};
 use epitome_strategy::ArchivedContent;
 
 use crate::archive::SessionArchive;
+use crate::checkpoint::Checkpoint;
 
 /// Items of an archive with their handles.
 pub(crate) type Items<'a> = Vec<(&'a Arc<str>, &'a ArchivedContent)>;
@@ -21,19 +22,22 @@ pub(crate) enum SessionChange<'a> {
     Undo(u32),
 }
 
-/// The steps that make the session and its archive, in their order. An epoch that was undone is undone directly behind its
-/// commit: a session does not tell when it was.
-pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Vec<SessionChange<'a>> {
-    let mut steps = Vec::with_capacity(session.log().len() + session.journal().len());
-    let mut by_epoch = items_by_epoch(session, archive);
-    let mut log = session.log().iter();
-    let mut told = 0;
-    for epoch in session.journal() {
+/// The steps that the session has gone since `before`, in their order, each epoch with its items. An epoch that was undone
+/// is undone directly behind its commit: a session does not tell when it was.
+pub(crate) fn steps<'a>(
+    session: &'a Session,
+    mut items: HashMap<u32, Items<'a>>,
+    before: &Checkpoint,
+) -> Vec<SessionChange<'a>> {
+    let mut steps = Vec::new();
+    let mut log = before.new_messages(session).iter();
+    let mut told = before.messages;
+    for epoch in before.new_epochs(session) {
         for message in log.by_ref().take((epoch.log_length as usize).saturating_sub(told)) {
             steps.push(SessionChange::Message(message));
             told += 1;
         }
-        let items = by_epoch.remove(&epoch.id).unwrap_or_default();
+        let items = items.remove(&epoch.id).unwrap_or_default();
         if epoch.undone {
             let committed = Epoch { undone: false, ..epoch.clone() };
             steps.push(SessionChange::Compaction(Cow::Owned(committed), items));
@@ -48,7 +52,7 @@ pub(crate) fn steps<'a>(session: &'a Session, archive: &'a SessionArchive) -> Ve
 }
 
 /// The items of an archive by the epoch that first names each, the last one for those that none names.
-fn items_by_epoch<'a>(session: &Session, archive: &'a SessionArchive) -> HashMap<u32, Items<'a>> {
+pub(crate) fn items_by_epoch<'a>(session: &Session, archive: &'a SessionArchive) -> HashMap<u32, Items<'a>> {
     let mut named: HashMap<&Arc<str>, u32> = HashMap::new();
     for epoch in session.journal() {
         for handle in epoch.edits.iter().filter_map(|edit| edit.recall.as_ref()) {

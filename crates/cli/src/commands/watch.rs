@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -51,12 +52,12 @@ pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
     let mut source = SessionSource::new(path, args.session.from, args.session.session.clone());
     let mut watcher = SnapshotWatcher::new(&args.window, &registry);
     let is_terminal = terminal::is_screen();
-    let mut screen = Screen::default();
+    let (mut screen, mut told) = (Screen::default(), HashSet::new());
     let mut show = |frame: &ContextSnapshot| match (args.json, is_terminal, args.once) {
         (true, ..) => print_json(frame),
         (false, true, false) => screen.show(frame),
         (false, _, true) => terminal::print(&panel(frame, width())),
-        (false, false, false) => terminal::print(&line(frame)),
+        (false, false, false) => terminal::print(&line(frame, &mut told)),
     };
     if args.once {
         source.refresh().map_err(Failure::usage)?;

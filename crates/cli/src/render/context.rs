@@ -1,10 +1,9 @@
 //! What fills a context, for a person.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
-use epitome::context::{
-    ContextReport, ContextWarning, Departure, Fullness, NextCompaction, Part, PartKind, Removed, ReportedUsage,
-};
+use epitome::context::{ContextWarning, Departure, Fullness, NextCompaction, Part, PartKind, Removed, ReportedUsage};
 use epitome::engine::{Status, Urgency};
 use epitome::session::{EditKind, EpochOrigin, Trigger};
 
@@ -40,28 +39,72 @@ const LARGE: usize = 5;
 /// What has left that is listed: the newest.
 const REMOVED: usize = 8;
 
+/// What fills a context: what is said of it at one moment and while it is watched.
+pub(crate) struct Filling<'a> {
+    /// The session's file; `-` for standard input.
+    pub(crate) file: &'a Path,
+    /// The file's format.
+    pub(crate) format: &'static str,
+    /// The model that the session names last.
+    pub(crate) model: Option<&'a str>,
+    /// What the window is known by.
+    pub(crate) window: &'a WindowSource,
+    /// Messages in the context.
+    pub(crate) messages: usize,
+    /// How full it is.
+    pub(crate) fullness: &'a Fullness,
+    /// Tokens of the messages, as they are counted here.
+    pub(crate) tokens: u32,
+    /// What the provider counted.
+    pub(crate) usage: Option<&'a ReportedUsage>,
+    /// What deserves a look.
+    pub(crate) warnings: &'a [ContextWarning],
+    /// What it is made of, the largest part first.
+    pub(crate) parts: &'a [Part],
+}
+
 /// The page, in at most `width` columns.
 pub(crate) fn page(output: &ContextOutput, width: usize) -> String {
-    let mut out = String::new();
     let report = &output.report;
-    head(&mut out, output);
-    fullness(&mut out, report, &output.window, width);
-    warnings(&mut out, report, width);
-    parts(&mut out, report, width);
+    let mut out = filled(
+        &Filling {
+            file: &output.file,
+            format: output.format,
+            model: output.model.as_deref(),
+            window: &output.window,
+            messages: report.messages,
+            fullness: &report.fullness,
+            tokens: report.contents.tokens,
+            usage: report.usage.as_ref(),
+            warnings: &report.warnings,
+            parts: &report.contents.parts,
+        },
+        width,
+    );
     next(&mut out, &report.next, &report.fullness, width);
     removed(&mut out, output, width);
     out
 }
 
-fn head(out: &mut String, output: &ContextOutput) {
-    let mut about = vec![output.format.to_owned()];
-    about.extend(output.model.as_deref().map(|model| first_words(model, ITEM)));
-    about.push(plural(output.report.messages, "message"));
-    let _ = writeln!(out, "{STRONG}{}{STRONG:#}  {FAINT}{}{FAINT:#}", display_name(&output.file), about.join(", "));
+/// How full the context is, and of what, in at most `width` columns.
+pub(crate) fn filled(filling: &Filling<'_>, width: usize) -> String {
+    let mut out = String::new();
+    head(&mut out, filling);
+    fullness(&mut out, filling, width);
+    warnings(&mut out, filling.warnings, width);
+    parts(&mut out, filling.parts, width);
+    out
+}
+
+fn head(out: &mut String, filling: &Filling<'_>) {
+    let mut about = vec![filling.format.to_owned()];
+    about.extend(filling.model.map(|model| first_words(model, ITEM)));
+    about.push(plural(filling.messages, "message"));
+    let _ = writeln!(out, "{STRONG}{}{STRONG:#}  {FAINT}{}{FAINT:#}", display_name(filling.file), about.join(", "));
 }
 
 /// The colour of a bar.
-pub(crate) fn style_of(urgency: Urgency) -> Style {
+fn style_of(urgency: Urgency) -> Style {
     match urgency {
         Urgency::None => GOOD,
         Urgency::Soft => WARN,
@@ -117,12 +160,11 @@ pub(crate) fn window_words(fullness: &Fullness, source: &WindowSource) -> String
     format!("{window}; {taken}")
 }
 
-fn fullness(out: &mut String, report: &ContextReport, source: &WindowSource, width: usize) {
-    let fullness = &report.fullness;
+fn fullness(out: &mut String, filling: &Filling<'_>, width: usize) {
+    let &Filling { fullness, tokens: ours, .. } = filling;
     let check = &fullness.check;
     let style = style_of(check.urgency);
     let drawn = bar(check.current_tokens.into(), check.usable_tokens.into(), FULL_BAR, style);
-    let ours = report.contents.tokens;
     let is_reported = check.current_tokens > ours;
     let about = if fullness.exact || is_reported { "" } else { "about " };
     let by =
@@ -134,18 +176,18 @@ fn fullness(out: &mut String, report: &ContextReport, source: &WindowSource, wid
         number(check.current_tokens),
         number(check.usable_tokens)
     );
-    paragraph(out, &window_words(fullness, source), FAINT, width);
+    paragraph(out, &window_words(fullness, filling.window), FAINT, width);
     let near = nearness_words(fullness);
     paragraph(out, &near, if check.urgency == Urgency::None { PLAIN } else { style }, width);
-    if let Some(usage) = &report.usage {
+    if let Some(usage) = filling.usage {
         let style = if usage.is_near_the_window(fullness) { WARN } else { FAINT };
-        let ours = report.contents.tokens.saturating_add(report.contents.tool_definition_tokens);
+        let ours = ours.saturating_add(fullness.tool_definition_tokens);
         paragraph(out, &usage_words(usage, fullness, ours), style, width);
     }
 }
 
 /// What the provider counted, in a sentence, beside `ours`, the tokens that are counted here.
-pub(crate) fn usage_words(usage: &ReportedUsage, fullness: &Fullness, ours: u32) -> String {
+fn usage_words(usage: &ReportedUsage, fullness: &Fullness, ours: u32) -> String {
     let since = match usage.messages_since {
         0 => String::new(),
         count => format!("; {} since", plural(count, "message")),
@@ -164,15 +206,15 @@ pub(crate) fn usage_words(usage: &ReportedUsage, fullness: &Fullness, ours: u32)
     )
 }
 
-fn warnings(out: &mut String, report: &ContextReport, width: usize) {
-    for text in warning_lines(&report.warnings) {
+fn warnings(out: &mut String, warnings: &[ContextWarning], width: usize) {
+    for text in warning_lines(warnings) {
         let text = first_words(&text, width.saturating_sub(12));
         let _ = writeln!(out, "  {WARN}warning{WARN:#}: {text}");
     }
 }
 
 /// The warnings as a person reads them: of the large messages the largest, and how many there are more.
-pub(crate) fn warning_lines(warnings: &[ContextWarning]) -> Vec<String> {
+fn warning_lines(warnings: &[ContextWarning]) -> Vec<String> {
     let mut sizes: Vec<(u32, u32)> = warnings
         .iter()
         .filter_map(|warning| match warning {
@@ -217,16 +259,15 @@ pub(crate) fn part_name(part: PartKind) -> &'static str {
     }
 }
 
-fn parts(out: &mut String, report: &ContextReport, width: usize) {
-    let contents = &report.contents;
+fn parts(out: &mut String, parts: &[Part], width: usize) {
     heading(out, "What fills it");
-    if contents.parts.is_empty() {
+    if parts.is_empty() {
         paragraph(out, "Nothing: it has no messages.", PLAIN, width);
         return;
     }
-    let whole = u64::from(contents.tokens) + u64::from(contents.tool_definition_tokens);
+    let whole = parts.iter().map(|part| u64::from(part.tokens)).sum();
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Right], &[]);
-    for part in &contents.parts {
+    for part in parts {
         table.row([
             Cell::styled(part_name(part.part), NAME),
             number(part.tokens).into(),
@@ -236,7 +277,7 @@ fn parts(out: &mut String, report: &ContextReport, width: usize) {
     let rows = table.render(width);
     let used = rows.lines().map(|row| columns(&without_styles(row)));
     let room = width.saturating_sub(used.max().unwrap_or(0) + PART_BAR + 4);
-    for (row, part) in rows.lines().zip(&contents.parts) {
+    for (row, part) in rows.lines().zip(parts) {
         let _ = write!(out, "{row}  {}", bar(part.tokens.into(), whole, PART_BAR, NAME));
         let items = items(part, room);
         if !items.is_empty() {

@@ -57,17 +57,14 @@ fn changes_are_followed_until_an_interrupt() {
     file.write_all(rest.concat().as_bytes()).unwrap();
     let all = place.run("context s.jsonl --json").json();
     // What is written at once may be seen in parts.
-    let mut new = Vec::new();
     let grown = loop {
         let grown: Value = serde_json::from_str(&watch.line()).unwrap();
         assert_eq!(grown["event"], "messages", "{grown}");
-        new.extend(grown["new"].as_array().unwrap().iter().cloned());
         if grown["messages"] == all["messages"] && grown["fullness"] == all["fullness"] {
             break grown;
         }
     };
     assert_eq!(grown["parts"], all["contents"]["parts"], "as it is when it is read whole");
-    assert!(new.iter().all(|message| message["tokens"].as_u64().unwrap() > 0) && new.len() > 10);
     assert_eq!(watch.interrupt(), Some(0));
 }
 
@@ -134,8 +131,7 @@ fn once_shows_it_and_ends() {
     let place = Place::with("chat.json", chat());
     let shown = place.run("watch chat.json --once --budget 1200");
     assert_eq!(shown.code, 0);
-    for expect in ["chat.json", "91 %", "1,095 of 1,200 tokens", "#3", "result of bash", "warning: one result of bash"]
-    {
+    for expect in ["chat.json", "91 %", "1,095 of the 1,200 tokens", "tool results", "warning: one result of bash"] {
         assert!(shown.text().contains(expect), "{expect}: {}", shown.text());
     }
     let line = place.run("watch chat.json --once --json");

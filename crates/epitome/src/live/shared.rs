@@ -134,7 +134,7 @@ impl SharedSession {
         let is_changed = Checkpoint::new(&self.live.session) != before;
         if done.is_ok() {
             let (session, archive) = (&self.live.session, &mut self.live.archive);
-            let saved = self.store.save_since(&self.tenant, &self.id, self.version, session, archive, &before).await;
+            let saved = self.store.save(&self.tenant, &self.id, self.version, session, archive, &before).await;
             self.version = saved.map_err(LiveError::from)?;
         }
         // What was done by half is forgotten with the next call.

@@ -8,7 +8,7 @@ pub(crate) mod settings;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use epitome::Config;
 use epitome::store::{Agent, Channel, Paging, SessionFilter, Tenant};
@@ -18,9 +18,9 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::auth::Caller;
 use crate::http::{ApiError, PathParameters, Problem, json_of};
 use crate::openapi::with_problems;
+use crate::requester::Requester;
 use crate::state::Core;
 pub(crate) use kept::Runtimes;
 use meant::ResolvedChannels;
@@ -84,10 +84,7 @@ pub(crate) struct AgentList {
     get, path = "/v1/agents", tag = "settings",
     responses((status = 200, description = "The configuration's agents and the tenant's own", body = AgentList))
 )]
-pub(crate) async fn list(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-) -> Result<Json<AgentList>, ApiError> {
+pub(crate) async fn list(Requester { core, caller }: Requester) -> Result<Json<AgentList>, ApiError> {
     let storage = core.storage()?;
     let (tenant, failed) = (storage.tenant(&caller)?, |error| storage.api_error(error));
     let agents = storage.store.agents(&tenant).await.map_err(failed)?;
@@ -113,8 +110,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The agent", body = AgentItem))
 )]
 pub(crate) async fn get(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(name): PathParameters<String>,
 ) -> Result<Json<AgentItem>, ApiError> {
     let storage = core.storage()?;
@@ -138,8 +134,7 @@ pub(crate) async fn get(
     responses((status = 200, description = "The agent as it is stored", body = AgentItem))
 )]
 pub(crate) async fn put(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(name): PathParameters<String>,
     request: Request,
 ) -> Result<Json<AgentItem>, ApiError> {
@@ -176,8 +171,7 @@ pub(crate) async fn put(
     responses((status = 204, description = "It is gone"))
 )]
 pub(crate) async fn delete(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(name): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;

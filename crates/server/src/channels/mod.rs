@@ -6,7 +6,7 @@ pub(crate) mod keys;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use epitome::Config;
 use epitome::store::{Channel, KeyReference};
@@ -20,6 +20,7 @@ use crate::agents::settings::{Fields, MOST_OF_A_KIND, Source, bad_settings, chec
 use crate::auth::Caller;
 use crate::http::{ApiError, PathParameters, Problem, QueryParameters, json_of};
 use crate::openapi::with_problems;
+use crate::requester::Requester;
 use crate::state::Core;
 use hosts::HostError;
 
@@ -146,8 +147,7 @@ pub(crate) struct ChannelQuery {
     responses((status = 200, description = "The configuration's channels and the tenant's own", body = ChannelList))
 )]
 pub(crate) async fn list(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     QueryParameters(query): QueryParameters<ChannelQuery>,
 ) -> Result<Json<ChannelList>, ApiError> {
     let config = &core.settings.config;
@@ -167,8 +167,7 @@ pub(crate) async fn list(
     responses((status = 200, description = "The channel as it is stored", body = ChannelItem))
 )]
 pub(crate) async fn put(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(name): PathParameters<String>,
     request: Request,
 ) -> Result<Json<ChannelItem>, ApiError> {
@@ -196,8 +195,7 @@ pub(crate) async fn put(
     responses((status = 204, description = "It is gone"))
 )]
 pub(crate) async fn delete(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    Requester { core, caller }: Requester,
     PathParameters(name): PathParameters<String>,
 ) -> Result<StatusCode, ApiError> {
     let storage = core.storage()?;

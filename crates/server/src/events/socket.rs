@@ -1,19 +1,16 @@
 //! `GET /v1/sessions/{id}/socket`: the same events over a WebSocket.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
-use axum::extract::{Extension, State};
 use axum::response::Response;
 use tokio::time::Instant;
 
 use super::hub::{NextEvent, Subscription};
 use super::stream::subscribe;
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem};
-use crate::sessions::{SessionId, Sessions};
+use crate::sessions::{NamedSession, SessionId};
 
 /// The sub-protocol that is spoken.
 pub(crate) const SUBPROTOCOL: &str = "epitome";
@@ -32,13 +29,11 @@ const PING: Duration = Duration::from_secs(20);
     responses((status = 101, description = "A WebSocket"))
 )]
 pub(crate) async fn socket(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
+    named: NamedSession,
     upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
     let upgrade = upgrade.map_err(|refused| Problem::NoWebsocket.with(refused.body_text()))?;
-    let subscription = subscribe(&sessions, &caller, &id, None).await?;
+    let subscription = subscribe(&named, None).await?;
     let upgrade = upgrade.protocols([SUBPROTOCOL]).max_message_size(MOST_BYTES).max_frame_size(MOST_BYTES);
     Ok(upgrade.on_upgrade(move |socket| talk(socket, subscription)))
 }

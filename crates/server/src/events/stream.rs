@@ -1,9 +1,7 @@
 //! `GET /v1/sessions/{id}/events`: server-sent events.
 
 use std::convert::Infallible;
-use std::sync::Arc;
 
-use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
@@ -12,9 +10,8 @@ use futures_util::stream;
 use utoipa::ToSchema;
 
 use super::hub::{MOST_LISTENERS, NextEvent, Subscription};
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem};
-use crate::sessions::{SessionId, Sessions, check_exists, context_of};
+use crate::sessions::{NamedSession, SessionId};
 
 /// The number of the last event that a client has heard, when it comes back.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -39,15 +36,10 @@ pub(crate) struct ServerSentEvent {
     params(SessionId),
     responses((status = 200, description = "The events", content_type = "text/event-stream", body = ServerSentEvent))
 )]
-pub(crate) async fn stream(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    headers: HeaderMap,
-) -> Result<Response, ApiError> {
+pub(crate) async fn stream(named: NamedSession, headers: HeaderMap) -> Result<Response, ApiError> {
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
-    let subscription = subscribe(&sessions, &caller, &id, after).await?;
-    let events = stream::unfold((Arc::clone(&sessions), subscription), |(sessions, mut subscription)| async move {
+    let subscription = subscribe(&named, after).await?;
+    let events = stream::unfold((named.sessions, subscription), |(sessions, mut subscription)| async move {
         let NextEvent::Event(told) = subscription.next().await else { return None };
         let event = Event::default().id(sessions.hub.id_of(&subscription, &told)).event(&told.name).data(&told.json);
         Some((Ok::<_, Infallible>(event), (sessions, subscription)))
@@ -59,19 +51,15 @@ pub(crate) async fn stream(
 }
 
 /// Subscribes to an existing session. Behind the missed events, an event has the current state.
-pub(super) async fn subscribe(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    after: Option<&str>,
-) -> Result<Subscription, ApiError> {
-    check_exists(sessions, caller, id).await?;
-    let joined = sessions.hub.join(&caller.tenant, id, after).await;
+pub(super) async fn subscribe(named: &NamedSession, after: Option<&str>) -> Result<Subscription, ApiError> {
+    let NamedSession { sessions, key } = named;
+    sessions.info(key).await?; // there must be one
+    let joined = sessions.hub.join(key.0.as_str(), &key.1, after).await;
     let mut subscription = joined
         .map_err(|error| sessions.core.storage().map_or_else(|none| none, |storage| storage.api_error(error)))?
         .ok_or_else(|| Problem::TooManyListeners.with(format!("more than {MOST_LISTENERS} listeners")))?;
     // Read after that, so that nothing that happens in between is missed.
-    let context = context_of(sessions, caller, id).await?;
+    let context = named.context().await?;
     subscription.tell_now(&live::Event::TokenUpdate { context });
     Ok(subscription)
 }

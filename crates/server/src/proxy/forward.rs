@@ -42,56 +42,9 @@ pub(super) async fn pass(proxy: &Proxy, url: Url, request: Request) -> Result<Re
     Ok(response)
 }
 
-/// Sends on a request of a conversation, or answers it where it asks for a compaction.
+/// Sends on a request of a conversation, or to a route beside conversations, with ordinary messages in place of our items;
+/// or answers it where it asks for a compaction.
 pub(super) async fn forward(
-    proxy: &Arc<Proxy>,
-    caller: Caller,
-    wire: Wire,
-    url: Url,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let (parts, body) = request.into_parts();
-    let limits = &proxy.core.settings.limits;
-    let body = body_of(body, &parts.headers, limits).await?;
-    let mut headers = headers::for_provider(&parts.headers, false);
-    headers::ask_for_plain(&mut headers);
-    let room = proxy.unpacked.room(&caller.tenant)?;
-    let taking = Arc::clone(&room);
-    let grow = move |bytes| taking.grow(bytes);
-    let Some(body) = decoded_body(&parts.headers, body.clone(), limits.body_bytes, grow).await? else {
-        let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, "encoded", body);
-        return send_on(proxy, SentRequest { url, headers }, prepared, None).await;
-    };
-    headers.remove(header::CONTENT_ENCODING);
-    #[cfg(feature = "otel")]
-    if parts.headers.contains_key(header::CONTENT_ENCODING) {
-        crate::telemetry::note_model(&body);
-    }
-    let outgoing = Arc::new(UpstreamRoute::new(&url, &headers, &proxy.sender));
-    let native = NativeRequest {
-        caller: &caller,
-        wire,
-        route: Route::Conversation,
-        room: &room,
-        headers: &parts.headers,
-        outgoing: Arc::clone(&outgoing),
-    };
-    let (body, front, detail) = match native::receive(proxy, native, body).await {
-        Received::Answered(response) => return Ok(response),
-        Received::Request { body, front, detail } => (body, front, detail),
-    };
-    let (mut prepared, remembered) = decide(proxy, &caller, wire, &parts.headers, body, outgoing).await;
-    prepared.detail = prepared.detail.or(detail);
-    let answer = send_on(proxy, SentRequest { url, headers }, prepared, remembered).await?;
-    Ok(match front {
-        Some(front) => front.put_into(answer).await,
-        None => answer,
-    })
-}
-
-/// Sends on a request to a route beside conversations, with ordinary messages in place of our items; or answers it where
-/// it asks for a compaction.
-pub(super) async fn forward_beside(
     proxy: &Arc<Proxy>,
     caller: Caller,
     (route, wire): (Route, Wire),
@@ -111,19 +64,41 @@ pub(super) async fn forward_beside(
         return send_on(proxy, SentRequest { url, headers }, prepared, None).await;
     };
     headers.remove(header::CONTENT_ENCODING);
-    // The conversation's model answers one route above.
-    let mut of_conversation = url.clone();
-    of_conversation.set_path(url.path().trim_end_matches('/').trim_end_matches("/compact"));
-    let outgoing = Arc::new(UpstreamRoute::new(&of_conversation, &headers, &proxy.sender));
-    let native = NativeRequest { caller: &caller, wire, route, room: &room, headers: &parts.headers, outgoing };
-    match native::receive(proxy, native, body).await {
-        Received::Answered(response) => Ok(response),
-        Received::Request { body, detail, .. } => {
-            let detail = detail.unwrap_or("other-route");
-            let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, detail, body.bytes);
-            send_on(proxy, SentRequest { url, headers }, prepared, None).await
-        }
+    let is_conversation = route == Route::Conversation;
+    #[cfg(feature = "otel")]
+    if is_conversation && parts.headers.contains_key(header::CONTENT_ENCODING) {
+        crate::telemetry::note_model(&body);
     }
+    let mut of_conversation = url.clone();
+    if !is_conversation {
+        // The conversation's model answers one route above.
+        of_conversation.set_path(url.path().trim_end_matches('/').trim_end_matches("/compact"));
+    }
+    let outgoing = Arc::new(UpstreamRoute::new(&of_conversation, &headers, &proxy.sender));
+    let native = NativeRequest {
+        caller: &caller,
+        wire,
+        route,
+        room: &room,
+        headers: &parts.headers,
+        outgoing: Arc::clone(&outgoing),
+    };
+    let (body, front, detail) = match native::receive(proxy, native, body).await {
+        Received::Answered(response) => return Ok(response),
+        Received::Request { body, front, detail } => (body, front, detail),
+    };
+    if !is_conversation {
+        let detail = detail.unwrap_or("other-route");
+        let prepared = PreparedRequest::as_it_came(FitOutcome::Bypassed, detail, body.bytes);
+        return send_on(proxy, SentRequest { url, headers }, prepared, None).await;
+    }
+    let (mut prepared, remembered) = decide(proxy, &caller, wire, &parts.headers, body, outgoing).await;
+    prepared.detail = prepared.detail.or(detail);
+    let answer = send_on(proxy, SentRequest { url, headers }, prepared, remembered).await?;
+    Ok(match front {
+        Some(front) => front.put_into(answer).await,
+        None => answer,
+    })
 }
 
 /// Where a request goes, and with which headers.

@@ -35,7 +35,7 @@ use axum::http::{HeaderMap, Method, header};
 use axum::response::{IntoResponse, Response};
 use epitome::wire::Route;
 
-use forward::{forward, forward_beside, pass};
+use forward::{forward, pass};
 pub(crate) use native::random_key;
 pub use native::{ItemKeyError, ItemKeys};
 pub(crate) use state::Proxy;
@@ -84,8 +84,7 @@ pub(crate) async fn proxy(State(proxy): State<Arc<Proxy>>, mut request: Request)
     };
     let route = Route::of_path(request.uri().path()).filter(|_| request.method() == Method::POST);
     let answered = match route {
-        Some((Route::Conversation, wire)) => forward(&proxy, caller, wire, url, request).await,
-        Some(side) => forward_beside(&proxy, caller, side, url, request).await,
+        Some(route) => forward(&proxy, caller, route, url, request).await,
         None => pass(&proxy, url, request).await,
     };
     answered.unwrap_or_else(IntoResponse::into_response)

@@ -1,17 +1,14 @@
 //! `POST /v1/check`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::context::Fullness;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
-use crate::auth::Caller;
 use crate::http::{ApiError, json_of};
-use crate::state::Core;
+use crate::requester::Requester;
 
 /// Whether a compaction is due.
 #[derive(Debug, Serialize, ToSchema)]
@@ -28,17 +25,12 @@ pub(crate) struct CheckAnswer {
     post, path = "/v1/check", tag = "compaction", request_body = Subject,
     responses((status = 200, description = "Tokens, share, urgency", body = CheckAnswer))
 )]
-pub(crate) async fn check(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<CheckAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant, move |cancellation| {
-            let core = shared;
-            let job = Job::new(&core, &subject, cancellation)?;
+pub(crate) async fn check(requester: Requester, request: Request) -> Result<Json<CheckAnswer>, ApiError> {
+    let subject = json_of::<Subject>(request, &requester.core.settings.limits).await?.without_draft()?;
+    requester
+        .answer(move |requester, cancellation| {
+            let core = &requester.core;
+            let job = Job::new(core, &subject, cancellation)?;
             let mut budget = job.budget.clone();
             if let Some(tokens) = subject.budget {
                 (budget.window, budget.reserve_output, budget.tool_definitions) = (tokens, 0, 0);
@@ -47,7 +39,7 @@ pub(crate) async fn check(
             let measure = if subject.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
             let fullness = measure(&job.engine, job.session(), job.ledger.total(), &budget, &job.runtime.triggers);
             let fullness = fullness.for_model(job.model.as_deref());
-            Ok(Json(CheckAnswer { format: job.loaded.format.to_string(), fullness }))
+            Ok(CheckAnswer { format: job.loaded.format.to_string(), fullness })
         })
-        .await?
+        .await
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::engine::{Draft, DraftSummary};
 use epitome::{MemoryArchive, Report, Status};
 use serde::Serialize;
@@ -11,9 +11,8 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::job::{Job, Subject, account};
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_of, require_compacted};
-use crate::state::Core;
+use crate::requester::Requester;
 
 /// The outcome of a request's compaction, made or previewed.
 #[derive(Debug, Serialize, ToSchema)]
@@ -72,17 +71,12 @@ pub(crate) struct PreviewAnswer {
     post, path = "/v1/compact", tag = "compaction", request_body = Subject,
     responses((status = 200, description = "The request to send, and the report", body = CompactAnswer))
 )]
-pub(crate) async fn compact(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<CompactAnswer>, ApiError> {
-    let mut subject: Subject = json_of(request, &core.settings.limits).await?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant.clone(), move |cancellation| {
-            let core = shared;
-            let job = Job::new(&core, &subject, cancellation)?;
+pub(crate) async fn compact(requester: Requester, request: Request) -> Result<Json<CompactAnswer>, ApiError> {
+    let mut subject: Subject = json_of(request, &requester.core.settings.limits).await?;
+    requester
+        .answer(move |requester, cancellation| {
+            let core = &requester.core;
+            let job = Job::new(core, &subject, cancellation)?;
             let mut archive = MemoryArchive::new();
             let draft = match subject.draft.take() {
                 Some(given) => apply_edits(&job, given, &subject)?,
@@ -94,13 +88,13 @@ pub(crate) async fn compact(
                 None => job.draft(&mut archive)?,
             };
             let report = draft.report.clone();
-            account(&core, &caller.tenant, &report, &archive);
+            account(core, &requester.caller.tenant, &report, &archive);
             require_compacted(&report)?;
             let request = if draft.epoch().is_some() { job.make(draft)? } else { subject.request };
             let warnings = job.loaded.warnings.iter().map(|warning| warning.message.clone()).collect();
-            Ok(Json(CompactAnswer { outcome: RequestOutcome::new(&job, report), request, warnings }))
+            Ok(CompactAnswer { outcome: RequestOutcome::new(&job, report), request, warnings })
         })
-        .await?
+        .await
 }
 
 /// A draft that came back, with its edited summaries.
@@ -118,27 +112,22 @@ fn apply_edits(job: &Job, mut draft: Draft, subject: &Subject) -> Result<Draft, 
     post, path = "/v1/preview", tag = "compaction", request_body = Subject,
     responses((status = 200, description = "What would be done", body = PreviewAnswer))
 )]
-pub(crate) async fn preview(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<PreviewAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant.clone(), move |cancellation| {
-            let core = shared;
-            let job = Job::new(&core, &subject, cancellation)?;
+pub(crate) async fn preview(requester: Requester, request: Request) -> Result<Json<PreviewAnswer>, ApiError> {
+    let subject = json_of::<Subject>(request, &requester.core.settings.limits).await?.without_draft()?;
+    requester
+        .answer(move |requester, cancellation| {
+            let core = &requester.core;
+            let job = Job::new(core, &subject, cancellation)?;
             let mut archive = MemoryArchive::new();
             let draft = job.draft(&mut archive)?;
             // Text removed by a draft can be retrieved already: the draft may be applied without being worked out
             // again.
             if draft.epoch().is_some() {
                 let items = archive.items().map(|(handle, item)| (Arc::clone(handle), item.clone()));
-                core.archives.keep(&caller.tenant, items);
+                core.archives.keep(&requester.caller.tenant, items);
             }
             let outcome = RequestOutcome::new(&job, draft.report.clone());
-            Ok(Json(PreviewAnswer { outcome, summaries: draft.summaries(), draft }))
+            Ok(PreviewAnswer { outcome, summaries: draft.summaries(), draft })
         })
-        .await?
+        .await
 }

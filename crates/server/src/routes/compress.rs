@@ -3,10 +3,8 @@
 //! Some of them hold rows back (the system prompt, what the model said, the newest question) and put them back by their
 //! place: they need as many rows as they sent, in the same order, and send results without their calls.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::session::{UnitKind, units};
 use epitome::strategy::HostChanges;
 use epitome::{MemoryArchive, Session};
@@ -16,9 +14,8 @@ use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::job::{Job, MakeError, Subject, account};
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_of};
-use crate::state::Core;
+use crate::requester::Requester;
 
 /// Messages to make smaller. Fields of other services that mean nothing here are passed over.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -75,16 +72,11 @@ pub(crate) struct CompressAnswer {
     post, path = "/v1/compress", tag = "gateways", request_body = CompressRequest,
     responses((status = 200, description = "The messages to send", body = CompressAnswer))
 )]
-pub(crate) async fn compress(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<CompressAnswer>, ApiError> {
-    let request: CompressRequest = json_of(request, &core.settings.limits).await?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant.clone(), move |cancellation| {
-            let core = shared;
+pub(crate) async fn compress(requester: Requester, request: Request) -> Result<Json<CompressAnswer>, ApiError> {
+    let request: CompressRequest = json_of(request, &requester.core.settings.limits).await?;
+    requester
+        .answer(move |requester, cancellation| {
+            let core = &requester.core;
             let mode = request.config.as_ref().and_then(|config| config.get("mode"));
             let has_recall = mode.and_then(Value::as_str) == Some("ccr");
             let known = |model: &String| core.runtime.budget_for(model).is_ok();
@@ -103,7 +95,7 @@ pub(crate) async fn compress(
                 draft: None,
                 summaries: Vec::new(),
             };
-            let mut job = Job::new(&core, &subject, cancellation)?;
+            let mut job = Job::new(core, &subject, cancellation)?;
             if has_recall || has_results_without_calls(job.session()) {
                 keep_rows(&mut job, request.token_budget.is_some());
                 // Versions of gateways that do not name the mode offer their model the same tool.
@@ -117,12 +109,12 @@ pub(crate) async fn compress(
                 Some(Ok(made)) => (messages_of(made)?, report.status.as_str()),
                 Some(Err(MakeError::Row(problem))) => {
                     tracing::warn!(%problem, "rows of a gateway could not be made smaller");
-                    return Ok(Json(CompressAnswer::unchanged(subject.request, report.tokens_before)));
+                    return Ok(CompressAnswer::unchanged(subject.request, report.tokens_before));
                 }
                 Some(Err(MakeError::Api(error))) => return Err(error),
                 None => (subject.request, report.status.as_str()),
             };
-            account(&core, &caller.tenant, &report, &archive);
+            account(core, &requester.caller.tenant, &report, &archive);
             let mut transforms: Vec<String> = Vec::new();
             let mut hashes: Vec<String> = Vec::new();
             for edit in &report.edits {
@@ -130,7 +122,7 @@ pub(crate) async fn compress(
                 transforms.extend((!transforms.contains(&strategy)).then_some(strategy));
                 hashes.extend(handle.filter(|handle| !hashes.contains(handle)));
             }
-            Ok(Json(CompressAnswer {
+            Ok(CompressAnswer {
                 messages,
                 tokens_before: report.tokens_before,
                 tokens_after: report.tokens_after,
@@ -139,9 +131,9 @@ pub(crate) async fn compress(
                 transforms_applied: transforms,
                 ccr_hashes: hashes,
                 status,
-            }))
+            })
         })
-        .await?
+        .await
 }
 
 /// Whether a list has results whose calls were held back.

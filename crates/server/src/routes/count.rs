@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::strategy::TokenCounter;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_of, provider_format, read_request};
+use crate::requester::Requester;
 use crate::state::{Core, suited};
 
 /// A text, or the messages of a request, to be counted.
@@ -44,14 +44,9 @@ pub(crate) struct CountAnswer {
     post, path = "/v1/count", tag = "compaction", request_body = CountAsk,
     responses((status = 200, description = "The tokens, and what they are counted by", body = CountAnswer))
 )]
-pub(crate) async fn count(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<CountAnswer>, ApiError> {
-    let ask: CountAsk = json_of(request, &core.settings.limits).await?;
-    let shared = Arc::clone(&core);
-    core.turns.run(&caller.tenant, move |_| counted(&shared, &ask).map(Json)).await?
+pub(crate) async fn count(requester: Requester, request: Request) -> Result<Json<CountAnswer>, ApiError> {
+    let ask: CountAsk = json_of(request, &requester.core.settings.limits).await?;
+    requester.answer(move |requester, _| counted(&requester.core, &ask)).await
 }
 
 fn counted(core: &Core, ask: &CountAsk) -> Result<CountAnswer, ApiError> {

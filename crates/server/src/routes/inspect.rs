@@ -1,18 +1,15 @@
 //! `POST /v1/inspect`.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::context::{Contents, MessageSize};
 use epitome::session::Role;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::job::{Job, Subject};
-use crate::auth::Caller;
 use crate::http::{ApiError, json_of};
-use crate::state::Core;
+use crate::requester::Requester;
 
 /// The number of largest messages in the list.
 const LISTED: usize = 10;
@@ -49,16 +46,11 @@ pub(crate) struct LargeMessage {
     post, path = "/v1/inspect", tag = "compaction", request_body = Subject,
     responses((status = 200, description = "Tokens by role, tool and part, the kind of task", body = InspectAnswer))
 )]
-pub(crate) async fn inspect(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<InspectAnswer>, ApiError> {
-    let subject = json_of::<Subject>(request, &core.settings.limits).await?.without_draft()?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant, move |cancellation| Ok(Json(answer(&Job::new(&shared, &subject, cancellation)?))))
-        .await?
+pub(crate) async fn inspect(requester: Requester, request: Request) -> Result<Json<InspectAnswer>, ApiError> {
+    let subject = json_of::<Subject>(request, &requester.core.settings.limits).await?.without_draft()?;
+    requester
+        .answer(move |requester, cancellation| Ok(answer(&Job::new(&requester.core, &subject, cancellation)?)))
+        .await
 }
 
 fn answer(job: &Job) -> InspectAnswer {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::engine::count_message;
 use epitome::formats::{Wire, render};
 use epitome::session::{Content, Message, Session};
@@ -12,9 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
-use crate::auth::Caller;
 use crate::http::{ApiError, PathParameters, Problem, QueryParameters, json_of, provider_format};
-use crate::state::Core;
+use crate::requester::Requester;
 
 /// Lines that a search gives at most.
 const MOST_LINES: usize = 50;
@@ -85,12 +84,11 @@ pub(crate) struct FoundLine {
     responses((status = 200, description = "What left the context", body = RetrieveAnswer))
 )]
 pub(crate) async fn by_path(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
+    requester: Requester,
     PathParameters(hash): PathParameters<String>,
     QueryParameters(how): QueryParameters<RetrieveQuery>,
 ) -> Result<Json<RetrieveAnswer>, ApiError> {
-    retrieve(core, caller, hash, how).await
+    retrieve(requester, hash, how).await
 }
 
 /// The same with the handle in the body.
@@ -98,27 +96,17 @@ pub(crate) async fn by_path(
     post, path = "/v1/retrieve", tag = "gateways", request_body = RetrieveRequest,
     responses((status = 200, description = "What left the context", body = RetrieveAnswer))
 )]
-pub(crate) async fn by_body(
-    State(core): State<Arc<Core>>,
-    Extension(caller): Extension<Caller>,
-    request: Request,
-) -> Result<Json<RetrieveAnswer>, ApiError> {
-    let request: RetrieveRequest = json_of(request, &core.settings.limits).await?;
-    retrieve(core, caller, request.hash, RetrieveQuery { query: request.query, format: request.format }).await
+pub(crate) async fn by_body(requester: Requester, request: Request) -> Result<Json<RetrieveAnswer>, ApiError> {
+    let request: RetrieveRequest = json_of(request, &requester.core.settings.limits).await?;
+    retrieve(requester, request.hash, RetrieveQuery { query: request.query, format: request.format }).await
 }
 
-async fn retrieve(
-    core: Arc<Core>,
-    caller: Caller,
-    hash: String,
-    how: RetrieveQuery,
-) -> Result<Json<RetrieveAnswer>, ApiError> {
+async fn retrieve(requester: Requester, hash: String, how: RetrieveQuery) -> Result<Json<RetrieveAnswer>, ApiError> {
     let format = provider_format(how.format.as_deref().unwrap_or("openai-chat"))?;
-    let found = core.archives.find(&caller.tenant, hash.trim()).ok_or(Problem::UnknownHash)?;
-    let shared = Arc::clone(&core);
-    core.turns
-        .run(&caller.tenant, move |_| {
-            let counter = &*shared.runtime.counter;
+    let found = requester.core.archives.find(&requester.caller.tenant, hash.trim()).ok_or(Problem::UnknownHash)?;
+    requester
+        .answer(move |requester, _| {
+            let counter = &*requester.core.runtime.counter;
             let (kind, content, tokens, items, messages) = match &found.item {
                 ArchivedContent::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
                 ArchivedContent::Messages(messages) => {
@@ -128,7 +116,7 @@ async fn retrieve(
                 }
             };
             let results = how.query.as_deref().map(|query| search(&content, query));
-            Ok(Json(RetrieveAnswer {
+            Ok(RetrieveAnswer {
                 hash: hash.trim().to_owned(),
                 kind,
                 count: results.as_ref().map(|(_, count)| *count),
@@ -138,9 +126,9 @@ async fn retrieve(
                 original_item_count: items,
                 messages,
                 retrieval_count: found.retrievals,
-            }))
+            })
         })
-        .await?
+        .await
 }
 
 /// The lines that hold every word, and how many there are.

@@ -1,7 +1,5 @@
 //! Commands that people type: `/compact`, `/undo`, `/history`, `/recall`, `/context`.
 
-use std::sync::Arc;
-
 use epitome::live::{Command, CommandError, ContextTokens};
 use epitome::session::Message;
 use serde::Serialize;
@@ -9,9 +7,7 @@ use utoipa::ToSchema;
 
 use super::compact::{Ask, Compacted, compact_now};
 use super::history::{History, Recalled, UndoAsk, Undone, history_now, recall_now, undo_now};
-use super::open::context_of;
-use super::state::Sessions;
-use crate::auth::Caller;
+use super::named::NamedSession;
 use crate::http::{ApiError, Problem};
 
 /// The outcome of a command: only the field of its kind is set.
@@ -56,15 +52,10 @@ pub(super) fn parse_command(message: &Message) -> Result<Option<Command>, ApiErr
 }
 
 /// Runs a command on a session.
-pub(super) async fn run(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    command: Command,
-) -> Result<CommandResult, ApiError> {
+pub(super) async fn run(named: &NamedSession, command: Command) -> Result<CommandResult, ApiError> {
     match command {
         Command::Compact { focus } => {
-            let compacted = compact_now(sessions, caller, id, Ask::focused(focus)).await?;
+            let compacted = compact_now(named, Ask::focused(focus)).await?;
             let report = &compacted.report;
             let text = match compacted.epoch {
                 Some(epoch) => format!(
@@ -79,12 +70,12 @@ pub(super) async fn run(
             Ok(CommandResult { name: "compact", text, compacted: Some(compacted), ..CommandResult::default() })
         }
         Command::Undo { epoch } => {
-            let undone = undo_now(sessions, caller, id, UndoAsk { epoch }).await?;
+            let undone = undo_now(named, UndoAsk { epoch }).await?;
             let text = format!("Compaction {} is undone.", undone.epoch);
             Ok(CommandResult { name: "undo", text, undone: Some(undone), ..CommandResult::default() })
         }
         Command::History => {
-            let history = history_now(sessions, caller, id).await?;
+            let history = history_now(named).await?;
             let text = match history.count() {
                 1 => "1 compaction.".to_owned(),
                 count => format!("{count} compactions."),
@@ -92,12 +83,12 @@ pub(super) async fn run(
             Ok(CommandResult { name: "history", text, history: Some(history), ..CommandResult::default() })
         }
         Command::Recall { handle } => {
-            let recalled = recall_now(sessions, caller, id, handle).await?;
+            let recalled = recall_now(named, handle).await?;
             let text = recalled.text();
             Ok(CommandResult { name: "recall", text, recalled: Some(recalled), ..CommandResult::default() })
         }
         Command::Context => {
-            let context = context_of(sessions, caller, id).await?;
+            let context = named.context().await?;
             let text = format!(
                 "{} of {} tokens ({:.0} %); a compaction is suggested at {:.0} %.",
                 context.used_tokens, context.max_tokens, context.percent, context.threshold_percent

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::engine::DraftSummary;
 use epitome::live::{Compaction, ContextTokens, LiveSession};
 use epitome::store::StoredMessage;
-use epitome::strategy::{Archive as _, ArchivedContent, Cancellation};
+use epitome::strategy::{Archive as _, ArchivedContent};
 use epitome::{Draft, Report, Session};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,14 +16,13 @@ use utoipa::{IntoParams, ToSchema};
 use super::create;
 use super::drafts::{DraftLookup, StoredPreview};
 use super::failure::live;
-use super::history::stored_message;
 use super::input::SessionId;
 use super::key::SessionKey;
 use super::marks::is_marked;
-use super::open::{Operation, OperationResult, change, read};
+use super::named::NamedSession;
+use super::open::{Operation, OperationResult};
 use super::opened::CachedSession;
 use super::state::Sessions;
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, QueryParameters, json_of, json_or_default, require_compacted};
 use crate::routes::job::{EditedSummary, call_runtime, chain_of, task_named};
 
@@ -159,24 +158,14 @@ impl Operation for Compact {
     params(SessionId),
     responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
-pub(crate) async fn compact(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<Compacted>, ApiError> {
-    let ask = json_or_default(request, &sessions.core.settings.limits).await?;
-    compact_now(&sessions, &caller, &id, ask).await.map(Json)
+pub(crate) async fn compact(named: NamedSession, request: Request) -> Result<Json<Compacted>, ApiError> {
+    let ask = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    compact_now(&named, ask).await.map(Json)
 }
 
 /// The same after the request was read.
-pub(super) async fn compact_now(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    ask: Ask,
-) -> Result<Compacted, ApiError> {
-    Ok(Compacted::new(change(sessions, caller, id, Compact(ask)).await?))
+pub(super) async fn compact_now(named: &NamedSession, ask: Ask) -> Result<Compacted, ApiError> {
+    Ok(Compacted::new(named.change(Compact(ask)).await?))
 }
 
 /// The options of a preview.
@@ -218,20 +207,18 @@ pub(crate) struct Preview {
     responses((status = 200, description = "What would be done; the report's status says whether it can be", body = Preview))
 )]
 pub(crate) async fn preview(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
+    named: NamedSession,
     QueryParameters(show): QueryParameters<PreviewQuery>,
     request: Request,
 ) -> Result<Json<Preview>, ApiError> {
-    let ask: Ask = json_or_default(request, &sessions.core.settings.limits).await?;
-    let key = sessions.key(&caller, &id)?;
-    if is_marked(&sessions, &key).await? {
+    let ask: Ask = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    let (sessions, key) = (&named.sessions, named.key.clone());
+    if is_marked(sessions, &key).await? {
         return Err(Problem::CompactionRunning.into());
     }
-    let shared = Arc::clone(&sessions);
+    let shared = Arc::clone(sessions);
     // On a copy: the session may change meanwhile.
-    let copied = read(&sessions, &caller, &id, move |seen| {
+    let copied = named.read(move |seen| {
         if seen.running {
             return Err(Problem::CompactionRunning.into());
         }
@@ -247,19 +234,16 @@ pub(crate) async fn preview(
         copy.count_into(Arc::clone(&shared.core.metrics.kept));
         Ok((copy, compaction))
     });
-    let (mut copy, compaction) = copied.await?;
-    let shared = Arc::clone(&sessions);
-    let cancellation = Cancellation::new();
-    copy.cancel_by(cancellation.clone());
-    let work = sessions.core.turns.run_future(&caller.tenant, &cancellation, async move {
+    let (copy, compaction) = copied.await?;
+    let shared = Arc::clone(sessions);
+    let previewed = named.work_on(copy, |mut copy: LiveSession| async move {
         let draft = copy.preview(&compaction).await.map_err(live)?;
         let views = show.messages.then(|| views(copy.session(), &draft));
         let previewed = keep(&shared, &key, &copy, draft)?;
-        Ok::<_, ApiError>(answer(&previewed, views))
+        Ok(answer(&previewed, views))
     });
-    let worked = tokio::time::timeout(sessions.core.settings.limits.session_timeout, work).await;
     let given_up = || Problem::Timeout.with("the preview took too long").with_help("nothing was changed; try again");
-    Ok(Json(worked.map_err(|_| given_up())???))
+    previewed.await.unwrap_or_else(|_| Err(given_up())).map(Json)
 }
 
 /// 422 where the session's own settings do not work.
@@ -271,12 +255,12 @@ fn settings_problem(problem: &str) -> ApiError {
 
 /// The views before and after a draft is made.
 fn views(session: &Session, draft: &Draft) -> (Vec<StoredMessage>, Vec<StoredMessage>) {
-    let before = session.view().iter().map(|entry| stored_message(entry, None)).collect();
+    let before = session.view().iter().map(|entry| StoredMessage::new(entry, None)).collect();
     let mut after = session.clone();
     if let Some(epoch) = draft.epoch() {
         after.commit(epoch.clone());
     }
-    (before, after.view().iter().map(|entry| stored_message(entry, None)).collect())
+    (before, after.view().iter().map(|entry| StoredMessage::new(entry, None)).collect())
 }
 
 fn answer(previewed: &StoredPreview, views: Option<(Vec<StoredMessage>, Vec<StoredMessage>)>) -> Preview {
@@ -354,16 +338,10 @@ impl Operation for Apply {
     params(SessionId),
     responses((status = 200, description = "It is made, or there was nothing to do", body = Compacted))
 )]
-pub(crate) async fn apply(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<Compacted>, ApiError> {
-    let ask: ApplyAsk = json_of(request, &sessions.core.settings.limits).await?;
-    let key = sessions.key(&caller, &id)?;
-    sessions.info(&key).await?;
-    let previewed = match sessions.drafts.find(&key, &ask.draft) {
+pub(crate) async fn apply(named: NamedSession, request: Request) -> Result<Json<Compacted>, ApiError> {
+    let ask: ApplyAsk = json_of(request, &named.sessions.core.settings.limits).await?;
+    named.sessions.info(&named.key).await?;
+    let previewed = match named.sessions.drafts.find(&named.key, &ask.draft) {
         DraftLookup::Draft(previewed) => previewed,
         DraftLookup::Passed => return Err(Problem::StaleDraft.into()),
         DraftLookup::Nothing => {
@@ -371,5 +349,5 @@ pub(crate) async fn apply(
         }
     };
     let apply = Apply { previewed, summaries: ask.summaries };
-    Ok(Json(Compacted::new(change(&sessions, &caller, &id, apply).await?)))
+    Ok(Json(Compacted::new(named.change(apply).await?)))
 }

@@ -4,62 +4,23 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
 use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
-use epitome::session::{Change, Entry, EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
-use epitome::store::StoredMessage;
+use epitome::session::{EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
+use epitome::store::{Removal, StoredMessage, removals_of};
 use epitome::strategy::ArchivedContent;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::failure::live;
 use super::input::{PathPart, SessionId};
-use super::open::{Operation, change, read};
+use super::named::NamedSession;
+use super::open::Operation;
 use super::opened::CachedSession;
 use super::state::Sessions;
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_or_default};
-
-/// When and into which message something left the context.
-pub(super) type RemovalRecord = (Option<i64>, Option<Arc<str>>);
-
-/// The messages that left the context with compactions in force, each by its number in the log. Linear in the changes.
-pub(super) fn removals(opened: &CachedSession) -> HashMap<EntryKey, RemovalRecord> {
-    let journal = opened.live.session().journal().iter().filter(|epoch| !epoch.undone);
-    journal.flat_map(|epoch| removals_of(epoch, opened.times(epoch.id).map(|times| times.committed_at))).collect()
-}
-
-/// The removals of one compaction.
-fn removals_of(epoch: &Epoch, at: Option<i64>) -> impl Iterator<Item = (EntryKey, RemovalRecord)> {
-    epoch.edits.iter().flat_map(move |edit| {
-        let into = edit.into.and_then(|index| epoch.synthetics.get(index as usize));
-        let into = into.map(|synthetic| Arc::clone(&synthetic.message.id.0));
-        let removed = edit.changes.iter().filter(|change| matches!(change, Change::Remove { .. }));
-        removed.map(move |change| (change.entry(), (at, into.clone())))
-    })
-}
-
-/// An entry of a view, with its state.
-pub(super) fn stored_message(entry: &Entry, left: Option<&RemovalRecord>) -> StoredMessage {
-    let (compacted_at, compacted_into) = left.cloned().unwrap_or_default();
-    StoredMessage {
-        number: number_of(entry.key),
-        message: Arc::clone(&entry.message),
-        is_edited: entry.is_edited(),
-        is_summary: entry.message.origin == Origin::Summary,
-        compacted_at,
-        compacted_into,
-    }
-}
-
-fn number_of(key: EntryKey) -> Option<u32> {
-    match key {
-        EntryKey::Log(number) => Some(number),
-        EntryKey::Synthetic { .. } => None,
-    }
-}
 
 /// Which compaction to take back.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
@@ -103,24 +64,14 @@ impl Operation for Undo {
     params(SessionId),
     responses((status = 200, description = "It is undone", body = Undone))
 )]
-pub(crate) async fn undo(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<Undone>, ApiError> {
-    let ask = json_or_default(request, &sessions.core.settings.limits).await?;
-    undo_now(&sessions, &caller, &id, ask).await.map(Json)
+pub(crate) async fn undo(named: NamedSession, request: Request) -> Result<Json<Undone>, ApiError> {
+    let ask = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    undo_now(&named, ask).await.map(Json)
 }
 
 /// The same after the request was read.
-pub(super) async fn undo_now(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    ask: UndoAsk,
-) -> Result<Undone, ApiError> {
-    let changed = change(sessions, caller, id, Undo(ask)).await?;
+pub(super) async fn undo_now(named: &NamedSession, ask: UndoAsk) -> Result<Undone, ApiError> {
+    let changed = named.change(Undo(ask)).await?;
     Ok(Undone { epoch: changed.value, version: changed.version, context: changed.context })
 }
 
@@ -168,17 +119,13 @@ impl History {
     params(SessionId),
     responses((status = 200, description = "The compactions", body = History))
 )]
-pub(crate) async fn history(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-) -> Result<Json<History>, ApiError> {
-    history_now(&sessions, &caller, &id).await.map(Json)
+pub(crate) async fn history(named: NamedSession) -> Result<Json<History>, ApiError> {
+    history_now(&named).await.map(Json)
 }
 
 /// The history, for an answer of another form.
-pub(super) async fn history_now(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<History, ApiError> {
-    read(sessions, caller, id, |seen| Ok(History { epochs: items(seen.opened) })).await
+pub(super) async fn history_now(named: &NamedSession) -> Result<History, ApiError> {
+    named.read(|seen| Ok(History { epochs: items(seen.opened) })).await
 }
 
 /// A compaction, side by side.
@@ -207,29 +154,25 @@ pub(crate) struct EpochAnswer {
     ),
     responses((status = 200, description = "The compaction", body = EpochAnswer))
 )]
-pub(crate) async fn epoch(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    PathPart(number): PathPart,
-) -> Result<Json<EpochAnswer>, ApiError> {
+pub(crate) async fn epoch(named: NamedSession, PathPart(number): PathPart) -> Result<Json<EpochAnswer>, ApiError> {
     let number: u32 = number.parse().map_err(|_| Problem::BadEpoch)?;
-    read(&sessions, &caller, &id, move |seen| {
-        let session = seen.opened.live.session();
-        let unknown = || ApiError::from(Problem::UnknownEpoch);
-        let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
-        let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
-        let sides = sides(session, number).ok_or_else(unknown)?;
-        let left: HashMap<EntryKey, RemovalRecord> = removals_of(epoch, entry.at).collect();
-        Ok(Json(EpochAnswer {
-            entry,
-            edits: edits(session, epoch),
-            summarizer: epoch.summarizer.clone(),
-            before: sides.before.iter().map(|entry| stored_message(entry, left.get(&entry.key))).collect(),
-            after: sides.after.iter().map(|entry| stored_message(entry, None)).collect(),
-        }))
-    })
-    .await
+    named
+        .read(move |seen| {
+            let session = seen.opened.live.session();
+            let unknown = || ApiError::from(Problem::UnknownEpoch);
+            let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
+            let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
+            let sides = sides(session, number).ok_or_else(unknown)?;
+            let left: HashMap<EntryKey, Removal> = removals_of(epoch, entry.at).collect();
+            Ok(Json(EpochAnswer {
+                entry,
+                edits: edits(session, epoch),
+                summarizer: epoch.summarizer.clone(),
+                before: sides.before.iter().map(|entry| StoredMessage::new(entry, left.get(&entry.key))).collect(),
+                after: sides.after.iter().map(|entry| StoredMessage::new(entry, None)).collect(),
+            }))
+        })
+        .await
 }
 
 /// The edits of a compaction, as in its report.
@@ -301,41 +244,32 @@ impl Recalled {
     ),
     responses((status = 200, description = "What left the context", body = Recalled))
 )]
-pub(crate) async fn recall(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    PathPart(handle): PathPart,
-) -> Result<Json<Recalled>, ApiError> {
-    recall_now(&sessions, &caller, &id, handle).await.map(Json)
+pub(crate) async fn recall(named: NamedSession, PathPart(handle): PathPart) -> Result<Json<Recalled>, ApiError> {
+    recall_now(&named, handle).await.map(Json)
 }
 
 /// The same for an answer of another form.
-pub(super) async fn recall_now(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    handle: String,
-) -> Result<Recalled, ApiError> {
-    read(sessions, caller, id, move |seen| {
-        let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or(Problem::UnknownHandle)?;
-        let handle = handle.trim().to_owned();
-        match found {
-            ArchivedContent::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
-            ArchivedContent::Messages(messages) => {
-                let messages = of_log(seen.opened, messages);
-                Ok(Recalled { handle, kind: "messages", text: None, messages: Some(messages) })
+pub(super) async fn recall_now(named: &NamedSession, handle: String) -> Result<Recalled, ApiError> {
+    named
+        .read(move |seen| {
+            let found = seen.opened.live.recall(&handle).map_err(live)?.ok_or(Problem::UnknownHandle)?;
+            let handle = handle.trim().to_owned();
+            match found {
+                ArchivedContent::Text(text) => Ok(Recalled { handle, kind: "text", text: Some(text), messages: None }),
+                ArchivedContent::Messages(messages) => {
+                    let messages = of_log(seen.opened, messages);
+                    Ok(Recalled { handle, kind: "messages", text: None, messages: Some(messages) })
+                }
             }
-        }
-    })
-    .await
+        })
+        .await
 }
 
 /// Messages of the log as they were said, with their states. Linear in the log.
 fn of_log(opened: &CachedSession, messages: Vec<Arc<Message>>) -> Vec<StoredMessage> {
     let log = opened.live.session().log().iter().zip(0..);
     let numbers: HashMap<&MessageId, u32> = log.map(|(message, number)| (&message.id, number)).collect();
-    let left = removals(opened);
+    let left = opened.removals();
     let stored = |message: Arc<Message>| {
         let number = numbers.get(&message.id).copied();
         let (compacted_at, compacted_into) =

@@ -50,7 +50,7 @@ async fn part<S: Send + Sync>(parts: &mut Parts, state: &S, wanted: fn(&str) -> 
 
 /// Refuses a text that cannot be the id of a session: invalid names, names of routes, and parts that clients and
 /// proxies remove from a path.
-pub(super) fn check_id(id: &str) -> Result<(), ApiError> {
+pub(crate) fn check_id(id: &str) -> Result<(), ApiError> {
     check_name("id", id)?;
     if ["import", ".", ".."].contains(&id) {
         return Err(Problem::BadName.with(format!("`id` cannot be `{id}`")).with_help("any other name will do"));

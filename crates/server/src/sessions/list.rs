@@ -16,7 +16,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::input::{SessionId, check_title, maybe_null};
 use super::key::SessionKey;
 use super::marks::is_marked;
-use super::open::{SessionSnapshot, acquire_turn, given_back, read};
+use super::named::NamedSession;
+use super::open::{SessionSnapshot, in_turn};
 use super::state::Sessions;
 use crate::agents::runtime_for;
 use crate::auth::Caller;
@@ -155,13 +156,9 @@ pub(crate) async fn list(
     params(SessionId),
     responses((status = 200, description = "The session", body = SessionAnswer))
 )]
-pub(crate) async fn get(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-) -> Result<Json<SessionAnswer>, ApiError> {
-    let is_marked = is_marked(&sessions, &sessions.key(&caller, &id)?).await?;
-    let mut answer = read(&sessions, &caller, &id, |seen| Ok(SessionAnswer::new(seen))).await?;
+pub(crate) async fn get(named: NamedSession) -> Result<Json<SessionAnswer>, ApiError> {
+    let is_marked = is_marked(&named.sessions, &named.key).await?;
+    let mut answer = named.read(|seen| Ok(SessionAnswer::new(seen))).await?;
     answer.running |= is_marked;
     Ok(Json(answer))
 }
@@ -196,47 +193,37 @@ pub(crate) struct Description {
     params(SessionId),
     responses((status = 200, description = "The session", body = SessionAnswer))
 )]
-pub(crate) async fn describe(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<SessionAnswer>, ApiError> {
-    let described: Description = json_of(request, &sessions.core.settings.limits).await?;
-    let key = sessions.key(&caller, &id)?;
-    sessions.info(&key).await?;
+pub(crate) async fn describe(named: NamedSession, request: Request) -> Result<Json<SessionAnswer>, ApiError> {
+    let described: Description = json_of(request, &named.sessions.core.settings.limits).await?;
+    let NamedSession { sessions, key } = &named;
+    sessions.info(key).await?;
     if let Some(Some(title)) = &described.title {
         check_title(title)?;
     }
     if let Some(Some(agent)) = &described.agent {
         check_name("agent", agent)?;
     }
-    let (turn, lock) = acquire_turn(&sessions, sessions.desks.go_to(&key)).await?;
-    let done = describe_now(&sessions, &key, described).await;
-    given_back(lock).await;
-    drop(turn);
-    done?;
-    get(State(sessions), Extension(caller), SessionId(id)).await
+    in_turn(sessions, key, describe_now(sessions, key, described)).await??;
+    get(named).await
 }
 
 /// Has a session's contexts name handles from its next compaction on: its model has the tools for them. Where other
 /// requests work on the session, this continues in the background when it gets its turn. The session's own setting of
 /// handles takes precedence.
-pub(super) async fn name_handles(sessions: &Arc<Sessions>, key: SessionKey) {
-    let sessions = Arc::clone(sessions);
-    let named = tokio::spawn(async move {
+pub(super) async fn name_handles(named: &NamedSession) {
+    let NamedSession { sessions, key } = named.clone();
+    let naming = tokio::spawn(async move {
         if let Err(error) = name_handles_now(&sessions, &key).await {
             // The next call tries again.
             tracing::warn!(code = error.problem.code(), "a session whose model looks things up names no handles yet");
         }
     });
-    let _ = tokio::time::timeout(PATIENCE, named).await;
+    let _ = tokio::time::timeout(PATIENCE, naming).await;
 }
 
 async fn name_handles_now(sessions: &Arc<Sessions>, key: &SessionKey) -> Result<(), ApiError> {
     let storage = sessions.storage()?;
     let _working = sessions.under_way.begin();
-    let (turn, lock) = acquire_turn(sessions, sessions.desks.go_to(key)).await?;
     let described = async {
         let mut about = sessions.info(key).await?.about;
         if about.settings.is_null() {
@@ -249,10 +236,7 @@ async fn name_handles_now(sessions: &Arc<Sessions>, key: &SessionKey) -> Result<
         runtime_for(&sessions.core, &sessions.runtimes, &key.0, &about).await?;
         storage.store.describe(&key.0, &key.1, &about).await.map_err(|error| storage.api_error(error))
     };
-    let done = described.await;
-    given_back(lock).await;
-    drop(turn);
-    done
+    in_turn(sessions, key, described).await?
 }
 
 async fn describe_now(sessions: &Arc<Sessions>, key: &SessionKey, described: Description) -> Result<(), ApiError> {
@@ -281,26 +265,23 @@ async fn describe_now(sessions: &Arc<Sessions>, key: &SessionKey, described: Des
     params(SessionId),
     responses((status = 204, description = "It is gone"))
 )]
-pub(crate) async fn delete(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-) -> Result<StatusCode, ApiError> {
+pub(crate) async fn delete(named: NamedSession) -> Result<StatusCode, ApiError> {
+    let NamedSession { sessions, key } = named;
     let storage = sessions.storage()?;
-    let key = sessions.key(&caller, &id)?;
     sessions.info(&key).await?;
-    let (turn, lock) = acquire_turn(&sessions, sessions.desks.go_to(&key)).await?;
-    sessions.cache.take(&key);
-    sessions.drafts.forget(&key);
-    sessions.indexes.forget(&key);
-    let deleted = storage.store.delete_session(&key.0, &key.1).await;
-    if matches!(deleted, Ok(true)) {
-        sessions.hub.end(key.0.as_str(), &key.1);
-        sessions.hub.settle().await;
-    }
-    given_back(lock).await;
-    drop(turn);
-    match deleted {
+    let deleting = async {
+        sessions.cache.take(&key);
+        sessions.drafts.forget(&key);
+        sessions.indexes.forget(&key);
+        let deleted = storage.store.delete_session(&key.0, &key.1).await;
+        if matches!(deleted, Ok(true)) {
+            sessions.hub.end(key.0.as_str(), &key.1);
+            // Before the lock: what is told of another session of this id is heard behind it.
+            sessions.hub.settle().await;
+        }
+        deleted
+    };
+    match in_turn(&sessions, &key, deleting).await? {
         Ok(true) => Ok(StatusCode::NO_CONTENT),
         Ok(false) => Err(Problem::UnknownSession.into()),
         Err(error) => Err(storage.api_error(error)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use axum::http::StatusCode;
 use epitome::engine::{Check, DraftSummary, Urgency};
 use epitome::live::{Compaction, ContextTokens, MaintainOutcome, Overflow, Retry};
@@ -20,10 +20,10 @@ use super::failure::live;
 use super::input::SessionId;
 use super::key::SessionKey;
 use super::list::SessionAnswer;
-use super::open::{Operation, change, read, read_at};
+use super::named::NamedSession;
+use super::open::{Operation, read_at};
 use super::opened::CachedSession;
 use super::state::Sessions;
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, json_of, json_or_default, require_compacted};
 
 /// Whether a compaction is due.
@@ -42,16 +42,13 @@ pub(crate) struct CheckAnswer {
     params(SessionId),
     responses((status = 200, description = "Tokens, share, urgency", body = CheckAnswer))
 )]
-pub(crate) async fn check(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-) -> Result<Json<CheckAnswer>, ApiError> {
-    read(&sessions, &caller, &id, |seen| {
-        let live = &seen.opened.live;
-        Ok(Json(CheckAnswer { check: live.check(), context: live.context() }))
-    })
-    .await
+pub(crate) async fn check(named: NamedSession) -> Result<Json<CheckAnswer>, ApiError> {
+    named
+        .read(|seen| {
+            let live = &seen.opened.live;
+            Ok(Json(CheckAnswer { check: live.check(), context: live.context() }))
+        })
+        .await
 }
 
 /// Whether a compaction that is due may be made, where the settings ask for confirmation.
@@ -248,15 +245,10 @@ impl Operation for Maintain {
     params(SessionId),
     responses((status = 200, description = "What was done", body = MaintainAnswer))
 )]
-pub(crate) async fn maintain(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<MaintainAnswer>, ApiError> {
-    let ask: MaintainAsk = json_or_default(request, &sessions.core.settings.limits).await?;
-    let key = sessions.key(&caller, &id)?;
-    let changed = change(&sessions, &caller, &id, Maintain { ask, key }).await?;
+pub(crate) async fn maintain(named: NamedSession, request: Request) -> Result<Json<MaintainAnswer>, ApiError> {
+    let ask: MaintainAsk = json_or_default(request, &named.sessions.core.settings.limits).await?;
+    let key = named.key.clone();
+    let changed = named.change(Maintain { ask, key }).await?;
     let answer = |did: Did, check: Check| MaintainAnswer {
         did,
         check,
@@ -383,14 +375,9 @@ impl Operation for Shrink {
     params(SessionId),
     responses((status = 200, description = "It is smaller now", body = Overflowed))
 )]
-pub(crate) async fn overflow(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<Overflowed>, ApiError> {
-    let ask: OverflowAsk = json_of(request, &sessions.core.settings.limits).await?;
-    let changed = change(&sessions, &caller, &id, Shrink(ask.overflow()?)).await?;
+pub(crate) async fn overflow(named: NamedSession, request: Request) -> Result<Json<Overflowed>, ApiError> {
+    let ask: OverflowAsk = json_of(request, &named.sessions.core.settings.limits).await?;
+    let changed = named.change(Shrink(ask.overflow()?)).await?;
     let (retry, epoch) = changed.value;
     Ok(Json(Overflowed {
         retry: RetryAnswer { limit: retry.limit, attempts_left: retry.attempts_left },

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
-use axum::extract::{Extension, Request, State};
+use axum::extract::Request;
 use epitome::engine::Check;
 use epitome::live::ContextTokens;
 use epitome::session::{Entry, Message};
@@ -16,12 +16,11 @@ use utoipa::{IntoParams, ToSchema};
 use super::command::{self, CommandResult};
 use super::create::MOST_TIMES_PARTS;
 use super::failure::live;
-use super::history::{removals, stored_message};
 use super::input::{PathPart, SessionId, messages_of, read_messages};
-use super::open::{Operation, change_with, read};
+use super::named::NamedSession;
+use super::open::Operation;
 use super::opened::CachedSession;
 use super::state::Sessions;
-use crate::auth::Caller;
 use crate::http::{ApiError, Problem, QueryParameters, json_of, page_size, too_many_parts};
 
 /// Messages to append to a session.
@@ -98,13 +97,8 @@ impl Operation for Append {
     params(SessionId),
     responses((status = 200, description = "They are stored, or the command was run", body = Appended))
 )]
-pub(crate) async fn append(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    request: Request,
-) -> Result<Json<Appended>, ApiError> {
-    let new: NewMessages = json_of(request, &sessions.core.settings.limits).await?;
+pub(crate) async fn append(named: NamedSession, request: Request) -> Result<Json<Appended>, ApiError> {
+    let new: NewMessages = json_of(request, &named.sessions.core.settings.limits).await?;
     let NewMessages { messages: given, format, tools, commands } = new;
     if let Some(tools) = &tools {
         let list: Result<Vec<serde_json::Map<String, serde_json::Value>>, _> = serde_json::from_str(tools.get());
@@ -115,10 +109,11 @@ pub(crate) async fn append(
         })?;
     }
     let has_tools = tools.is_some();
-    let most_parts = sessions.core.settings.limits.parts;
+    let core = &named.sessions.core;
+    let most_parts = core.settings.limits.parts;
     let prepared = async {
         let messages =
-            sessions.core.turns.run(&caller.tenant, move |_| read_new(&given, format.as_deref(), most_parts)).await??;
+            core.turns.run(&named.owner(), move |_| read_new(&given, format.as_deref(), most_parts)).await??;
         match messages.as_slice() {
             [message] if commands && !has_tools => match command::parse_command(message)? {
                 Some(command) => Ok(Err(command)),
@@ -127,7 +122,7 @@ pub(crate) async fn append(
             _ => Ok(Ok(Append { messages, tools })),
         }
     };
-    match change_with(&sessions, &caller, &id, prepared).await? {
+    match named.change_with(prepared).await? {
         Ok(changed) => Ok(Json(Appended {
             version: changed.version,
             appended: changed.value.len() as u32,
@@ -137,13 +132,14 @@ pub(crate) async fn append(
             command: None,
         })),
         Err(command) => {
-            let command = command::run(&sessions, &caller, &id, command).await?;
-            read(&sessions, &caller, &id, move |seen| {
-                let (live, version) = (&seen.opened.live, seen.opened.version);
-                let (context, check) = (live.context(), live.check());
-                Ok(Json(Appended { version, appended: 0, ids: Vec::new(), context, check, command: Some(command) }))
-            })
-            .await
+            let command = command::run(&named, command).await?;
+            named
+                .read(move |seen| {
+                    let (live, version) = (&seen.opened.live, seen.opened.version);
+                    let (context, check) = (live.context(), live.check());
+                    Ok(Json(Appended { version, appended: 0, ids: Vec::new(), context, check, command: Some(command) }))
+                })
+                .await
         }
     }
 }
@@ -186,22 +182,21 @@ pub(crate) struct MessagesQuery {
     responses((status = 200, description = "A page of them", body = Messages))
 )]
 pub(crate) async fn messages(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
+    named: NamedSession,
     QueryParameters(which): QueryParameters<MessagesQuery>,
 ) -> Result<Json<Messages>, ApiError> {
     let most = page_size(which.limit)?;
-    read(&sessions, &caller, &id, move |seen| {
-        let session = seen.opened.live.session();
-        let full = (which.view == ViewKind::Full).then(|| (session.full_view(), removals(seen.opened)));
-        let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
-        let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
-        let page = entries.iter().skip(which.from as usize).take(most as usize);
-        let messages = page.map(|entry| stored_message(entry, left(entry))).collect();
-        Ok(Json(Messages { version: seen.opened.version, total: entries.len() as u32, messages }))
-    })
-    .await
+    named
+        .read(move |seen| {
+            let session = seen.opened.live.session();
+            let full = (which.view == ViewKind::Full).then(|| (session.full_view(), seen.opened.removals()));
+            let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
+            let left = |entry: &Entry| full.as_ref().and_then(|(_, left)| left.get(&entry.key));
+            let page = entries.iter().skip(which.from as usize).take(most as usize);
+            let messages = page.map(|entry| StoredMessage::new(entry, left(entry))).collect();
+            Ok(Json(Messages { version: seen.opened.version, total: entries.len() as u32, messages }))
+        })
+        .await
 }
 
 /// Which of the messages behind a summary.
@@ -229,16 +224,13 @@ pub(crate) struct SummarizedQuery {
     responses((status = 200, description = "A page of them", body = Messages))
 )]
 pub(crate) async fn behind(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
+    named: NamedSession,
     PathPart(summary): PathPart,
     QueryParameters(which): QueryParameters<SummarizedQuery>,
 ) -> Result<Json<Messages>, ApiError> {
     let slice = Slice { from: which.from, most: page_size(which.limit)? };
-    let storage = sessions.storage()?;
-    let (tenant, id) = sessions.key(&caller, &id)?;
-    let page = storage.store.behind(&tenant, &id, &summary, slice).await;
+    let (storage, (tenant, id)) = (named.sessions.storage()?, &named.key);
+    let page = storage.store.behind(tenant, id, &summary, slice).await;
     Ok(Json(page.map_err(|error| storage.api_error(error))?))
 }
 
@@ -248,13 +240,8 @@ pub(crate) async fn behind(
     params(SessionId),
     responses((status = 200, description = "The summary", body = StoredMessage))
 )]
-pub(crate) async fn summary(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-) -> Result<Json<StoredMessage>, ApiError> {
-    let storage = sessions.storage()?;
-    let (tenant, id) = sessions.key(&caller, &id)?;
-    let summary = storage.store.latest_summary(&tenant, &id).await.map_err(|error| storage.api_error(error))?;
+pub(crate) async fn summary(named: NamedSession) -> Result<Json<StoredMessage>, ApiError> {
+    let (storage, (tenant, id)) = (named.sessions.storage()?, &named.key);
+    let summary = storage.store.latest_summary(tenant, id).await.map_err(|error| storage.api_error(error))?;
     summary.map(Json).ok_or_else(|| Problem::NoSummary.into())
 }

@@ -20,6 +20,7 @@ pub(crate) mod list;
 pub(crate) mod maintain;
 mod marks;
 pub(crate) mod messages;
+mod named;
 mod open;
 mod opened;
 pub(crate) mod render;
@@ -34,8 +35,8 @@ use utoipa_axum::routes;
 
 use crate::http::Problem;
 use crate::openapi::{with_optional_body, with_problems};
-pub(crate) use input::SessionId;
-pub(crate) use open::{check_exists, context_of};
+pub(crate) use input::{SessionId, check_id};
+pub(crate) use named::NamedSession;
 pub(crate) use state::Sessions;
 
 /// The problems of every route about one session.

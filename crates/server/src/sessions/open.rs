@@ -1,6 +1,5 @@
 //! Changing and reading sessions.
 
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -18,7 +17,6 @@ use super::marks::CompactionUnderWay;
 use super::opened::{CachedSession, SessionRuntime, keep_changes};
 use super::state::Sessions;
 use crate::agents::runtime_for;
-use crate::auth::Caller;
 use crate::events::Announcer;
 use crate::http::{ApiError, Problem};
 
@@ -70,28 +68,13 @@ pub(crate) struct OperationResult<T> {
     pub(super) check: Check,
 }
 
-/// Works on a session when it is its turn, and stores it: it is changed whole or not at all, also when the caller has
-/// left.
-pub(crate) async fn change<O: Operation>(
+/// Works on a session when it is its turn, and stores it, as [`NamedSession`](super::NamedSession) says.
+pub(super) async fn change_with<O: Operation, N>(
     sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    operation: O,
-) -> Result<OperationResult<O::Output>, ApiError> {
-    let Ok(changed) = change_with(sessions, caller, id, async { Ok(Ok::<O, Infallible>(operation)) }).await?;
-    Ok(changed)
-}
-
-/// The same with an operation that has to be worked out first: its turn is that of a request which came when this is
-/// called, however long that takes. Input that gives no operation is returned.
-pub(crate) async fn change_with<O: Operation, N>(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
+    key: &SessionKey,
     prepared: impl Future<Output = Result<Result<O, N>, ApiError>>,
 ) -> Result<Result<OperationResult<O::Output>, N>, ApiError> {
-    let key = sessions.key(caller, id)?;
-    let place = sessions.desks.go_to(&key);
+    let place = sessions.desks.go_to(key);
     let compacting = if O::IS_COMPACTION { Some(place.compacting()?) } else { None };
     let mut turn = Box::pin(acquire_turn(sessions, place));
     // Stands in the queue from here on.
@@ -101,19 +84,19 @@ pub(crate) async fn change_with<O: Operation, N>(
         Err(other) => return Ok(Err(other)),
     };
     let compacting = match compacting {
-        Some(here) => Some(CompactionUnderWay::asked_for(sessions, &key, here).await?),
+        Some(here) => Some(CompactionUnderWay::asked_for(sessions, key, here).await?),
         None => None,
     };
     let (turn, lock) = match at_once {
         Poll::Ready(turn) => turn?,
         Poll::Pending => turn.await?,
     };
-    let (shared, session) = (Arc::clone(sessions), hash_of(&key));
+    let (shared, session) = (Arc::clone(sessions), hash_of(key));
     let span = tracing::info_span!("session", %session);
     #[cfg(feature = "otel")]
     crate::telemetry::note_session(&span, &session);
     // On a task of its own: it runs to its end also when the caller has left.
-    let working = sessions.under_way.begin();
+    let (working, key) = (sessions.under_way.begin(), key.clone());
     let work = async move {
         let changed = work(&shared, &key, &turn, Arc::new(operation), compacting).await;
         // Before the lock: what the next holder tells is heard behind this, at whichever instance.
@@ -131,18 +114,28 @@ pub(crate) async fn change_with<O: Operation, N>(
     }
 }
 
+/// Does something while no other request works on a session.
+pub(super) async fn in_turn<T>(
+    sessions: &Sessions,
+    key: &SessionKey,
+    work: impl Future<Output = T>,
+) -> Result<T, ApiError> {
+    let (turn, lock) = acquire_turn(sessions, sessions.desks.go_to(key)).await?;
+    let done = work.await;
+    given_back(lock).await;
+    drop(turn);
+    Ok(done)
+}
+
 /// Gives a session's lock back. A database that is gone has given it up itself.
-pub(super) async fn given_back(lock: SessionLock) {
+async fn given_back(lock: SessionLock) {
     if tokio::time::timeout(RELEASE, lock.release()).await.is_err() {
         tracing::warn!("a session's lock is given back without an answer");
     }
 }
 
 /// Waits until no other request works on a session, here or in another process.
-pub(super) async fn acquire_turn(
-    sessions: &Sessions,
-    place: QueuePlace,
-) -> Result<(SessionTurn, SessionLock), ApiError> {
+async fn acquire_turn(sessions: &Sessions, place: QueuePlace) -> Result<(SessionTurn, SessionLock), ApiError> {
     let storage = sessions.storage()?;
     let started = Instant::now();
     let wait = async {
@@ -271,17 +264,6 @@ pub(crate) struct SessionSnapshot<'a> {
 }
 
 /// Looks at a session. Never waits for a compaction: that is shown the session as it was before.
-pub(crate) async fn read<T: Send + 'static>(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    look: impl FnOnce(SessionSnapshot<'_>) -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
-    let key = sessions.key(caller, id)?;
-    read_at(sessions, key, look).await
-}
-
-/// The same by the session's key.
 pub(super) async fn read_at<T: Send + 'static>(
     sessions: &Arc<Sessions>,
     key: SessionKey,
@@ -315,19 +297,9 @@ pub(super) async fn read_at<T: Send + 'static>(
     }
 }
 
-/// Refuses a session that there is not.
-pub(crate) async fn check_exists(sessions: &Sessions, caller: &Caller, id: &str) -> Result<(), ApiError> {
-    sessions.info(&sessions.key(caller, id)?).await.map(|_| ())
-}
-
-/// The fill of a session's context.
-pub(crate) async fn context_of(sessions: &Arc<Sessions>, caller: &Caller, id: &str) -> Result<ContextTokens, ApiError> {
-    read(sessions, caller, id, |seen| Ok(seen.opened.live.context())).await
-}
-
 impl Sessions {
     /// The store's metadata of a session.
-    pub(super) async fn info(&self, (tenant, id): &SessionKey) -> Result<SessionInfo, ApiError> {
+    pub(crate) async fn info(&self, (tenant, id): &SessionKey) -> Result<SessionInfo, ApiError> {
         let storage = self.storage()?;
         storage.store.session_info(tenant, id).await.map_err(|error| storage.api_error(error))
     }

@@ -1,10 +1,14 @@
 //! Sessions in memory: made of what the store has, and stored again.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use epitome::Runtime;
 use epitome::live::{LiveSession, Preparation};
-use epitome::store::{Checkpoint, EpochTimes, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories};
+use epitome::session::EntryKey;
+use epitome::store::{
+    Checkpoint, EpochTimes, Removal, Scope, SessionInfo, Store, StoreError, StoredSession, TenantMemories, removals,
+};
 use epitome::strategy::Verdict;
 use parking_lot::Mutex;
 
@@ -86,6 +90,11 @@ impl CachedSession {
         self.times.get(epoch as usize).copied()
     }
 
+    /// The messages that left the context with compactions in force. Linear in the changes.
+    pub(super) fn removals(&self) -> HashMap<EntryKey, Removal> {
+        removals(self.live.session(), &self.times)
+    }
+
     /// Whether it is the session that the store's metadata describes.
     pub(super) fn is_current(&self, info: &SessionInfo) -> bool {
         let has_times = self.times.len() == self.live.session().journal().len();
@@ -145,7 +154,7 @@ pub(super) async fn keep_changes(
     let bytes = before.new_messages(session).iter().map(|message| message_bytes(message)).sum::<usize>()
         + epochs.iter().map(epoch_bytes).sum::<usize>();
     let has_other_epochs = !epochs.is_empty() || !before.undone_epochs(session).is_empty();
-    opened.version = store.save_since(tenant, id, version, session, archive, before).await?;
+    opened.version = store.save(tenant, id, version, session, archive, before).await?;
     opened.bytes += bytes;
     if opened.version != version {
         drafts.pass(key, opened.live.session().state_hash());

@@ -1,9 +1,6 @@
 //! `…/request`: what to send to the model.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Extension, State};
 use epitome::formats::{Wire, render};
 use epitome::store::ViewKind;
 use serde::Deserialize;
@@ -11,9 +8,7 @@ use serde_json::value::RawValue;
 use utoipa::IntoParams;
 
 use super::input::SessionId;
-use super::open::read;
-use super::state::Sessions;
-use crate::auth::Caller;
+use super::named::NamedSession;
 use crate::http::{ApiError, Problem, QueryParameters, provider_format};
 
 /// Which request.
@@ -37,21 +32,20 @@ pub(crate) struct RenderQuery {
     responses((status = 200, description = "The request, without model and sampling", body = Object))
 )]
 pub(crate) async fn request(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
+    named: NamedSession,
     QueryParameters(which): QueryParameters<RenderQuery>,
 ) -> Result<Json<Box<RawValue>>, ApiError> {
     let format = provider_format(which.format.as_deref().unwrap_or("openai-chat"))?;
     let profile = format.wire().unwrap_or(Wire::OpenaiChat);
-    read(&sessions, &caller, &id, move |seen| {
-        let session = seen.opened.live.session();
-        let tools = session.tools.as_deref();
-        let rendered = match which.view {
-            ViewKind::Compacted => render(session.view(), profile, tools, None),
-            ViewKind::Full => render(&session.full_view(), profile, tools, None),
-        };
-        RawValue::from_string(rendered.json.trim().to_owned()).map(Json).map_err(|_| Problem::Internal.into())
-    })
-    .await
+    named
+        .read(move |seen| {
+            let session = seen.opened.live.session();
+            let tools = session.tools.as_deref();
+            let rendered = match which.view {
+                ViewKind::Compacted => render(session.view(), profile, tools, None),
+                ViewKind::Full => render(&session.full_view(), profile, tools, None),
+            };
+            RawValue::from_string(rendered.json.trim().to_owned()).map(Json).map_err(|_| Problem::Internal.into())
+        })
+        .await
 }

@@ -16,7 +16,8 @@ use utoipa::{IntoParams, ToSchema};
 use super::input::SessionId;
 use super::key::SessionKey;
 use super::list::{HANDLES, name_handles};
-use super::open::{SessionSnapshot, read, read_at};
+use super::named::NamedSession;
+use super::open::{SessionSnapshot, read_at};
 use super::state::Sessions;
 use crate::auth::Caller;
 use crate::http::{ApiError, Problem, check_name};
@@ -160,18 +161,11 @@ fn bad_query(problem: String) -> ApiError {
     ),
     responses((status = 200, description = "What was found", body = Found))
 )]
-pub(crate) async fn search(
-    State(sessions): State<Arc<Sessions>>,
-    Extension(caller): Extension<Caller>,
-    SessionId(id): SessionId,
-    RawQuery(raw): RawQuery,
-) -> Result<Json<Found>, ApiError> {
+pub(crate) async fn search(named: NamedSession, RawQuery(raw): RawQuery) -> Result<Json<Found>, ApiError> {
     let (query, _) = read_query(raw.as_deref(), false)?;
-    let key = sessions.key(&caller, &id)?;
-    let shared = Arc::clone(&sessions);
-    let found = read(&sessions, &caller, &id, move |seen| {
-        search_index(&shared, &key, seen, |index, session| index.search(session, &query))
-    });
+    let NamedSession { sessions: shared, key } = named.clone();
+    let found =
+        named.read(move |seen| search_index(&shared, &key, seen, |index, session| index.search(session, &query)));
     let page = found.await?;
     let passages = page.passages.into_iter().map(|passage| FoundPassage::new(passage, None)).collect();
     Ok(Json(Found { passages, more: page.more, sessions: None }))
@@ -239,28 +233,23 @@ fn search_index<T>(
 }
 
 /// Answers a call of a model's tool about a session.
-pub(crate) async fn answer(
-    sessions: &Arc<Sessions>,
-    caller: &Caller,
-    id: &str,
-    call: Call,
-) -> Result<Answer, ApiError> {
-    super::input::check_id(id)?;
-    let key = sessions.key(caller, id)?;
-    let (shared, its_key) = (Arc::clone(sessions), key.clone());
-    let (answer, is_new) = read(sessions, caller, id, move |seen| {
-        let live = &seen.opened.live;
-        let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
-        let index = shared.indexes.index(&key, seen.opened.bytes());
-        let mut index = index.lock();
-        let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
-        let status = || ContextStatus::measure(live.session(), live.engine(), live.budget(), |_| live.fullness());
-        let mut past = SessionPast { session: live.session(), index: &mut index, archive: &archive, status: &status };
-        Ok((past.answer(&call), says_nothing && !live.engine().handles))
-    })
-    .await?;
+pub(crate) async fn answer(named: &NamedSession, call: Call) -> Result<Answer, ApiError> {
+    let NamedSession { sessions: shared, key } = named.clone();
+    let (answer, is_new) = named
+        .read(move |seen| {
+            let live = &seen.opened.live;
+            let says_nothing = seen.info.about.settings.get(HANDLES).is_none();
+            let index = shared.indexes.index(&key, seen.opened.bytes());
+            let mut index = index.lock();
+            let archive = |handle: &str| live.recall(handle).map_err(|error| error.to_string());
+            let status = || ContextStatus::measure(live.session(), live.engine(), live.budget(), |_| live.fullness());
+            let mut past =
+                SessionPast { session: live.session(), index: &mut index, archive: &archive, status: &status };
+            Ok((past.answer(&call), says_nothing && !live.engine().handles))
+        })
+        .await?;
     if is_new {
-        name_handles(sessions, its_key).await;
+        name_handles(named).await;
     }
     Ok(answer)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome::store::{SqliteSettings, Store, Tenant};
+use epitome::store::{Checkpoint, SqliteSettings, Store, Tenant};
 use epitome_server::StoreLocation;
 use serde_json::json;
 
@@ -80,8 +80,10 @@ async fn what_others_store_in_between_is_seen() {
         epitome::session::Origin::Typed,
         "something else",
     );
+    let before = Checkpoint::new(&stored.session);
     stored.session.push(message);
-    let version = store.append(&tenant, "s", stored.version, &stored.session.log()[28..]).await.unwrap();
+    let saved = store.save(&tenant, "s", stored.version, &stored.session, &mut stored.archive, &before).await;
+    let version = saved.unwrap();
     assert_eq!(kept.ids("s", "full").await.last().unwrap(), "theirs");
     let appended = kept.done("/v1/sessions/s/messages", typed("Go on.")).await;
     assert_eq!(appended["version"], version + 1);

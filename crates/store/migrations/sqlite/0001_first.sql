@@ -70,26 +70,6 @@ CREATE UNIQUE INDEX messages_log ON messages (tenant, session, number);
 CREATE UNIQUE INDEX messages_added ON messages (tenant, session, added_epoch, added_index);
 CREATE INDEX messages_behind ON messages (tenant, session, compacted_into) WHERE compacted_into IS NOT NULL;
 
--- What every compaction did to every message that it touched, undone ones included.
-CREATE TABLE receipts (
-    tenant          TEXT    NOT NULL,
-    session         TEXT    NOT NULL,
-    epoch           INTEGER NOT NULL,
-    edit            INTEGER NOT NULL,
-    change          INTEGER NOT NULL,
-    message         TEXT    NOT NULL,
-    -- removed, excerpted, trimmed or stripped.
-    outcome         TEXT    NOT NULL,
-    strategy        TEXT    NOT NULL,
-    reason          TEXT    NOT NULL,
-    detail          TEXT    NOT NULL,
-    -- The handle in `archive`.
-    recall          TEXT,
-    compacted_into  TEXT,
-    PRIMARY KEY (tenant, session, epoch, edit, change),
-    FOREIGN KEY (tenant, session, epoch) REFERENCES epochs (tenant, session, epoch) ON DELETE CASCADE
-);
-
 -- What left the context: references into the log wherever its content is there. `body` is JSON.
 CREATE TABLE archive (
     tenant   TEXT    NOT NULL,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::statement::{Reader, Row, Statement, json};
+use super::statement::{Reader, Statement, json};
 use super::{Store, now};
 use crate::error::StoreError;
 use crate::memory::{Memory, Scope, supersedes, terms};
@@ -29,11 +29,11 @@ impl Store {
         for memory in memories {
             let id = memory.id();
             // A row may still have an id made of its text alone: its content shows whether the memory is known.
-            if known.iter().any(|(_, older)| older.id() == id) || !ids.insert(id.clone()) {
+            if known.iter().any(|older| older.id() == id) || !ids.insert(id.clone()) {
                 continue;
             }
-            for (row, _) in known.iter().filter(|(_, older)| supersedes(memory, older)) {
-                deletes.push(delete(tenant, row));
+            for older in known.iter().filter(|older| supersedes(memory, older)) {
+                deletes.push(delete(tenant, &older.id()));
             }
             let insert = Statement::new(
                 "INSERT INTO memories (tenant, id, session, kind, stored_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
@@ -62,21 +62,13 @@ impl Store {
 
     /// The stored memories of the sessions of `memories` that share the most words with one of them, each with its
     /// row's id: those that they may repeat or supersede.
-    async fn similar_memories(
-        &self,
-        tenant: &Tenant,
-        memories: &[Memory],
-    ) -> Result<Vec<(String, Memory)>, StoreError> {
+    async fn similar_memories(&self, tenant: &Tenant, memories: &[Memory]) -> Result<Vec<Memory>, StoreError> {
         let select = |memory: &Memory| {
             let scope = memory.session.clone().map_or(Scope::All, Scope::Session);
-            holding(tenant, &scope, &memory.text, MOST_NEAR, "m.id, m.body")
+            holding(tenant, &scope, &memory.text, MOST_NEAR)
         };
         let outcomes = self.read(memories.iter().filter_map(select).collect()).await?;
-        let row = |row: &Row| {
-            let mut row = row.read();
-            Ok((row.text()?.to_owned(), memory(&mut row)?))
-        };
-        outcomes.iter().flat_map(|outcome| &outcome.rows).map(row).collect()
+        outcomes.iter().flat_map(|outcome| &outcome.rows).map(|row| memory(&mut row.read())).collect()
     }
 
     /// At most `most` memories, the last stored first.
@@ -102,27 +94,13 @@ impl Store {
         words: &str,
         most: usize,
     ) -> Result<Vec<Memory>, StoreError> {
-        let Some(select) = holding(tenant, scope, words, most, "m.body") else { return Ok(Vec::new()) };
+        let Some(select) = holding(tenant, scope, words, most) else { return Ok(Vec::new()) };
         self.read_all(select, memory).await
     }
 
     /// Forgets the memory of that id ([`Memory::id`]); whether there was one.
     pub async fn forget_memory(&self, tenant: &Tenant, id: &str) -> Result<bool, StoreError> {
-        if self.write_one(delete(tenant, id)).await? > 0 {
-            return Ok(true);
-        }
-        // Rows of earlier versions have another id than what they say.
-        let select = Statement::new(
-            "SELECT id, body FROM memories WHERE tenant = ?1 AND number <= (SELECT MAX(of_text_until) FROM memory_ids)",
-        );
-        for row in &self.read_one(select.with(tenant.as_str())).await?.rows {
-            let mut row = row.read();
-            let (of_row, memory) = (row.text()?.to_owned(), row.json::<Memory>("a memory")?);
-            if memory.id() == id {
-                return Ok(self.write_one(delete(tenant, &of_row)).await? > 0);
-            }
-        }
-        Ok(false)
+        Ok(self.write_one(delete(tenant, id)).await? > 0)
     }
 }
 
@@ -136,16 +114,16 @@ fn memory(row: &mut Reader<'_>) -> Result<Memory, StoreError> {
 
 /// The query for memories that hold one of the words, those with the most of them first, then the last stored; `None`
 /// without words.
-fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize, columns: &str) -> Option<Statement> {
+fn holding(tenant: &Tenant, scope: &Scope, words: &str, most: usize) -> Option<Statement> {
     let words: Vec<String> = index_words(words).into_iter().take(MOST_WORDS).collect();
     if words.is_empty() {
         return None;
     }
     let places: Vec<String> = (0..words.len()).map(|index| format!("?{}", index + 4)).collect();
     let sql = format!(
-        "SELECT {columns} FROM memories m JOIN memory_words w ON w.tenant = m.tenant AND w.memory = m.id \
+        "SELECT m.body FROM memories m JOIN memory_words w ON w.tenant = m.tenant AND w.memory = m.id \
          WHERE m.tenant = ?1 AND (m.session = ?2 OR ?2 IS NULL) AND w.word IN ({}) \
-         GROUP BY m.number, m.id, m.body ORDER BY COUNT(*) DESC, m.number DESC LIMIT ?3",
+         GROUP BY m.number, m.body ORDER BY COUNT(*) DESC, m.number DESC LIMIT ?3",
         places.join(", ")
     );
     let select = Statement::composed(sql).with(tenant.as_str()).with(session(scope)).with(most as u64);

@@ -8,16 +8,14 @@ pub(super) const VERSION_TABLE: &str = "CREATE TABLE IF NOT EXISTS epitome_schem
 #[cfg(feature = "sqlite")]
 pub(super) const SQLITE: &[&str] = &[
     include_str!("../../migrations/sqlite/0001_first.sql"),
-    include_str!("../../migrations/sqlite/0002_memory_ids.sql"),
-    include_str!("../../migrations/sqlite/0003_service_keys.sql"),
+    include_str!("../../migrations/sqlite/0002_service_keys.sql"),
 ];
 
 #[cfg(feature = "postgres")]
 pub(super) const POSTGRES: &[&str] = &[
     include_str!("../../migrations/postgres/0001_first.sql"),
-    include_str!("../../migrations/postgres/0002_memory_ids.sql"),
-    include_str!("../../migrations/postgres/0003_instances.sql"),
-    include_str!("../../migrations/postgres/0004_service_keys.sql"),
+    include_str!("../../migrations/postgres/0002_instances.sql"),
+    include_str!("../../migrations/postgres/0003_service_keys.sql"),
 ];
 
 /// Whether the database of that version at `at` can be used as it is: an error where it has no tables, or those of

@@ -45,9 +45,8 @@ use statement::{Outcome, Reader, Statement};
 /// nothing and answer [`StoreError::Conflict`], and the host loads the session again. Each is done whole or not at all,
 /// whatever happens to the process. They return the new version.
 ///
-/// A host reports each change of its session in memory to the store, in the same order: each message that was pushed,
-/// each epoch that was committed, each undo. Or it lets the store find the changes ([`save`](Self::save)). After an
-/// error it loads the session again, unless it has kept a copy from before.
+/// A host changes its session in memory, and lets the store find what is new since a [`Checkpoint`](crate::Checkpoint)
+/// ([`save`](Self::save)). After an error it loads the session again, unless it has kept a copy from before.
 ///
 /// Futures may be dropped at any time; a change that was begun is then made or not. Cloning a store is sharing it.
 ///
@@ -58,7 +57,7 @@ use statement::{Outcome, Reader, Statement};
 #[cfg_attr(feature = "sqlite", doc = "```")]
 #[cfg_attr(not(feature = "sqlite"), doc = "```ignore")]
 /// use epitome_session::{Message, Origin, Role, Session};
-/// use epitome_store::{SessionMetadata, SessionArchive, Slice, Store, StoreError, Tenant, ViewKind};
+/// use epitome_store::{Checkpoint, SessionArchive, SessionMetadata, Slice, Store, StoreError, Tenant, ViewKind};
 ///
 /// # async fn keep() -> Result<(), StoreError> {
 /// let store = Store::open("sqlite::memory:").await?; // or postgres://…, with that feature
@@ -67,9 +66,9 @@ use statement::{Outcome, Reader, Statement};
 /// let mut version = store.create_session(&tenant, "first", &about, &session, &mut archive).await?;
 ///
 /// let lock = store.lock(&tenant, "first").await?; // for others who work on the session
-/// session.push(Message::text("", Role::User, Origin::Typed, "Good morning!"));
-/// version = store.append(&tenant, "first", version, session.log()).await?;
-/// // After a compaction with this archive: store.commit(&tenant, "first", version, &session, &mut archive)
+/// let before = Checkpoint::new(&session);
+/// session.push(Message::text("", Role::User, Origin::Typed, "Good morning!")); // and compactions with this archive
+/// version = store.save(&tenant, "first", version, &session, &mut archive, &before).await?;
 /// lock.release().await;
 ///
 /// let stored = store.session(&tenant, "first").await?;

@@ -1,20 +1,20 @@
 //! Sessions: making, listing, loading and changing them.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use epitome_session::{CallId, Message, Session};
+use epitome_session::Session;
 
-use super::statement::{Outcome, Reader, Statement, Value, json};
-use super::writes::{Counts, Writes};
+use super::statement::{Outcome, Reader, Statement, json};
+use super::writes::Writes;
 use super::{Access, Failure, Store, not_found, now};
-use crate::archive::{Locator, SessionArchive};
+use crate::archive::SessionArchive;
+use crate::checkpoint::Checkpoint;
 use crate::data::{Page, Paging, SessionFilter, SessionInfo, SessionMetadata, StoredSession};
 use crate::error::StoreError;
 use crate::record::{Compaction, Record};
 use crate::replay::SessionReplay;
 use crate::settings::check_secrets;
-use crate::steps::{Items, SessionChange, steps};
+use crate::steps::items_by_epoch;
 use crate::tenant::{Tenant, check_name};
 
 /// The columns of a session that [`info`] reads.
@@ -45,19 +45,7 @@ impl Store {
         let insert = with_about(insert.with(tenant.as_str()).with(id), about)?;
         let insert = insert.with(session.tools.as_deref()).with(now).with(log_length + epochs + undone);
         writes.statements.push(insert.with(log_length).with(epochs));
-        let mut locator = Locator::new(session);
-        let mut told = 0;
-        for step in steps(session, archive) {
-            match step {
-                SessionChange::Message(message) => {
-                    writes.message(message, log_length - told)?;
-                    told += 1;
-                }
-                SessionChange::Compaction(epoch, items) => writes.compaction(session, &mut locator, &epoch, &items)?,
-                SessionChange::Undo(epoch) => writes.undo(epoch),
-            }
-        }
-        writes.answers(session);
+        writes.changes(session, items_by_epoch(session, archive), &Checkpoint::default())?;
         let version = writes.version();
         match self.run(Access::Write, writes.statements).await {
             Ok(_) => {}
@@ -150,104 +138,10 @@ impl Store {
         load_session(id, &self.read(statements).await?)
     }
 
-    /// Stores messages that were pushed to the session, in order, all or none. Costs the messages; where a result among them is of
-    /// a call that the engine has answered, the session.
-    pub async fn append(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        expected: u64,
-        messages: &[Arc<Message>],
-    ) -> Result<u64, StoreError> {
-        let count = messages.len() as u32;
-        let mut writes = Writes::new(tenant, id, expected, now());
-        writes.advance(count.into(), count, 0, Counts::default());
-        for (index, message) in messages.iter().enumerate() {
-            if message.id.as_str().is_empty() {
-                let problem = "a message has no id: push it to the session first".to_owned();
-                return Err(StoreError::Mismatch { session: Arc::from(id), problem });
-            }
-            writes.message(message, count - index as u32)?;
-        }
-        let results = answered_calls(messages);
-        if !results.is_empty() && !results.is_disjoint(&answered_calls(&self.answers(tenant, id).await?)) {
-            let mut session = self.session(tenant, id).await?.session;
-            for message in messages {
-                session.push(Message::clone(message));
-            }
-            writes.answers(&session);
-        }
-        self.change(tenant, id, expected, Counts::default(), writes).await
-    }
-
-    /// What the engine has answered to calls without a result.
-    async fn answers(&self, tenant: &Tenant, id: &str) -> Result<Vec<Arc<Message>>, StoreError> {
-        let select = "SELECT body FROM messages WHERE tenant = ?1 AND session = ?2 AND added_epoch IS NOT NULL \
-             AND origin = 'answer'";
-        let answers = self.read_of_session(tenant, id, select).await?;
-        answers.rows.iter().map(|row| row.read().json("a stored message")).collect()
-    }
-
-    /// Stores the tool definitions of the session, or that it has none.
-    pub async fn set_tools(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        expected: u64,
-        tools: Option<&str>,
-    ) -> Result<u64, StoreError> {
-        let mut writes = Writes::new(tenant, id, expected, now());
-        writes.advance(1, 0, 0, Counts::default());
-        writes.tools(tools);
-        self.change(tenant, id, expected, Counts::default(), writes).await
-    }
-
-    /// Stores the newest epoch of the session together with the archive's pending items, all or nothing. Linear in the
-    /// number of messages and in the items.
-    ///
-    /// Errors with [`StoreError::Mismatch`] where the session has another number of messages or epochs than the stored
-    /// one would then have. On an error the pending items stay pending.
-    pub async fn commit(
-        &self,
-        tenant: &Tenant,
-        id: &str,
-        expected: u64,
-        session: &Session,
-        archive: &mut SessionArchive,
-    ) -> Result<u64, StoreError> {
-        let epoch = session.journal().last().filter(|epoch| !epoch.undone);
-        let epoch = epoch.ok_or_else(|| StoreError::Mismatch {
-            session: Arc::from(id),
-            problem: "its newest compaction is undone, or it has none".to_owned(),
-        })?;
-        let counts = Counts { messages: Some(session.log().len() as u32), epochs: Some(epoch.id) };
-        let mut writes = Writes::new(tenant, id, expected, now());
-        writes.advance(1, 0, 1, counts);
-        let items: Items<'_> = archive.pending_items().collect();
-        writes.compaction(session, &mut Locator::new(session), epoch, &items)?;
-        let version = self.change(tenant, id, expected, counts, writes).await?;
-        archive.all_stored();
-        Ok(version)
-    }
-
-    /// Stores that an epoch was undone, after [`Session::undo`] did it.
-    pub async fn undo(&self, tenant: &Tenant, id: &str, expected: u64, epoch: u32) -> Result<u64, StoreError> {
-        let mut writes = Writes::new(tenant, id, expected, now());
-        writes.advance(1, 0, 0, Counts::default());
-        writes.undo(epoch);
-        if !self.answers(tenant, id).await?.is_empty() {
-            let mut session = self.session(tenant, id).await?.session;
-            // One that cannot be undone here is refused by the change.
-            if session.undo(epoch).is_ok() {
-                writes.answers(&session);
-            }
-        }
-        self.change(tenant, id, expected, Counts::default(), writes).await
-    }
-
-    /// Stores everything that is new in a session since its version was the expected one: tool definitions, messages,
-    /// epochs with the archive's pending items, undos. All or nothing, in one change where the other calls are one for
-    /// each; costs what is new, and the number of messages.
+    /// Stores everything that a session has gained since `before`, at which it had the expected version: tool definitions,
+    /// messages, epochs with the archive's pending items, undos; nothing where there is nothing new. All or nothing; costs
+    /// what is new, and the number of messages where an epoch is. Returns the new version. On an error the pending items stay
+    /// pending.
     ///
     /// Undos of epochs that were stored before count as made before the new changes: the session comes back with the
     /// same log, journal, view and state hash.
@@ -260,91 +154,33 @@ impl Store {
         expected: u64,
         session: &Session,
         archive: &mut SessionArchive,
+        before: &Checkpoint,
     ) -> Result<u64, StoreError> {
-        let stored = self.stored(tenant, id).await?;
-        if stored.version != expected {
-            return Err(StoreError::Conflict { session: Arc::from(id), expected, actual: stored.version });
-        }
-        let mismatch = |problem: &str| StoreError::Mismatch { session: Arc::from(id), problem: problem.to_owned() };
-        let (log, journal) = (session.log(), session.journal());
-        let (Some(new), Some(_)) = (log.get(stored.messages..), journal.get(stored.undone.len()..)) else {
-            return Err(mismatch("it has fewer messages or compactions than the stored one"));
-        };
-        let newest = stored.messages.checked_sub(1).map(|last| Value::from(&log[last].id));
-        if newest != stored.newest.map(Value::from) {
-            return Err(mismatch("its messages are others than the stored ones"));
-        }
-        let mut writes = Writes::new(tenant, id, expected, now());
-        let undone = stored.undone.iter().zip(journal).filter(|(was, epoch)| !**was && epoch.undone);
-        let undone: Vec<u32> = undone.map(|(_, epoch)| epoch.id).collect();
-        let new_epochs = &journal[stored.undone.len()..];
-        let is_retooled = stored.tools.as_deref() != session.tools.as_deref();
-        let undone_at_once = new_epochs.iter().filter(|epoch| epoch.undone).count();
-        let changes = new.len() + undone.len() + new_epochs.len() + undone_at_once + usize::from(is_retooled);
+        let (messages, epochs) = (before.new_messages(session), before.new_epochs(session));
+        let undone = before.undone_epochs(session);
+        let is_retooled = session.tools != before.tools;
+        let undone_at_once = epochs.iter().filter(|epoch| epoch.undone).count();
+        let changes = messages.len() + undone.len() + epochs.len() + undone_at_once + usize::from(is_retooled);
         if changes == 0 {
             return Ok(expected);
         }
-        writes.advance(changes as u64, new.len() as u32, new_epochs.len() as u32, Counts::default());
+        let mut writes = Writes::new(tenant, id, expected, now());
+        writes.advance(changes as u64, messages.len() as u32, epochs.len() as u32, before);
         if is_retooled {
             writes.tools(session.tools.as_deref());
         }
         // Before the new changes, as nothing in force depends on them; the last first, as it may have depended on
         // others.
         undone.into_iter().rev().for_each(|epoch| writes.undo(epoch));
-        let mut locator = Locator::new(session);
-        let mut pending: Items<'_> = archive.pending_items().collect();
-        let (mut messages, mut epochs) = (0, 0);
-        for step in steps(session, &SessionArchive::new()) {
-            match step {
-                SessionChange::Message(message) => {
-                    messages += 1;
-                    if messages > stored.messages {
-                        writes.message(message, (log.len() + 1 - messages) as u32)?;
-                    }
-                }
-                SessionChange::Compaction(epoch, _) => {
-                    epochs += 1;
-                    if epochs > stored.undone.len() {
-                        // All that is pending goes with the first: it is looked up when all is read.
-                        writes.compaction(session, &mut locator, &epoch, &std::mem::take(&mut pending))?;
-                    }
-                }
-                SessionChange::Undo(epoch) if epoch as usize >= stored.undone.len() => writes.undo(epoch),
-                SessionChange::Undo(_) => {}
-            }
-        }
-        writes.answers(session);
-        let has_new_epoch = !new_epochs.is_empty();
-        let version = self.change(tenant, id, expected, Counts::default(), writes).await?;
-        if has_new_epoch {
+        // All that is pending goes with the first new epoch: it is looked up when all is read.
+        let first = epochs.first().map(|epoch| epoch.id);
+        let pending = first.map(|epoch| (epoch, archive.pending_items().collect())).into_iter().collect();
+        writes.changes(session, pending, before)?;
+        let version = self.change(tenant, id, expected, before, writes).await?;
+        if first.is_some() {
             archive.all_stored();
         }
         Ok(version)
-    }
-
-    /// The stored part of a session that [`save`](Self::save) needs to find the changes.
-    async fn stored(&self, tenant: &Tenant, id: &str) -> Result<StoredState, StoreError> {
-        let of_session = |sql| Statement::for_row(sql, tenant, id);
-        let outcomes = self
-            .read(vec![
-                of_session("SELECT version, messages, tools FROM sessions WHERE tenant = ?1 AND id = ?2"),
-                of_session(
-                    "SELECT message FROM messages WHERE tenant = ?1 AND session = ?2 AND number = \
-                     (SELECT messages FROM sessions WHERE tenant = ?1 AND id = ?2) - 1",
-                ),
-                of_session("SELECT undone_sequence FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch"),
-            ])
-            .await?;
-        let [session, newest, epochs] = outcomes.as_slice() else { return Err(not_found(id)) };
-        let mut row = session.rows.first().ok_or_else(|| not_found(id))?.read();
-        let undone = epochs.rows.iter().map(|row| Ok(row.read().optional_integer()?.is_some()));
-        Ok(StoredState {
-            version: row.integer()? as u64,
-            messages: row.integer()? as usize,
-            tools: row.optional_text()?.map(str::to_owned),
-            newest: newest.rows.first().map(|row| row.read().text().map(str::to_owned)).transpose()?,
-            undone: undone.collect::<Result<_, StoreError>>()?,
-        })
     }
 
     /// Deletes a session with its archive, and the memories that are its alone. Whether there was one.
@@ -364,7 +200,7 @@ impl Store {
         tenant: &Tenant,
         id: &str,
         expected: u64,
-        counts: Counts,
+        before: &Checkpoint,
         writes: Writes<'_>,
     ) -> Result<u64, StoreError> {
         let version = writes.version();
@@ -379,9 +215,9 @@ impl Store {
         }
         let problem = match failure {
             Failure::Unmet(0) => format!(
-                "the session has {} messages in front of compaction {}, the stored one has {} and {} compactions",
-                counts.messages.unwrap_or_default(),
-                counts.epochs.unwrap_or_default(),
+                "the session had {} messages and {} compactions before, the stored one has {} and {}",
+                before.messages,
+                before.undone.len(),
                 stored.messages,
                 stored.epochs
             ),
@@ -391,18 +227,6 @@ impl Store {
         };
         Err(StoreError::Mismatch { session: stored.id, problem })
     }
-}
-
-/// The stored state of a session.
-#[derive(Debug)]
-struct StoredState {
-    version: u64,
-    messages: usize,
-    tools: Option<String>,
-    /// The id of the newest message of the log, as its column has it.
-    newest: Option<String>,
-    /// Which epochs there are, and which were undone.
-    undone: Vec<bool>,
 }
 
 /// The next four values of a statement: what the host keeps about a session.
@@ -501,10 +325,4 @@ pub(super) fn load_session(id: &str, outcomes: &[Outcome]) -> Result<StoredSessi
         return Err(StoreError::DamagedSession { session: about.id, sequence: about.version, problem });
     }
     Ok(StoredSession { session, archive, version: about.version, about: about.about })
-}
-
-/// The calls that messages have results of.
-fn answered_calls(messages: &[Arc<Message>]) -> HashSet<CallId> {
-    let blocks = messages.iter().flat_map(|message| &message.blocks);
-    blocks.filter_map(|block| Some(Arc::clone(&block.as_result()?.call_id))).collect()
 }

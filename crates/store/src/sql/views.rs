@@ -1,14 +1,13 @@
 //! Messages of stored sessions, in parts.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Message, Origin};
+use epitome_session::{Entry, Message};
 
 use super::sessions::{load_session, load_statements};
-use super::statement::{Reader, Row, Statement, Value};
+use super::statement::{Outcome, Reader, Row, Statement, Value};
 use super::{Store, not_found};
-use crate::data::{EpochTimes, Messages, Slice, StoredMessage, ViewKind};
+use crate::data::{EpochTimes, Messages, Slice, StoredMessage, StoredSession, ViewKind, removals};
 use crate::error::StoreError;
 use crate::tenant::Tenant;
 
@@ -16,27 +15,16 @@ impl Store {
     /// Messages of a view of the session. The session is read and folded for it: linear in the session.
     pub async fn view(&self, tenant: &Tenant, id: &str, kind: ViewKind, slice: Slice) -> Result<Messages, StoreError> {
         let mut statements = load_statements(tenant, id);
-        let marks = statements.len();
-        statements.push(
-            Statement::new(
-                "SELECT number, compacted_at, compacted_into FROM messages \
-                 WHERE tenant = ?1 AND session = ?2 AND number IS NOT NULL AND compacted_at IS NOT NULL",
-            )
-            .with(tenant.as_str())
-            .with(id),
-        );
-        let outcomes = self.read(statements).await?;
-        let stored = load_session(id, outcomes.get(..marks).unwrap_or_default())?;
-        let mut compacted: HashMap<u32, (i64, Option<Arc<str>>)> = HashMap::new();
-        for row in outcomes.get(marks).into_iter().flat_map(|outcome| &outcome.rows) {
-            let mut row = row.read();
-            compacted.insert(row.integer()? as u32, (row.integer()?, row.optional_text()?.map(Arc::from)));
-        }
-        let full = matches!(kind, ViewKind::Full).then(|| stored.session.full_view());
-        let entries = full.as_deref().unwrap_or_else(|| stored.session.view());
+        statements.push(Statement::for_row(TIMES, tenant, id));
+        let mut outcomes = self.read(statements).await?;
+        let times = times(&outcomes.pop().unwrap_or_default())?;
+        let StoredSession { session, version, .. } = load_session(id, &outcomes)?;
+        let full = matches!(kind, ViewKind::Full).then(|| (session.full_view(), removals(&session, &times)));
+        let entries = full.as_ref().map_or(session.view(), |(entries, _)| entries);
+        let removal = |entry: &Entry| full.as_ref().and_then(|(_, removals)| removals.get(&entry.key));
         let part = entries.iter().skip(slice.from as usize).take(slice.most as usize);
-        let messages = part.map(|entry| message_of_view(entry, &compacted)).collect();
-        Ok(Messages { version: stored.version, total: entries.len() as u32, messages })
+        let messages = part.map(|entry| StoredMessage::new(entry, removal(entry))).collect();
+        Ok(Messages { version, total: entries.len() as u32, messages })
     }
 
     /// The messages of the log that a summary in force replaces, those behind earlier summaries included, in their
@@ -80,13 +68,7 @@ impl Store {
 
     /// When the session's compactions were made, in the order of their numbers. Linear in their number.
     pub async fn epoch_times(&self, tenant: &Tenant, id: &str) -> Result<Vec<EpochTimes>, StoreError> {
-        let select = "SELECT committed_at, undone_at FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch";
-        let epochs = self.read_of_session(tenant, id, select).await?;
-        let times = |row: &Row| {
-            let mut row = row.read();
-            Ok(EpochTimes { committed_at: row.integer()?, undone_at: row.optional_integer()? })
-        };
-        epochs.rows.iter().map(times).collect()
+        times(&self.read_of_session(tenant, id, TIMES).await?)
     }
 
     /// The newest summary in the compacted view, as it was written.
@@ -99,22 +81,14 @@ impl Store {
     }
 }
 
-/// An entry of a view.
-fn message_of_view(entry: &Entry, compacted: &HashMap<u32, (i64, Option<Arc<str>>)>) -> StoredMessage {
-    let number = match entry.key {
-        EntryKey::Log(index) => Some(index),
-        EntryKey::Synthetic { .. } => None,
+const TIMES: &str = "SELECT committed_at, undone_at FROM epochs WHERE tenant = ?1 AND session = ?2 ORDER BY epoch";
+
+fn times(epochs: &Outcome) -> Result<Vec<EpochTimes>, StoreError> {
+    let times = |row: &Row| {
+        let mut row = row.read();
+        Ok(EpochTimes { committed_at: row.integer()?, undone_at: row.optional_integer()? })
     };
-    let (compacted_at, compacted_into) =
-        number.and_then(|number| compacted.get(&number)).map_or((None, None), |(at, into)| (Some(*at), into.clone()));
-    StoredMessage {
-        number,
-        message: Arc::clone(&entry.message),
-        is_edited: entry.is_edited(),
-        is_summary: entry.message.origin == Origin::Summary,
-        compacted_at,
-        compacted_into,
-    }
+    epochs.rows.iter().map(times).collect()
 }
 
 fn message_of_row(row: &mut Reader<'_>) -> Result<StoredMessage, StoreError> {

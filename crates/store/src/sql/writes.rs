@@ -1,14 +1,14 @@
 //! The statements that store the changes of a session.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Change, EntryKey, Epoch, Message, MessageId, Origin, Session};
 
 use super::statement::{Statement, Value, json};
 use crate::archive::Locator;
+use crate::checkpoint::Checkpoint;
 use crate::error::StoreError;
-use crate::steps::Items;
+use crate::steps::{Items, SessionChange, steps};
 use crate::tenant::Tenant;
 
 /// Gathers the statements of one change, or of several that are made together.
@@ -20,13 +20,6 @@ pub(super) struct Writes<'a> {
     /// The sequence of the next change: the version of the session before it.
     sequence: u64,
     pub(super) statements: Vec<Statement>,
-}
-
-/// The conditions of a change on the stored session, besides its version.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Counts {
-    pub(super) messages: Option<u32>,
-    pub(super) epochs: Option<u32>,
 }
 
 impl<'a> Writes<'a> {
@@ -48,29 +41,52 @@ impl<'a> Writes<'a> {
         Statement::for_row(sql, self.tenant, self.id)
     }
 
-    /// The guard in front of all changes: raises the session's version by that many changes, if the version is the
-    /// expected one.
-    pub(super) fn advance(&mut self, changes: u64, messages: u32, epochs: u32, counts: Counts) {
+    /// The guard in front of all changes: raises the session's version by that many changes, if it is the expected one and
+    /// the stored session is as long as the session was before.
+    pub(super) fn advance(&mut self, changes: u64, messages: u32, epochs: u32, before: &Checkpoint) {
         let guard = self.statement(
             "UPDATE sessions SET version = version + ?3, messages = messages + ?4, epochs = epochs + ?5, \
-             updated_at = ?6 WHERE tenant = ?1 AND id = ?2 AND version = ?7 \
-             AND (messages = ?8 OR ?8 IS NULL) AND (epochs = ?9 OR ?9 IS NULL)",
+             updated_at = ?6 WHERE tenant = ?1 AND id = ?2 AND version = ?7 AND messages = ?8 AND epochs = ?9",
         );
         let guard = guard.with(changes).with(messages).with(epochs).with(self.now).with(self.sequence);
-        self.statements.push(guard.with(counts.messages).with(counts.epochs).expect_one());
+        self.statements.push(guard.with(before.messages as u64).with(before.undone.len() as u64).expect_one());
     }
 
-    /// A message that was pushed. It gets the number `behind` before the number of messages that the session has by then.
-    pub(super) fn message(&mut self, message: &Message, behind: u32) -> Result<(), StoreError> {
+    /// The messages, epochs and undos that the session has gained since `before`, each epoch with its archived items.
+    pub(super) fn changes(
+        &mut self,
+        session: &Session,
+        items: HashMap<u32, Items<'_>>,
+        before: &Checkpoint,
+    ) -> Result<(), StoreError> {
+        let mut locator = None;
+        let mut number = before.messages as u64;
+        for step in steps(session, items, before) {
+            match step {
+                SessionChange::Message(message) => {
+                    self.message(message, number)?;
+                    number += 1;
+                }
+                SessionChange::Compaction(epoch, items) => {
+                    self.compaction(locator.get_or_insert_with(|| Locator::new(session)), &epoch, &items)?;
+                }
+                SessionChange::Undo(epoch) => self.undo(epoch),
+            }
+        }
+        self.answers(session);
+        Ok(())
+    }
+
+    /// A message that was pushed, by its number in the log.
+    fn message(&mut self, message: &Message, number: u64) -> Result<(), StoreError> {
         let insert = self
             .statement(
                 "INSERT INTO messages (tenant, session, message, sequence, number, role, origin, is_summary, \
-                 stored_at, body) VALUES (?1, ?2, ?3, ?4, \
-                 (SELECT messages FROM sessions WHERE tenant = ?1 AND id = ?2) - ?5, ?6, ?7, ?8, ?9, ?10)",
+                 stored_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )
             .with(&message.id)
             .with(self.sequence)
-            .with(behind);
+            .with(number);
         let insert = with_message(insert, message, self.now)?;
         self.statements.push(insert);
         self.step();
@@ -78,13 +94,7 @@ impl<'a> Writes<'a> {
     }
 
     /// An epoch that was committed, with its archived items. Linear in its changes and its items.
-    pub(super) fn compaction(
-        &mut self,
-        session: &Session,
-        locator: &mut Locator<'_>,
-        epoch: &Epoch,
-        items: &Items<'_>,
-    ) -> Result<(), StoreError> {
+    fn compaction(&mut self, locator: &mut Locator<'_>, epoch: &Epoch, items: &Items<'_>) -> Result<(), StoreError> {
         let insert = self
             .statement(
                 "INSERT INTO epochs (tenant, session, epoch, sequence, items, origin, started_by, log_length, \
@@ -123,7 +133,6 @@ impl<'a> Writes<'a> {
             self.statements.push(insert);
         }
         self.removals(epoch);
-        self.receipts(session, epoch);
         self.step();
         Ok(())
     }
@@ -164,52 +173,27 @@ impl<'a> Writes<'a> {
         self.statements.push(update.with(self.now).with(epoch).with(into).with(from).with(to));
     }
 
-    fn receipts(&mut self, session: &Session, epoch: &Epoch) {
-        for (edit_number, edit) in epoch.edits.iter().enumerate() {
-            let into = edit.into.and_then(|index| Some(&epoch.synthetics.get(index as usize)?.message.id));
-            for (change_number, change) in edit.changes.iter().enumerate() {
-                let Some(message) = message_of(session, epoch, change.entry()) else { continue };
-                let outcome = match change {
-                    Change::Remove { .. } => "removed",
-                    Change::Excerpt { .. } => "excerpted",
-                    Change::Trim { .. } => "trimmed",
-                    Change::Strip { .. } => "stripped",
-                };
-                let insert = self
-                    .statement(
-                        "INSERT INTO receipts (tenant, session, epoch, edit, change, message, outcome, strategy, \
-                         reason, detail, recall, compacted_into) \
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-                    )
-                    .with(epoch.id)
-                    .with(edit_number as u64)
-                    .with(change_number as u64)
-                    .with(&message.id)
-                    .with(outcome)
-                    .with(&*edit.strategy)
-                    .with(&*edit.reason.code)
-                    .with(edit.reason.detail.as_str())
-                    .with(edit.recall.as_deref())
-                    .with(into.filter(|_| matches!(change, Change::Remove { .. })));
-                self.statements.push(insert);
-            }
-        }
-    }
-
     /// Marks the engine's answers that are not in the view of `session` any more, because a result has come for the call or the
-    /// call has left, and takes the mark from those that are in it again: no epoch says so. Linear in the view and the journal.
-    pub(super) fn answers(&mut self, session: &Session) {
+    /// call has left, and takes the mark from those that are in it again: no epoch says so. Linear in the journal; in the view
+    /// where there are such answers.
+    fn answers(&mut self, session: &Session) {
+        let in_force = session.journal().iter().filter(|epoch| !epoch.undone);
+        let answers = in_force.flat_map(|epoch| epoch.synthetics.iter().zip(0..).map(|(added, index)| (epoch.id, index, added)));
+        let answers: Vec<(u32, u32)> = answers
+            .filter(|(_, _, added)| added.message.origin == Origin::Answer)
+            .map(|(epoch, index, _)| (epoch, index))
+            .collect();
+        if answers.is_empty() {
+            return;
+        }
         let shown: HashSet<EntryKey> = session.view().iter().map(|entry| entry.key).collect();
-        for epoch in session.journal().iter().filter(|epoch| !epoch.undone) {
-            let answers = epoch.synthetics.iter().zip(0..).filter(|(it, _)| it.message.origin == Origin::Answer);
-            for (_, index) in answers {
-                let left = (!shown.contains(&EntryKey::Synthetic { epoch: epoch.id, index })).then_some(self.now);
-                let update = self.statement(
-                    "UPDATE messages SET compacted_at = ?3 WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?4 \
-                     AND added_index = ?5 AND compacted_epoch IS NULL AND (compacted_at IS NULL OR ?3 IS NULL)",
-                );
-                self.statements.push(update.with(left).with(epoch.id).with(index));
-            }
+        for (epoch, index) in answers {
+            let left = (!shown.contains(&EntryKey::Synthetic { epoch, index })).then_some(self.now);
+            let update = self.statement(
+                "UPDATE messages SET compacted_at = ?3 WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?4 \
+                 AND added_index = ?5 AND compacted_epoch IS NULL AND (compacted_at IS NULL OR ?3 IS NULL)",
+            );
+            self.statements.push(update.with(left).with(epoch).with(index));
         }
     }
 
@@ -234,17 +218,6 @@ impl<'a> Writes<'a> {
         let remove = self.statement("DELETE FROM messages WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?3");
         self.statements.extend([update, unmark.with(epoch), remove.with(epoch)]);
         self.step();
-    }
-}
-
-/// The message of an entry. While a session is stored whole, its later epochs are there already: that changes nothing.
-fn message_of<'a>(session: &'a Session, epoch: &'a Epoch, key: EntryKey) -> Option<&'a Arc<Message>> {
-    match key {
-        EntryKey::Log(index) => session.log().get(index as usize),
-        EntryKey::Synthetic { epoch: added, index } => {
-            let added = if added == epoch.id { epoch } else { session.journal().get(added as usize)? };
-            Some(&added.synthetics.get(index as usize)?.message)
-        }
     }
 }
 

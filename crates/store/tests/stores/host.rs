@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, Pins, Request, SignalDetector};
 use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger};
-use epitome_store::{SessionArchive, SessionMetadata, Store, StoredSession, Tenant};
+use epitome_store::{Checkpoint, SessionArchive, SessionMetadata, Store, StoreError, StoredSession, Tenant};
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
 
@@ -15,6 +15,8 @@ pub(crate) struct Host {
     pub(crate) session: Session,
     pub(crate) archive: SessionArchive,
     pub(crate) version: u64,
+    /// What is stored of the session.
+    pub(crate) stored: Checkpoint,
     /// Whether nothing is stored until it is saved.
     pub(crate) is_lazy: bool,
     engine: Engine,
@@ -49,6 +51,7 @@ impl Host {
             session: Session::new(),
             archive: SessionArchive::new(),
             version: 0,
+            stored: Checkpoint::default(),
             is_lazy: false,
             engine,
             chain: Chain(vec![Arc::new(Chaos { seed, panics: false })]),
@@ -59,19 +62,15 @@ impl Host {
     /// Forgets what is in memory and reads it again.
     pub(crate) async fn reload(&mut self) {
         let stored = self.store.session(&self.tenant, &self.id).await.unwrap();
+        self.stored = Checkpoint::new(&stored.session);
         (self.session, self.archive, self.version) = (stored.session, stored.archive, stored.version);
     }
 
     pub(crate) async fn push(&mut self, messages: Vec<Message>) {
-        let start = self.session.log().len();
         for message in messages {
             self.session.push(message);
         }
-        if self.is_lazy {
-            return;
-        }
-        let new = &self.session.log()[start..];
-        self.version = self.store.append(&self.tenant, &self.id, self.version, new).await.unwrap();
+        self.save_unless_lazy().await;
     }
 
     /// Compacts in memory to a random share; whether that made an epoch.
@@ -85,10 +84,9 @@ impl Host {
 
     pub(crate) async fn compact(&mut self) -> bool {
         let done = self.compact_in_memory().await;
-        if done && !self.is_lazy {
-            let commit = self.store.commit(&self.tenant, &self.id, self.version, &self.session, &mut self.archive);
-            self.version = commit.await.unwrap();
-            assert_eq!(self.archive.pending(), 0);
+        if done {
+            self.save_unless_lazy().await;
+            assert!(self.is_lazy || self.archive.pending() == 0);
         }
         done
     }
@@ -103,8 +101,7 @@ impl Host {
         let removed: Vec<EntryKey> = part.iter().map(|entry| entry.key).collect();
         let epoch = Epoch::recorded(Trigger::Manual, removed, vec![SyntheticMessage { position, message }]);
         self.session.commit(epoch);
-        let commit = self.store.commit(&self.tenant, &self.id, self.version, &self.session, &mut self.archive);
-        self.version = commit.await.unwrap();
+        self.save().await;
     }
 
     /// Undoes some epoch, where one can be undone.
@@ -113,10 +110,7 @@ impl Host {
         let Some(epoch) = can.next() else { return false };
         drop(can);
         self.session.undo(epoch).unwrap();
-        if self.is_lazy {
-            return true;
-        }
-        self.version = self.store.undo(&self.tenant, &self.id, self.version, epoch).await.unwrap();
+        self.save_unless_lazy().await;
         true
     }
 
@@ -142,9 +136,24 @@ impl Host {
         }
     }
 
+    async fn save_unless_lazy(&mut self) {
+        if !self.is_lazy {
+            self.save().await;
+        }
+    }
+
     pub(crate) async fn save(&mut self) {
-        let save = self.store.save(&self.tenant, &self.id, self.version, &self.session, &mut self.archive);
-        self.version = save.await.unwrap();
+        self.version = self.try_save(self.version).await.unwrap();
+    }
+
+    /// Saves what is new over the stored session of that version.
+    pub(crate) async fn try_save(&mut self, version: u64) -> Result<u64, StoreError> {
+        let (session, archive) = (&self.session, &mut self.archive);
+        let saved = self.store.save(&self.tenant, &self.id, version, session, archive, &self.stored).await;
+        if saved.is_ok() {
+            self.stored = Checkpoint::new(&self.session);
+        }
+        saved
     }
 
     pub(crate) async fn assert_stored(&self, what: &str) {

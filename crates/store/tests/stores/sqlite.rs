@@ -1,13 +1,13 @@
 //! What is special to SQLite.
 
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::Duration;
 
 use epitome_engine::block_on;
-use epitome_session::{Message, MessageId, Origin, Role, Session};
+use epitome_session::{Message, Origin, Role, Session};
 use epitome_store::{
-    Memory, MemoryKind, Scope, SessionArchive, SessionMetadata, SqliteSettings, Store, StoreError, Tenant,
+    Checkpoint, SessionArchive, SessionMetadata, SqliteSettings, Store, StoreError, StoredSession, Tenant,
 };
 use rusqlite::Connection;
 
@@ -105,8 +105,6 @@ fn tables_tell_what_was_compacted() {
     assert_eq!(count(in_view), session.view().len());
     let summaries = session.view().iter().filter(|entry| entry.message.origin == Origin::Summary).count();
     assert_eq!(count(&format!("{in_view} AND is_summary")), summaries);
-    let changes = session.journal().iter().flat_map(|epoch| epoch.changes()).count();
-    assert_eq!(count("SELECT COUNT(*) FROM receipts"), changes);
     assert_eq!(count("SELECT COUNT(*) FROM archive"), host.archive.len() - host.archive.pending());
     let into = "SELECT COUNT(*) FROM messages m JOIN messages s ON s.message = m.compacted_into WHERE s.is_summary";
     assert!(count(into) > 5);
@@ -115,7 +113,7 @@ fn tables_tell_what_was_compacted() {
     assert_eq!(count(in_view), session_length(&host.session), "everything undone, everything is back");
     assert_eq!(count("SELECT COUNT(*) FROM messages WHERE is_summary"), 0);
     assert!(block_on(store.delete_session(&host.tenant, "s")).unwrap());
-    for table in ["sessions", "messages", "epochs", "receipts", "archive"] {
+    for table in ["sessions", "messages", "epochs", "archive"] {
         assert_eq!(count(&format!("SELECT COUNT(*) FROM {table}")), 0, "{table}");
     }
 }
@@ -169,42 +167,6 @@ fn session_length(session: &Session) -> usize {
     session.log().len()
 }
 
-/// Rows whose id is that of their text alone, as the first version of the tables had them.
-#[test]
-fn memories_of_the_first_version_are_known_and_forgotten() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("epitome.db");
-    let (tenant, session) = (Tenant::default(), Some(Arc::from("a")));
-    let said = |text: &str| Memory {
-        text: text.to_owned(),
-        kind: MemoryKind::Fact,
-        session: session.clone(),
-        message: MessageId::new("m"),
-        time: None,
-    };
-    let (fair, tabs) = (said("The fair is in Leipzig."), said("Tabs, never spaces."));
-    let store = open(&path);
-    block_on(store.remember(&tenant, &[fair.clone(), tabs.clone()])).unwrap();
-    drop(store);
-    let database = Connection::open(&path).unwrap();
-    for (old, memory) in [("0123456789abcdef", &fair), ("123456789abcdef0", &tabs)] {
-        database.execute("PRAGMA foreign_keys = OFF", []).unwrap();
-        database.execute("UPDATE memories SET id = ?1 WHERE id = ?2", [old, &memory.id()]).unwrap();
-        database.execute("UPDATE memory_words SET memory = ?1 WHERE memory = ?2", [old, &memory.id()]).unwrap();
-    }
-    database.execute_batch("DROP TABLE memory_ids; UPDATE epitome_schema SET version = 1").unwrap();
-    drop(database);
-    let store = open(&path);
-    block_on(async {
-        assert_eq!(store.remember(&tenant, std::slice::from_ref(&fair)).await.unwrap(), 0, "it is known");
-        assert_eq!(store.remember(&tenant, &[said("The fair is in Berlin.")]).await.unwrap(), 1);
-        let recent = store.recent_memories(&tenant, &Scope::All, 9).await.unwrap();
-        assert_eq!(recent, [said("The fair is in Berlin."), tabs.clone()], "the old row is superseded");
-        assert!(store.forget_memory(&tenant, &tabs.id()).await.unwrap());
-        assert!(!store.forget_memory(&tenant, &tabs.id()).await.unwrap());
-    });
-}
-
 #[test]
 fn a_database_of_a_later_version_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +179,7 @@ fn a_database_of_a_later_version_is_refused() {
     let refused = Store::sqlite(&SqliteSettings::new(&path)).unwrap_err();
     assert!(matches!(refused, StoreError::NewerDatabase { version: 99, .. }), "{refused:?}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
-    version(3);
+    version(2);
     drop(open(&path));
 
     let text = folder.path().join("text");
@@ -259,9 +221,9 @@ fn a_store_that_is_only_read_is_neither_made_nor_changed() {
     assert!(matches!(existing("other.db"), Err(StoreError::NoStore { .. })));
     assert!(std::fs::read(folder.path().join("other.db")).unwrap() == before);
     drop(open(&folder.path().join("epitome.db")));
-    assert_eq!(block_on(existing("epitome.db").unwrap().health()).unwrap().schema, 3);
+    assert_eq!(block_on(existing("epitome.db").unwrap().health()).unwrap().schema, 2);
     version("epitome.db", "UPDATE epitome_schema SET version = 1");
-    assert!(matches!(existing("epitome.db"), Err(StoreError::OlderDatabase { version: 1, known: 3 })));
+    assert!(matches!(existing("epitome.db"), Err(StoreError::OlderDatabase { version: 1, known: 2 })));
     version("epitome.db", "UPDATE epitome_schema SET version = 99");
     assert!(matches!(existing("epitome.db"), Err(StoreError::NewerDatabase { version: 99, .. })));
     for (address, is_none) in [("sqlite::memory:", true), ("sqlite:", false), ("mysql://host", false)] {
@@ -285,8 +247,7 @@ fn a_full_disk_leaves_nothing_half_written() {
         loop {
             let (session, archive, version) = expected(&host);
             host.session.push(Message::text("", Role::User, Origin::Typed, "x".repeat(size)));
-            let new = host.session.log().last().map(std::slice::from_ref).unwrap();
-            match block_on(store.append(&host.tenant, "s", version, new)) {
+            match block_on(host.try_save(version)) {
                 Ok(version) => {
                     (host.version, stored) = (version, stored + 1);
                 }
@@ -303,7 +264,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     assert!(full == 6 && stored > 6, "{full} {stored}");
     let (session, version) = (host.session.clone(), host.version);
     while !block_on(host.compact_in_memory()) {}
-    let committed = block_on(store.commit(&host.tenant, "s", version, &host.session, &mut host.archive));
+    let committed = block_on(host.try_save(version));
     assert!(matches!(committed, Err(StoreError::Full { .. })), "{committed:?}");
     assert!(host.archive.pending() > 0);
     let here = block_on(store.session(&host.tenant, "s")).unwrap();
@@ -312,7 +273,7 @@ fn a_full_disk_leaves_nothing_half_written() {
     drop((host.store, store));
     let store = open(&path);
     host.store = store.clone();
-    host.version = block_on(store.commit(&host.tenant, "s", version, &host.session, &mut host.archive)).unwrap();
+    host.version = block_on(host.try_save(version)).unwrap();
     block_on(host.assert_stored("with more room"));
 }
 
@@ -347,11 +308,12 @@ fn two_stores_on_one_file() {
         std::thread::spawn(move || {
             let mut conflicts = 0;
             for number in 0..40 {
-                let message = Message::text(format!("{name}{number}"), Role::User, Origin::Typed, "one");
-                let message = [Arc::new(message)];
                 loop {
-                    let version = block_on(store.session_info(&tenant, "s")).unwrap().version;
-                    match block_on(store.append(&tenant, "s", version, &message)) {
+                    let StoredSession { mut session, mut archive, version, .. } =
+                        block_on(store.session(&tenant, "s")).unwrap();
+                    let before = Checkpoint::new(&session);
+                    session.push(Message::text(format!("{name}{number}"), Role::User, Origin::Typed, "one"));
+                    match block_on(store.save(&tenant, "s", version, &session, &mut archive, &before)) {
                         Ok(_) => break,
                         Err(StoreError::Conflict { .. }) => conflicts += 1,
                         Err(other) => panic!("{other:?}"),

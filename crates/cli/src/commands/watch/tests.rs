@@ -8,6 +8,7 @@ use std::path::Path;
 
 use super::*;
 use crate::args::{ConfigArgs, WindowArgs};
+use crate::render::style::without_styles;
 use crate::render::watch::line as line_of;
 
 /// A look, and the change of the file before the next one.
@@ -48,7 +49,7 @@ fn append(path: &Path, text: &str) {
 }
 
 /// What is shown and told of a session file under a budget of 1,000 tokens, while the changes are made one after the
-/// other; figures are left out.
+/// other: events with the messages in the context, and the first word of each warning that is told.
 fn watched(changes: &[Change<'_>]) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.jsonl");
@@ -62,13 +63,15 @@ fn watched(changes: &[Change<'_>]) -> Vec<String> {
     let mut source = SessionSource::new(&path, None, None);
     let mut watcher = SnapshotWatcher::new(&room, &registry);
     let shown = std::cell::RefCell::new(Vec::new());
+    let mut told = HashSet::new();
     let mut show = |frame: &ContextSnapshot| {
-        let numbers: Vec<String> = frame.new.iter().map(|message| format!("#{}", message.number)).collect();
-        let warnings = frame.untold.iter().map(|warning| warning.split(' ').next().unwrap_or_default().to_owned());
         let event = serde_json::to_value(frame.event).unwrap().as_str().unwrap().to_owned();
-        assert!(line_of(frame).ends_with('\n') && frame.fullness.check.usable_tokens == 1_000);
+        let line = line_of(frame, &mut told);
+        assert!(line.ends_with('\n') && frame.fullness.check.usable_tokens == 1_000);
+        let warnings =
+            line.lines().skip(1).filter_map(|line| without_styles(line).split(' ').nth(1).map(str::to_owned));
         let parts: Vec<String> =
-            [event].into_iter().chain(numbers).chain(warnings.map(|it| format!("!{it}"))).collect();
+            [format!("{event} {}", frame.messages)].into_iter().chain(warnings.map(|it| format!("!{it}"))).collect();
         shown.borrow_mut().push(parts.join(" "));
         Ok(())
     };
@@ -96,33 +99,28 @@ fn each_change_is_shown_once() {
     let check = |changes: &[Change<'_>], expect: &[&str]| assert_eq!(watched(changes), expect);
     check(&[], &["(waiting for it)"]);
     check(&[nothing, nothing], &["(waiting for it)"]);
-    check(&[&say(0), nothing, &say(1), &say(2)], &["(waiting for it)", "start #0", "messages #1", "messages #2"]);
+    check(&[&say(0), nothing, &say(1), &say(2)], &["(waiting for it)", "start 1", "messages 2", "messages 3"]);
     // Half a line is nothing yet.
     let whole = user(1, "half");
     let (first, second) = whole.split_at(20);
     check(
         &[&say(0), &|path| append(path, first), &|path| append(path, second)],
-        &["(waiting for it)", "start #0", "messages", "messages #1"],
+        &["(waiting for it)", "start 1", "messages 1", "messages 2"],
     );
     // Truncated and begun again; gone and back; not a session for a while.
     check(
         &[&say(0), &say(1), &|path| fs::write(path, user(9, "anew")).unwrap()],
-        &["(waiting for it)", "start #0", "messages #1", "other-session #0"],
+        &["(waiting for it)", "start 1", "messages 2", "other-session 1"],
     );
     check(
         &[&say(0), &|path| fs::remove_file(path).unwrap(), nothing, &|path| {
             append(path, &(user(0, "more") + &user(1, "and more")))
         }],
-        &["(waiting for it)", "start #0", "(waiting for it)", "messages #1"],
+        &["(waiting for it)", "start 1", "(waiting for it)", "messages 2"],
     );
     check(
         &[&|path| fs::write(path, "{}\n").unwrap(), nothing, &|path| fs::write(path, user(0, "now")).unwrap()],
-        &["(waiting for it)", "(waiting for a change)", "start #0"],
-    );
-    // A long session begins with its newest messages.
-    check(
-        &[&|path| (0..9).for_each(|number| append(path, &user(number, "one of many")))],
-        &["(waiting for it)", "start #4 #5 #6 #7 #8"],
+        &["(waiting for it)", "(waiting for a change)", "start 1"],
     );
 }
 
@@ -137,16 +135,16 @@ fn compactions_and_warnings_are_told_once() {
             &|path| append(path, &compacted(3)),
             &|path| append(path, &user(4, "on")),
         ],
-        &["(waiting for it)", "start #0 #1 #2 !one", "messages #3", "compaction", "messages #4"],
+        &["(waiting for it)", "start 3 !one", "messages 4", "compaction 1", "messages 2"],
     );
     check(
         &[
             &|path| append(path, &(user(0, "go") + &call(1, "failed") + &call(2, "failed"))),
             &|path| append(path, &call(3, "failed")),
             &|path| append(path, &user(4, "stop")),
-            // The same loop goes on: its figures change, and nothing else does.
+            // The same loop goes on, with other figures.
             &|path| append(path, &call(5, "failed")),
         ],
-        &["(waiting for it)", "start #0 #1 #2 #3 #4", "messages #5 #6 !Bash", "messages #7", "messages #8 #9"],
+        &["(waiting for it)", "start 5", "messages 7 !Bash", "messages 8", "messages 10 !Bash"],
     );
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use epitome_session::{Message, MessageId, Origin, Role, Session};
 use epitome_store::{
-    Agent, Channel, Memory, MemoryKind, Paging, Scope, SessionArchive, SessionFilter, SessionMetadata, Slice, Store,
-    StoreError, Tenant, ViewKind,
+    Agent, Channel, Checkpoint, Memory, MemoryKind, Paging, Scope, SessionArchive, SessionFilter, SessionMetadata,
+    Slice, Store, StoreError, Tenant, ViewKind,
 };
 use serde_json::json;
 
@@ -101,9 +101,10 @@ pub(crate) async fn tenants_see_their_own(store: Store) {
     missing(store.behind(&one, "secret", "m0", Slice::ALL).await.map(drop));
     missing(store.latest_summary(&one, "secret").await.map(drop));
     missing(store.describe(&one, "secret", &SessionMetadata::default()).await);
-    missing(store.append(&one, "secret", 1, &[]).await.map(drop));
-    missing(store.set_tools(&one, "secret", 1, None).await.map(drop));
-    missing(store.undo(&one, "secret", 1, 0).await.map(drop));
+    let mut changed = Session::new();
+    changed.push(Message::text("", Role::User, Origin::Typed, "one"));
+    let (archive, before) = (&mut SessionArchive::new(), Checkpoint::default());
+    missing(store.save(&one, "secret", 1, &changed, archive, &before).await.map(drop));
     assert!(!store.delete_session(&one, "secret").await.unwrap());
     assert_eq!(list(&store, &one, &SessionFilter::default(), 9).await, ["s"]);
     assert_eq!(list(&store, &other, &SessionFilter::default(), 9).await.len(), 2);

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, Request, SignalDetector};
 use epitome_formats::{ReadOptions, read};
-use epitome_session::{Message, Origin, Role, Session};
-use epitome_store::{OpenedSession, SessionArchive, SessionFile, SessionMetadata, Store, StoreError, Tenant};
+use epitome_session::{Epoch, Message, Origin, Role, Session};
+use epitome_store::{
+    Checkpoint, OpenedSession, SessionArchive, SessionFile, SessionMetadata, Store, StoreError, Tenant,
+};
 use epitome_testkit::FakeCounter;
 
 use crate::host::{Host, assert_same};
@@ -36,7 +38,7 @@ pub(crate) async fn a_whole_session_is_stored_at_once(store: Store) {
         let about = SessionMetadata::default();
         let mut archive = host.archive.clone();
         let version = store.create_session(&tenant, "whole", &about, &host.session, &mut archive).await.unwrap();
-        host.version = store.set_tools(&tenant, "played", host.version, host.session.tools.as_deref()).await.unwrap();
+        host.save().await;
         host.assert_stored("with tools").await;
         let stored = store.session(&tenant, "whole").await.unwrap();
         assert_eq!(stored.version, version);
@@ -112,20 +114,21 @@ pub(crate) async fn what_is_new_is_saved_at_once(store: Store) {
             late_undos += undone.iter().zip(host.session.journal()).filter(|(was, it)| it.undone && !**was).count();
             epochs += host.session.journal().len() - undone.len();
             // Nothing is new.
-            let version = stored.version;
-            let again = store.save(&tenant, &id, version, &stored.session, &mut stored.archive).await.unwrap();
-            assert_eq!(again, version);
+            let (version, stored_now) = (stored.version, Checkpoint::new(&stored.session));
+            let again = store.save(&tenant, &id, version, &stored.session, &mut stored.archive, &stored_now).await;
+            assert_eq!(again.unwrap(), version);
         }
-        let wrong = store.save(&tenant, &id, host.version + 1, &host.session, &mut host.archive).await;
+        host.session.push(Message::text("late", Role::User, Origin::Typed, "one more"));
+        let wrong = host.try_save(host.version + 1).await;
         assert!(matches!(wrong, Err(StoreError::Conflict { .. })), "{wrong:?}");
+        // Another session, of which the store has another part.
         let mut other = Session::new();
-        let other_save = store.save(&tenant, &id, host.version, &other, &mut host.archive).await;
-        assert!(matches!(other_save, Err(StoreError::Mismatch { .. })), "{other_save:?}");
         for _ in 0..host.session.log().len() + 3 {
             other.push(Message::text("other", Role::User, Origin::Typed, "another session"));
         }
-        let other_save = store.save(&tenant, &id, host.version, &other, &mut host.archive).await;
-        assert!(host.session.log().is_empty() || matches!(other_save, Err(StoreError::Mismatch { .. })));
+        let nothing = Checkpoint::default();
+        let other_save = store.save(&tenant, &id, host.version, &other, &mut host.archive, &nothing).await;
+        assert!(host.version == 0 || matches!(other_save, Err(StoreError::Mismatch { .. })), "{other_save:?}");
     }
     assert!(epochs > 50 && late_undos > 10, "{epochs} {late_undos}");
 }
@@ -164,11 +167,9 @@ pub(crate) async fn recorded_sessions_come_back(store: Store) {
             let mut version = created.unwrap_or_else(|error| panic!("{what}: {error}"));
             let mut ledger = engine.ledger(&session);
             let request = Request { chain: Some(Chain(Vec::new())), ..Request::to_budget(ledger.total() / 3) };
-            let epochs = session.next_epoch();
+            let before = Checkpoint::new(&session);
             engine.compact(&mut session, &mut ledger, &mut archive, &request).await.unwrap();
-            if session.next_epoch() > epochs {
-                version = store.commit(&tenant, &id, version, &session, &mut archive).await.unwrap();
-            }
+            version = store.save(&tenant, &id, version, &session, &mut archive, &before).await.unwrap();
             let stored = store.session(&tenant, &id).await.unwrap();
             assert_same(&stored, &session, &archive, &what);
             assert_eq!(stored.version, version);
@@ -185,10 +186,6 @@ pub(crate) async fn a_wrong_version_changes_nothing(store: Store) {
     let mut host = Host::new(&store, "s", 5).await;
     host.play(5, 4, |_| {}).await;
     let info = store.session_info(&tenant, "s").await.unwrap();
-    let mut other = Host::load(&store, "s", 6).await;
-    while !other.compact_in_memory().await {}
-    let pending = other.archive.pending();
-    let message = [Arc::new(Message::text("new", Role::User, Origin::Typed, "Good morning!"))];
     for wrong in [0, info.version - 1, info.version + 1, u64::MAX] {
         let check = |what: &str, result: Result<u64, StoreError>| match result {
             Err(StoreError::Conflict { expected, actual, .. }) => {
@@ -196,19 +193,31 @@ pub(crate) async fn a_wrong_version_changes_nothing(store: Store) {
             }
             other => panic!("{what} at {wrong} of {}: {other:?}", info.version),
         };
-        check("append", store.append(&tenant, "s", wrong, &message).await);
-        check("no messages", store.append(&tenant, "s", wrong, &[]).await);
-        check("tools", store.set_tools(&tenant, "s", wrong, Some("[]")).await);
-        check("undo", store.undo(&tenant, "s", wrong, 0).await);
-        check("commit", store.commit(&tenant, "s", wrong, &other.session, &mut other.archive).await);
+        let mut other = Host::load(&store, "s", 6).await;
+        other.is_lazy = true;
+        other.push(vec![Message::text("new", Role::User, Origin::Typed, "Good morning!")]).await;
+        check("a message", other.try_save(wrong).await);
+        while !other.compact_in_memory().await {}
+        let pending = other.archive.pending();
+        check("a compaction", other.try_save(wrong).await);
         assert_eq!(other.archive.pending(), pending, "what is pending stays so");
+        other.reload().await;
+        other.session.tools = Some("[]".into());
+        check("tools", other.try_save(wrong).await);
+        other.reload().await;
+        if other.undo().await {
+            check("an undo", other.try_save(wrong).await);
+        }
     }
     assert_eq!(store.session_info(&tenant, "s").await.unwrap(), info);
     host.assert_stored("after conflicts").await;
-    let version = store.commit(&tenant, "s", info.version, &other.session, &mut other.archive).await.unwrap();
-    assert_eq!(version, info.version + 1, "at the right version it is made");
+    let mut other = Host::load(&store, "s", 6).await;
+    while !other.compact_in_memory().await {}
+    assert_eq!(other.try_save(info.version).await.unwrap(), info.version + 1, "at the right version it is made");
 
-    let gone = store.append(&tenant, "gone", 0, &message).await;
+    other.id = "gone".to_owned();
+    other.session.push(Message::text("new", Role::User, Origin::Typed, "Good morning!"));
+    let gone = other.try_save(0).await;
     assert!(matches!(gone, Err(StoreError::NotFound { of: "session", .. })), "{gone:?}");
 }
 
@@ -219,25 +228,38 @@ pub(crate) async fn what_does_not_fit_changes_nothing(store: Store) {
     let check = |what: &str, result: Result<u64, StoreError>| {
         assert!(matches!(result, Err(StoreError::Mismatch { .. })), "{what}: {result:?}");
     };
-    let taken = Arc::clone(&host.session.log()[0]);
-    let fresh = Arc::new(Message::text("fresh", Role::User, Origin::Typed, "one"));
-    check("an id that is taken", store.append(&tenant, "s", host.version, &[fresh, taken]).await);
-    let nameless = [Arc::new(Message::text("", Role::User, Origin::Typed, "two"))];
-    check("no id", store.append(&tenant, "s", host.version, &nameless).await);
-    check("no such compaction", store.undo(&tenant, "s", host.version, 99).await);
-    host.assert_stored("nothing was changed").await;
-    // A message that the store was not told of.
-    host.session.push(Message::text("untold", Role::User, Origin::Typed, "three"));
-    while !host.compact_in_memory().await {}
-    let commit = store.commit(&tenant, "s", host.version, &host.session, &mut host.archive).await;
-    check("another log", commit);
-    let empty = store.commit(&tenant, "s", host.version, &Session::new(), &mut host.archive).await;
-    check("no compaction", empty);
+    let before = Checkpoint::new(&host.session);
+    let mut other = Host::load(&store, "s", 9).await;
+    other.push(vec![Message::text("theirs", Role::User, Origin::Typed, "one")]).await;
+    host.session.push(Message::text("ours", Role::User, Origin::Typed, "two"));
+    check("a log without their message", host.try_save(other.version).await);
     host.reload().await;
+    let saved = store.save(&tenant, "s", host.version, &host.session, &mut host.archive, &before).await;
+    check("an earlier state", saved);
+    host.assert_stored("nothing was changed").await;
     while !host.undo().await {
         host.play(3, 1, |_| {}).await;
     }
-    let undone = host.session.journal().iter().find(|epoch| epoch.undone).unwrap().id;
-    check("undone already", store.undo(&tenant, "s", host.version, undone).await);
+    let undone: Vec<bool> = host.session.journal().iter().map(|epoch| epoch.undone).collect();
+    let mut redone = Session::new();
+    redone.extend(host.session.log().iter().map(|message| Message::clone(message)));
+    for epoch in host.session.journal() {
+        redone.commit(Epoch { undone: false, ..epoch.clone() });
+    }
+    let before = Checkpoint::new(&redone);
+    assert!(undone.contains(&true) && redone.next_epoch() == host.session.next_epoch());
+    let saved = store.save(&tenant, "s", host.version, &host.session, &mut host.archive, &before).await;
+    check("an undo that is made already", saved);
     host.assert_stored("at the end").await;
+
+    // As long as the stored session, and another one.
+    let mut short = Host::new(&store, "short", 1).await;
+    short.push(vec![Message::text("taken", Role::User, Origin::Typed, "one")]).await;
+    let mut stranger = Session::new();
+    stranger.push(Message::text("other", Role::User, Origin::Typed, "one"));
+    let before = Checkpoint::new(&stranger);
+    stranger.push(Message::text("taken", Role::User, Origin::Typed, "two"));
+    let saved = store.save(&tenant, "short", short.version, &stranger, &mut short.archive, &before).await;
+    check("an id that is taken", saved);
+    short.assert_stored("nothing was changed").await;
 }
