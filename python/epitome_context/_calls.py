@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import _epitome
 from ._engines import engine_and_chain, engine_and_rest, engine_of
 from ._fitter import OneFit
 from ._input import utf8_of
@@ -151,7 +150,7 @@ def count_tokens(what: Any, *, counter: str = "o200k_base", format: str | None =
     (2, 6)
     """
     if isinstance(what, str):
-        return _epitome.count_text(utf8_of(what).decode(), counter)
+        return int(engine_of()._native.ask("count-text", {"counter": counter}, utf8_of(what))[0])
     return engine_of(config={"counter": {"name": counter}}).count_tokens(what, format=format)
 
 
@@ -204,7 +203,7 @@ def formats() -> list[dict[str, Any]]:
     >>> [format["name"] for format in formats() if format["writable"]]
     ['openai-chat', 'openai-responses', 'anthropic', 'gemini', 'claude-code', 'codex', 'pi']
     """
-    return [{"name": name, "about": about, "writable": writable} for name, about, writable in _epitome.formats()]
+    return list(engine_of()._native.ask("formats", {}, b"")[0])
 
 
 def context_overflow(status: int, body: str) -> dict[str, int | None] | None:
@@ -214,5 +213,5 @@ def context_overflow(status: int, body: str) -> dict[str, int | None] | None:
     >>> context_overflow(400, "prompt is too long: 210000 tokens > 200000 maximum")
     {'limit': 200000, 'actual': 210000}
     """
-    found = _epitome.context_overflow(status, body)
-    return None if found is None else {"limit": found[0], "actual": found[1]}
+    found: dict[str, int | None] | None = engine_of()._native.ask("context-overflow", {"status": status}, utf8_of(body))[0]
+    return found

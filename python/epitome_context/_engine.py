@@ -133,17 +133,17 @@ class Engine:
 
     def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """What a session is made of: see `epitome_context.inspect`."""
-        return dict(self._native.inspect(bytes_of(session), _format_or_any(session, format), name))
+        return dict(self._ask("inspect", session, engine=0, format=_format_or_any(session, format), name=name)[0])
 
     def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
         """Whether a session should be compacted: see `epitome_context.check`."""
-        return dict(self._native.check(bytes_of(session), _format_or_any(session, format), name))
+        return dict(self._ask("check", session, engine=0, format=_format_or_any(session, format), name=name)[0])
 
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
-            return self._native.count_text(utf8_of(what).decode())
-        return self._native.count(bytes_of(what), _format_or_any(what, format), None)
+            return int(self._native.ask("count-text", {"engine": 0}, utf8_of(what))[0])
+        return int(self._ask("count", what, engine=0, format=_format_or_any(what, format))[0])
 
     def search(
         self,
@@ -159,23 +159,26 @@ class Engine:
     ) -> list[dict[str, Any]]:
         """The passages that match: see `epitome_context.search`."""
         query = query_of(words, sources, newest, limit, characters, page)
-        found = self._native.search(bytes_of(session), format, name, query)
+        found, _ = self._ask("search", session, format=format, name=name, query=query)
         return list(found["passages"])
 
     def convert(self, session: Any, to: str, *, format: str | None = None, name: str | None = None) -> Any:
         """A session in another format: see `epitome_context.convert`."""
         handed = bytes_of(session)
-        written, _ = self._native.convert(handed, format, name, to)
+        _, written = self._native.ask("convert", {"objects": handed[1], "format": format, "name": name, "to": to}, handed[0])
         return _epitome.object_of(written) if handed[1] and to in LIST_FIELDS else written
 
     def validate(self, request: Any, *, format: str | None = None) -> list[dict[str, str]]:
         """The rules of its provider that a request breaks: see `epitome_context.validate`."""
-        found = self._native.validate(bytes_of(request)[0], format)
-        return [{"path": path, "rule": rule, "message": message} for path, rule, message in found]
+        return list(self._native.ask("validate", {"format": format}, bytes_of(request)[0])[0])
 
     def strategies(self) -> list[dict[str, Any]]:
         """The strategies that a chain may name: `id`, `summary`, `lossiness` and what each needs."""
-        return [dict(strategy) for strategy in self._native.strategies()]
+        return list(self._native.ask("strategies", {"engine": 0}, b"")[0])
+
+    def _ask(self, call: str, session: Any, **words: Any) -> tuple[Any, Any]:
+        data, is_objects = bytes_of(session)
+        return self._native.ask(call, {"objects": is_objects, **words}, data)
 
     def _compact(
         self,

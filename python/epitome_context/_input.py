@@ -69,21 +69,18 @@ def query_of(
     limit: int,
     characters: int,
     page: int,
-) -> bytes:
-    """A search as JSON."""
+) -> dict[str, Any]:
+    """A search as the native part takes it."""
     for word in words:
         if not isinstance(word, str):
             raise ConfigError(f"the words of a search are texts, not {word!r}")
     whole("limit", limit, 0)
     whole("characters", characters, 0)
-    return _epitome.json_text_of(
-        {
-            "words": list(words),
-            "from": [sources] if isinstance(sources, str) else list(sources),
-            "newest": newest,
-            "limit": limit,
-            "characters": characters,
-            "page": page - 1 if page > 0 else 10_000,  # page 0 is behind the last one too: there is none
-        },
-        "search",
-    )
+    return {
+        "words": list(words),
+        "from": [sources] if isinstance(sources, str) else list(sources),
+        "newest": newest,
+        "limit": limit,
+        "characters": characters,
+        "page": page - 1 if page > 0 else 10_000,  # page 0 is behind the last one too: there is none
+    }

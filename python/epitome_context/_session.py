@@ -222,7 +222,8 @@ class Session:
         page: int = 1,
     ) -> list[dict[str, Any]]:
         """The passages of everything that was said that match, in the context or out of it."""
-        return list(self._native.search(query_of(words, sources, newest, limit, characters, page))["passages"])
+        query = _epitome.json_text_of(query_of(words, sources, newest, limit, characters, page), "search")
+        return list(self._native.search(query)["passages"])
 
     def __repr__(self) -> str:
         return f"<Session {self._native.format}: {self.tokens:,} tokens>"

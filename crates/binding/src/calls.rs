@@ -1,6 +1,7 @@
 //! All that a package does, behind one function of text and bytes.
 
 mod answer;
+mod ask;
 mod fitters;
 mod sessions;
 mod table;
@@ -9,16 +10,14 @@ mod words;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use epitome::formats::Format;
 use epitome_fit::Fitter;
-use serde::Serialize;
-use serde_json::json;
 
 pub use answer::Answer;
+pub use ask::ask;
 
 use crate::{Compacted, Failure, Parts};
 use table::Table;
-use words::{Counter, EngineHandle, EngineWords, Handle, Refusal, read};
+use words::{EngineWords, Handle, read};
 
 /// What a package holds between its calls: engines, fitters and results, each under a number that the package gives back
 /// when it is done with it. Threads may share it.
@@ -64,20 +63,8 @@ impl Calls {
             "preview" => self.preview(words, data),
             "free-result" => Ok(Answer::json(&self.results.free(read::<Handle>(words)?.handle))),
             "result-retrieve" => self.result_retrieve(words),
-            "inspect" => self.inspect(words, data),
-            "check" => self.check(words, data),
-            "count" => self.count(words, data),
-            "count-text" => self.count_text(words, &data),
-            "search" => self.search(words, data),
-            "convert" => self.convert(words, data),
-            "validate" => self.validate(words, data),
-            "strategies" => self.strategies(words),
-            "formats" => Ok(Answer::json(&formats())),
-            "context-overflow" => context_overflow(words, data),
             "version" => Ok(Answer::json(&env!("CARGO_PKG_VERSION"))),
-            other => Err(Failure::other(format!(
-                "there is no call `{other}`: the parts of this package are of two versions"
-            ))),
+            other => ask(other, words, data, |engine| self.parts(engine)),
         }
     }
 
@@ -85,50 +72,8 @@ impl Calls {
         Ok(Answer::json(&self.engines.keep(read::<EngineWords>(words)?.build()?)))
     }
 
-    fn strategies(&self, words: &str) -> Result<Answer, Failure> {
-        let parts = self.parts(read::<EngineHandle>(words)?.engine)?;
-        let metas: Vec<_> = parts.registry.iter().map(|registration| &registration.meta).collect();
-        Ok(Answer::json(&metas))
-    }
-
-    fn count_text(&self, words: &str, data: &[u8]) -> Result<Answer, Failure> {
-        let text = String::from_utf8_lossy(data);
-        let tokens = match read::<Counter>(words)? {
-            Counter { engine: Some(engine), counter: None } => self.parts(engine)?.runtime.counter.count(&text),
-            Counter { counter: Some(name), .. } => {
-                epitome::tokens::by_name(&name).map_err(|error| Failure::config(error.to_string()))?.count(&text)
-            }
-            Counter { engine: None, counter: None } => return Err(Failure::config("`counter` is missing")),
-        };
-        Ok(Answer::json(&tokens))
-    }
-
     /// The engine of that number.
     fn parts(&self, engine: u32) -> Result<Arc<Parts>, Failure> {
         self.engines.get(engine).ok_or_else(|| Failure::other("this engine was closed; make another one"))
     }
-}
-
-/// A format of sessions.
-#[derive(Debug, Serialize)]
-struct FormatEntry {
-    name: &'static str,
-    about: &'static str,
-    writable: bool,
-}
-
-fn formats() -> Vec<FormatEntry> {
-    let entry = |(format, name, about): &(Format, &'static str, &'static str)| FormatEntry {
-        name,
-        about,
-        writable: format.is_writable(),
-    };
-    Format::ALL.iter().map(entry).collect()
-}
-
-fn context_overflow(words: &str, data: Vec<u8>) -> Result<Answer, Failure> {
-    let Refusal { status } = read(words)?;
-    let body = String::from_utf8_lossy(&data);
-    let found = epitome::providers::chat::is_context_overflow(status, &body);
-    Ok(Answer::json(&found.map(|it| json!({ "limit": it.limit, "actual": it.actual }))))
 }

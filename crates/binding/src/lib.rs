@@ -5,7 +5,8 @@
 //! [`Compacted`] a session that was compacted, [`Failure`] why a call came to nothing.
 //!
 //! [`Calls`] has all of it behind one function that takes and gives text and bytes, for languages that reach Rust through a
-//! narrow door: `crates/node` and `crates/wasm` are that function in two covers.
+//! narrow door: `crates/node` and `crates/wasm` are that function in two covers. [`ask`] is the part of it that only looks,
+//! for a package that holds its engines itself.
 
 mod calls;
 mod compacted;
@@ -17,7 +18,7 @@ mod parts;
 mod settings;
 mod words;
 
-pub use calls::{Answer, Calls};
+pub use calls::{Answer, Calls, ask};
 pub use compacted::{Compacted, Place, content_json, write_session};
 pub use failure::Failure;
 pub use fit::{Bounds, Text, fitter, fitter_from_state, host_of, problem_of, status_name};

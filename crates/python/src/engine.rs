@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
-use epitome::formats::validate;
-use epitome::recall::{Index, Page};
 use epitome::strategy::{Embedder, Value};
-use epitome_binding::{
-    Compacted, Inspection, Place, Source, choose, config_of, format_of, load, measure_fullness, provider_of, query_of,
-    write_session,
-};
+use epitome_binding::{Compacted, Place, Source, ask, config_of};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::callables::{PythonEmbedder, PythonStrategy, Raised, registration};
 use crate::failure::{Failure, Raise};
 use crate::handed::Handed;
-use crate::json_text::WholeText;
-use crate::objects::object_from;
+use crate::json_text::{WholeText, text_of};
+use crate::objects::object_of;
 use crate::outcome::Outcome;
 use crate::parts::Parts;
 use crate::words::words_of;
@@ -129,112 +124,17 @@ impl Engine {
         })
     }
 
-    /// What a session is made of.
-    fn inspect<'py>(
+    /// Carries out a call that only looks (`epitome_binding::ask`): what it says, and the bytes beside it.
+    fn ask<'py>(
         &self,
         py: Python<'py>,
-        data: Handed<'_>,
-        format: Option<&str>,
-        session: Option<&str>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let input = data.input();
-        let contents = self.without_python(py, |parts| {
-            let loaded = load(input, format)?;
-            let index = choose(&loaded, session)?;
-            Ok(Inspection::measure(parts, &loaded.sessions[index].session, loaded.format))
-        })?;
-        object_from(py, &contents)
-    }
-
-    /// Whether a session should be compacted.
-    fn check<'py>(
-        &self,
-        py: Python<'py>,
-        data: Handed<'_>,
-        format: Option<&str>,
-        session: Option<&str>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let input = data.input();
-        let fullness = self.without_python(py, |parts| {
-            let loaded = load(input, format)?;
-            let index = choose(&loaded, session)?;
-            Ok(measure_fullness(parts, &loaded, index))
-        })?;
-        object_from(py, &fullness)
-    }
-
-    /// Tokens of the messages of a session, its tool definitions not counted in.
-    fn count(&self, py: Python<'_>, data: Handed<'_>, format: Option<&str>, session: Option<&str>) -> PyResult<u32> {
-        let input = data.input();
-        self.without_python(py, |parts| {
-            let loaded = load(input, format)?;
-            let session = &loaded.sessions[choose(&loaded, session)?].session;
-            Ok(parts.engine().ledger(session).total())
-        })
-    }
-
-    /// Tokens of a text by the engine's counter.
-    fn count_text(&self, py: Python<'_>, text: &str) -> u32 {
-        py.detach(|| self.parts.runtime.counter.count(text))
-    }
-
-    /// The passages of a session that match a query (a `recall::Query` as JSON).
-    fn search<'py>(
-        &self,
-        py: Python<'py>,
-        data: Handed<'_>,
-        format: Option<&str>,
-        session: Option<&str>,
-        query: &[u8],
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (input, query) = (data.input(), query.to_vec());
-        let page = self.without_python(py, |_| {
-            let query = query_of(&query)?;
-            let loaded = load(input, format)?;
-            let session = &loaded.sessions[choose(&loaded, session)?].session;
-            let mut page: Page = Index::build(session).search(&query).map_err(Failure::other)?;
-            page.locate(session);
-            Ok(page)
-        })?;
-        object_from(py, &page)
-    }
-
-    /// A session in another format, and what that has no place for.
-    fn convert<'py>(
-        &self,
-        py: Python<'py>,
-        data: Handed<'_>,
-        format: Option<&str>,
-        session: Option<&str>,
-        to: &str,
-    ) -> PyResult<(Bound<'py, PyBytes>, Vec<String>)> {
-        let input = data.input();
-        let (bytes, warnings) = self.without_python(py, |_| {
-            let to = format_of(to)?;
-            let loaded = load(input, format)?;
-            let index = choose(&loaded, session)?;
-            write_session(&loaded, index, &loaded.sessions[index].session, to)
-        })?;
-        Ok((PyBytes::new(py, &bytes), warnings))
-    }
-
-    /// The rules of its provider that a request breaks: where, which rule, what is wrong.
-    fn validate(&self, py: Python<'_>, data: &[u8], format: Option<&str>) -> PyResult<Vec<(String, String, String)>> {
-        let bytes = data.to_vec();
-        self.without_python(py, |_| {
-            let format = match format {
-                Some(name) => format_of(name)?,
-                None => load(bytes.clone(), None)?.format,
-            };
-            let profile = provider_of(format)?;
-            let text = String::from_utf8(bytes).map_err(|error| Failure::Format(format!("not UTF-8: {error}")))?;
-            let told = validate(&text, profile).into_iter();
-            Ok(told.map(|found| (found.path, found.rule.to_owned(), found.message)).collect())
-        })
-    }
-
-    /// The strategies of the engine: id, summary, what is lost.
-    fn strategies<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        self.parts.registry.iter().map(|registration| object_from(py, &registration.meta)).collect()
+        name: &str,
+        words: &Bound<'py, PyAny>,
+        data: &[u8],
+    ) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>)> {
+        let (words, data) = (text_of(words, name)?, data.to_vec());
+        let words = String::from_utf8_lossy(&words);
+        let answer = self.without_python(py, |parts| ask(name, &words, data, |_| Ok(&***parts)))?;
+        Ok((object_of(py, answer.json.as_bytes())?, answer.bytes.map(|bytes| PyBytes::new(py, &bytes))))
     }
 }

@@ -26,9 +26,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use engine::Engine;
-use failure::Raise;
 use fitter::{FitResult, Fitter};
-use json_text::WholeText;
 use outcome::Outcome;
 use session::{LiveDraft, Session};
 use store::Store;
@@ -45,26 +43,6 @@ fn object_of<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
     objects::object_of(py, text)
 }
 
-/// Tokens of a text by the counter of that name.
-#[pyfunction]
-fn count_text(py: Python<'_>, text: &str, counter: &str) -> PyResult<u32> {
-    let counted = py.detach(|| epitome::tokens::by_name(counter).map(|counter| counter.count(text)));
-    counted.map_err(|error| failure::Failure::config(error.to_string()).raise(py, &callables::Raised::default()))
-}
-
-/// How a provider's error says that a request was too long, with the figures that it names; `None` where it says
-/// something else.
-#[pyfunction]
-fn context_overflow(status: u16, body: WholeText) -> Option<(Option<u32>, Option<u32>)> {
-    epitome::providers::chat::is_context_overflow(status, &body.0).map(|it| (it.limit, it.actual))
-}
-
-/// The names of the formats, and whether each can be written.
-#[pyfunction]
-fn formats() -> Vec<(&'static str, &'static str, bool)> {
-    epitome::formats::Format::ALL.iter().map(|(format, name, about)| (*name, *about, format.is_writable())).collect()
-}
-
 #[pymodule(gil_used = false)]
 fn _epitome(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
@@ -75,9 +53,6 @@ fn _epitome(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Outcome>()?;
     module.add_class::<Session>()?;
     module.add_class::<Store>()?;
-    module.add_function(wrap_pyfunction!(context_overflow, module)?)?;
-    module.add_function(wrap_pyfunction!(count_text, module)?)?;
-    module.add_function(wrap_pyfunction!(formats, module)?)?;
     module.add_function(wrap_pyfunction!(json_text_of, module)?)?;
     #[cfg(feature = "batch")]
     batch::add_to(module)?;

@@ -24,11 +24,6 @@ const VECTORS: &str = "it takes a service of vectors";
 const NEURAL: &str = "it takes a build with a neural model, its library and its files";
 
 pub(crate) const ELSEWHERE: &[Elsewhere] = &[
-    at(
-        "it takes a recording with usage figures",
-        "crates/cli/tests/it/compact.rs",
-        "usage_records_correct_the_counter",
-    ),
     at("summary.channel", MODEL, CLI, "channels_models_and_agents_are_chosen_by_name"),
     at("summary.model", MODEL, CLI, "channels_models_and_agents_are_chosen_by_name"),
     at("summary.fall_back_to_rules", MODEL, CLI, "with_stop_nothing_is_written"),

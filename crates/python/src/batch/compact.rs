@@ -15,20 +15,13 @@ use crate::json_text::WholeText;
 use crate::parts::Parts;
 use crate::words::words_of;
 
-/// What became of one session. A row that is null stays empty.
-#[derive(Debug, Default)]
+/// What became of one session; its messages, or why they cannot fit.
+#[derive(Debug)]
 struct CompactedRow {
-    messages: Option<String>,
-    tokens: Option<(u32, u32)>,
-    status: Option<&'static str>,
+    messages: Result<String, String>,
+    tokens: (u32, u32),
+    status: Status,
     report: Option<String>,
-    error: Option<String>,
-}
-
-impl CompactedRow {
-    fn from_error(error: String) -> Self {
-        Self { status: Some("error"), error: Some(error), ..Self::default() }
-    }
 }
 
 /// Compacts every session of a column.
@@ -59,20 +52,22 @@ pub(super) fn compact_column(
     }
     let place = Place { format, session: None, to };
     let rows = Rows::from_python(column, "column")?;
-    let work = |row: usize| match rows.session(row) {
-        None => CompactedRow::default(),
-        Some(bytes) => row_of(parts, bytes, &place, &words, report)
-            .unwrap_or_else(|failure| CompactedRow::from_error(failure.to_string())),
+    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &place, &words, report))?;
+    let status = |row: &Option<Result<CompactedRow, String>>| match row {
+        None => None,
+        Some(Ok(row)) => Some(row.status.as_str()),
+        Some(Err(_)) => Some("error"),
     };
-    let done = each_row(py, parts, threads, rows.len(), work, CompactedRow::from_error)?;
-    let of = |tokens: fn((u32, u32)) -> u32| done.iter().map(move |row| row.tokens.map(|it| i64::from(tokens(it))));
+    let infeasible = done.of(|row| row.messages.as_ref().err().filter(|_| row.status == Status::Infeasible));
+    let errors: Vec<Option<&str>> =
+        infeasible.zip(done.errors()).map(|(infeasible, error)| error.or(infeasible.map(String::as_str))).collect();
     let fields = vec![
-        texts("messages", done.iter().map(|row| row.messages.as_deref()))?,
-        numbers("tokens_before", of(|(before, _)| before)),
-        numbers("tokens_after", of(|(_, after)| after)),
-        texts("status", done.iter().map(|row| row.status))?,
-        texts("report", done.iter().map(|row| row.report.as_deref()))?,
-        texts("error", done.iter().map(|row| row.error.as_deref()))?,
+        texts("messages", done.of(|row| row.messages.as_ref().ok()))?,
+        numbers("tokens_before", done.of(|row| Some(row.tokens.0.into()))),
+        numbers("tokens_after", done.of(|row| Some(row.tokens.1.into()))),
+        texts("status", done.0.iter().map(status))?,
+        texts("report", done.of(|row| row.report.as_ref()))?,
+        texts("error", errors.into_iter())?,
     ];
     Column::new(fields, done.len())
 }
@@ -86,25 +81,23 @@ fn row_of(
 ) -> Result<CompactedRow, Failure> {
     let compacted = Compacted::new(parts, bytes.into(), place, words, false)?;
     let report = &compacted.report;
-    let written = match Failure::of_report(report) {
+    let messages = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),
         None => {
             let (bytes, _) = compacted.write()?;
             Ok(String::from_utf8(bytes).map_err(|error| Failure::Format(format!("not UTF-8: {error}")))?)
         }
     };
-    let is_infeasible = report.status == Status::Infeasible;
     let text = || -> Result<String, Failure> {
         let mut report = serde_json::to_value(report).map_err(Failure::other)?;
         drop_times(&mut report);
         Ok(report.to_string())
     };
     Ok(CompactedRow {
-        tokens: Some((report.tokens_before, report.tokens_after)),
-        status: Some(report.status.as_str()),
+        messages,
+        tokens: (report.tokens_before, report.tokens_after),
+        status: report.status,
         report: with_report.then(text).transpose()?,
-        error: written.as_ref().err().filter(|_| is_infeasible).cloned(),
-        messages: written.ok(),
     })
 }
 

@@ -11,19 +11,6 @@ use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 use crate::parts::Parts;
 
-/// What one session is made of. A row that is null stays empty.
-#[derive(Debug, Default)]
-struct InspectedRow {
-    contents: Option<(Inspection, String)>,
-    error: Option<String>,
-}
-
-impl InspectedRow {
-    fn from_error(error: String) -> Self {
-        Self { error: Some(error), ..Self::default() }
-    }
-}
-
 /// Inspects every session of a column.
 #[pyfunction]
 #[pyo3(signature = (engine, column, *, format, threads))]
@@ -39,29 +26,19 @@ pub(super) fn inspect_column(
         format_of(name).map_err(|failure| failure.raise(py, &parts.raised))?;
     }
     let rows = Rows::from_python(column, "column")?;
-    let work = |row: usize| match rows.session(row).map(|bytes| contents_of(parts, bytes, format)) {
-        None => InspectedRow::default(),
-        Some(Ok(contents)) => InspectedRow { contents: Some(contents), error: None },
-        Some(Err(failure)) => InspectedRow::from_error(failure.to_string()),
-    };
-    let done = each_row(py, parts, threads, rows.len(), work, InspectedRow::from_error)?;
-    let of = |figure: fn(&Inspection) -> usize| {
-        done.iter().map(move |row| row.contents.as_ref().map(|(contents, _)| figure(contents) as i64))
-    };
-    let text = |figure: fn(&Inspection) -> &'static str| {
-        done.iter().map(move |row| row.contents.as_ref().map(|(contents, _)| figure(contents))).collect::<Vec<_>>()
-    };
+    let done = each_row(py, parts, threads, &rows, |_, bytes| contents_of(parts, bytes, format))?;
+    let number = |figure: fn(&Inspection) -> usize| done.of(move |(contents, _)| i64::try_from(figure(contents)).ok());
     let fields = vec![
-        texts("format", text(|it| it.format).into_iter())?,
-        texts("task", text(|it| it.contents.task.kind.as_str()).into_iter())?,
-        numbers("tokens", of(|it| it.contents.tokens as usize)),
-        numbers("tool_definition_tokens", of(|it| it.contents.tool_definition_tokens as usize)),
-        numbers("messages", of(|it| it.messages.len())),
-        numbers("rounds", of(|it| it.contents.rounds)),
-        numbers("calls", of(|it| it.contents.calls)),
-        numbers("compactions", of(|it| it.compactions.len())),
-        texts("contents", done.iter().map(|row| row.contents.as_ref().map(|(_, json)| json.as_str())))?,
-        texts("error", done.iter().map(|row| row.error.as_deref()))?,
+        texts("format", done.of(|(it, _)| Some(it.format)))?,
+        texts("task", done.of(|(it, _)| Some(it.contents.task.kind.as_str())))?,
+        numbers("tokens", number(|it| it.contents.tokens as usize)),
+        numbers("tool_definition_tokens", number(|it| it.contents.tool_definition_tokens as usize)),
+        numbers("messages", number(|it| it.messages.len())),
+        numbers("rounds", number(|it| it.contents.rounds)),
+        numbers("calls", number(|it| it.contents.calls)),
+        numbers("compactions", number(|it| it.compactions.len())),
+        texts("contents", done.of(|(_, json)| Some(json)))?,
+        texts("error", done.errors())?,
     ];
     Column::new(fields, done.len())
 }

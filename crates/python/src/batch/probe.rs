@@ -13,20 +13,6 @@ use super::workers::each_row;
 use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 
-/// What one context shows. A row that is null stays empty.
-#[derive(Debug, Default)]
-struct ProbedRow {
-    scores: Option<ProbeScores>,
-    missing: Vec<String>,
-    error: Option<String>,
-}
-
-impl ProbedRow {
-    fn from_error(error: String) -> Self {
-        Self { error: Some(error), ..Self::default() }
-    }
-}
-
 /// The probes of all rows, or of each row.
 enum GivenProbes {
     All(Vec<Probe>),
@@ -82,31 +68,24 @@ pub(super) fn probe_column(
     }
     let rows = Rows::from_python(column, "column")?;
     let probes = GivenProbes::from_python(probes, rows.len())?.map_err(|failure| failure.raise(py, &parts.raised))?;
-    let row_of = |bytes: Vec<u8>, row: usize| -> Result<ProbedRow, Failure> {
+    let row_of = |row: usize, bytes: Vec<u8>| -> Result<(ProbeScores, Vec<String>), Failure> {
         let asked = probes.of_row(row)?;
         let shown = shown_probes(&asked, &load(bytes, format)?).map_err(Failure::Format)?;
         let missing = asked.iter().zip(&shown).filter(|(_, shown)| !**shown).map(|(probe, _)| probe.id.clone());
         let missing = missing.collect();
-        Ok(ProbedRow { scores: Some(ProbeScores::count(&asked, &shown)), missing, error: None })
+        Ok((ProbeScores::count(&asked, &shown), missing))
     };
-    let work = |row: usize| match rows.session(row) {
-        None => ProbedRow::default(),
-        Some(bytes) => row_of(bytes, row).unwrap_or_else(|failure| ProbedRow::from_error(failure.to_string())),
-    };
-    let done = each_row(py, parts, threads, rows.len(), work, ProbedRow::from_error)?;
+    let done = each_row(py, parts, threads, &rows, row_of)?;
     let mut fields = vec![
-        shares("probes", done.iter().map(|row| row.scores.and_then(|scores| scores.all.share()))),
-        numbers("probes_of", done.iter().map(|row| row.scores.map(|scores| scores.all.of.into()))),
+        shares("probes", done.of(|(scores, _)| scores.all.share())),
+        numbers("probes_of", done.of(|(scores, _)| Some(scores.all.of.into()))),
     ];
     for kind in ProbeKind::ALL {
         let name = kind.as_str();
-        fields.push(shares(name, done.iter().map(|row| row.scores.and_then(|scores| scores.count_of(kind).share()))));
-        fields.push(numbers(
-            &format!("{name}_of"),
-            done.iter().map(|row| row.scores.map(|scores| scores.count_of(kind).of.into())),
-        ));
+        fields.push(shares(name, done.of(|(scores, _)| scores.count_of(kind).share())));
+        fields.push(numbers(&format!("{name}_of"), done.of(|(scores, _)| Some(scores.count_of(kind).of.into()))));
     }
-    fields.push(lists_of_texts("missing", done.iter().map(|row| row.scores.map(|_| row.missing.as_slice()))));
-    fields.push(texts("error", done.iter().map(|row| row.error.as_deref()))?);
+    fields.push(lists_of_texts("missing", done.of(|(_, missing)| Some(missing.as_slice()))));
+    fields.push(texts("error", done.errors())?);
     Column::new(fields, done.len())
 }

@@ -17,20 +17,6 @@ use crate::failure::{Failure, Raise};
 const FIGURES: [Metric; 6] =
     [Metric::BoundFrr, Metric::Frr, Metric::Quotes, Metric::Files, Metric::Rules, Metric::Fill];
 
-/// What one session gave. A row that is null stays empty.
-#[derive(Debug, Default)]
-struct ScoredRow {
-    format: Option<&'static str>,
-    rows: Vec<Row>,
-    error: Option<String>,
-}
-
-impl ScoredRow {
-    fn from_error(error: String) -> Self {
-        Self { error: Some(error), ..Self::default() }
-    }
-}
-
 /// Measures methods at budgets on every session of a column.
 #[pyfunction]
 #[pyo3(signature = (engine, column, *, methods, budgets, cut, reasoning, format, threads))]
@@ -52,24 +38,20 @@ pub(super) fn score_column(
         format_of(name).map_err(|failure| failure.raise(py, &parts.raised))?;
     }
     let rows = Rows::from_python(column, "column")?;
-    let row_of = |bytes: Vec<u8>| -> Result<ScoredRow, Failure> {
+    let row_of = |_, bytes: Vec<u8>| -> Result<(&'static str, Vec<Row>), Failure> {
         let loaded = load(bytes, format)?;
         let session = &loaded.sessions[choose(&loaded, None)?];
         let id = CaseId { file: String::new(), session: session.name.clone(), cut_permille: 0, part: None };
         let rows = plan.rows_of(&id, loaded.format.as_str(), &session.session).map_err(Failure::other)?;
-        Ok(ScoredRow { format: Some(loaded.format.as_str()), rows, error: None })
+        Ok((loaded.format.as_str(), rows))
     };
-    let work = |row: usize| match rows.session(row) {
-        None => ScoredRow::default(),
-        Some(bytes) => row_of(bytes).unwrap_or_else(|failure| ScoredRow::from_error(failure.to_string())),
-    };
-    let done = each_row(py, parts, threads, rows.len(), work, ScoredRow::from_error)?;
-    let measured: Vec<&Row> = done.iter().flat_map(|row| &row.rows).collect();
+    let done = each_row(py, parts, threads, &rows, row_of)?;
+    let measured: Vec<&Row> = done.of(|(_, rows)| Some(rows)).flatten().flatten().collect();
     let items = structures(measured_fields(&measured)?, measured.len())?;
     let fields = vec![
-        texts("format", done.iter().map(|row| row.format))?,
-        lists("rows", items, done.iter().map(|row| row.rows.len()))?,
-        texts("error", done.iter().map(|row| row.error.as_deref()))?,
+        texts("format", done.of(|(format, _)| Some(*format)))?,
+        lists("rows", items, done.of(|(_, rows)| Some(rows.len())).map(Option::unwrap_or_default))?,
+        texts("error", done.errors())?,
     ];
     Column::new(fields, done.len())
 }

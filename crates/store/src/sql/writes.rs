@@ -178,7 +178,8 @@ impl<'a> Writes<'a> {
     /// where there are such answers.
     fn answers(&mut self, session: &Session) {
         let in_force = session.journal().iter().filter(|epoch| !epoch.undone);
-        let answers = in_force.flat_map(|epoch| epoch.synthetics.iter().zip(0..).map(|(added, index)| (epoch.id, index, added)));
+        let answers =
+            in_force.flat_map(|epoch| epoch.synthetics.iter().zip(0..).map(|(added, index)| (epoch.id, index, added)));
         let answers: Vec<(u32, u32)> = answers
             .filter(|(_, _, added)| added.message.origin == Origin::Answer)
             .map(|(epoch, index, _)| (epoch, index))
