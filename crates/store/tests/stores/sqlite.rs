@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use epitome_engine::block_on;
-use epitome_session::{Message, Origin, Role, Session};
+use epitome_session::{Message, MessageId, Origin, Role, Session};
 use epitome_store::{
     Checkpoint, SessionArchive, SessionMetadata, SqliteSettings, Store, StoreError, StoredSession, Tenant,
 };
@@ -153,7 +153,15 @@ fn tables_tell_which_answers_were_superseded() {
         create(&copy, &host.session);
         check(&copy, &host.session);
         let version = create(&saved, &Session::new());
-        block_on(store.save(&host.tenant, &saved, version, &host.session, &mut SessionArchive::new())).unwrap();
+        block_on(store.save(
+            &host.tenant,
+            &saved,
+            version,
+            &host.session,
+            &mut SessionArchive::new(),
+            &Checkpoint::default(),
+        ))
+        .unwrap();
         check(&saved, &host.session);
         while block_on(host.undo()) {
             check(&host.id, &host.session);
