@@ -3,7 +3,8 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Message, Origin};
+use epitome_session::{Block, Content, Message, Origin, RequestLimits};
+use epitome_wire::Limits;
 use serde_json::Value;
 
 use crate::Wire;
@@ -15,9 +16,11 @@ use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::json::value::items;
 use crate::kinds::CountedRecords;
 use crate::loaded::{LoadedFile, LoadedSession};
+use crate::media::dialect_of_format;
 use crate::model::recorded_model;
 use crate::reader::{FormatReader, ReaderInput};
 use crate::readers::readers;
+use crate::render::dialect_of;
 use crate::requests::check_messages;
 
 /// Options of [`read`].
@@ -97,6 +100,8 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     let recorded = reader.format.wire().is_none().then(|| recorded_model(reader.format, &bytes).name).flatten();
     for loaded in &mut sessions {
         loaded.session.model = loaded.model.clone().or_else(|| recorded.clone()).map(Arc::from);
+        loaded.session.limits =
+            wire_of(reader.format).map(|wire| request_limits(wire, loaded.session.model.as_deref()));
     }
     if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
         let message =
@@ -104,6 +109,18 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
         warnings.push(Warning { line: None, message });
     }
     Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, is_document, is_certain })
+}
+
+/// Returns what a provider takes in one request of a model beside tokens. Constant time.
+pub fn request_limits(wire: Wire, model: Option<&str>) -> RequestLimits {
+    let Limits { bytes, images, crowd } = wire.limits(model);
+    RequestLimits { bytes, images, crowd }
+}
+
+/// The provider's interface that a format's sessions are sent to; `None` where an agent speaks to several.
+fn wire_of(format: Format) -> Option<Wire> {
+    let dialect = dialect_of_format(format)?;
+    Wire::ALL.into_iter().find(|wire| dialect_of(*wire) == dialect)
 }
 
 /// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest

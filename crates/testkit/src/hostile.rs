@@ -188,7 +188,7 @@ fn served_step(dice: &mut Dice, session: &mut Session, turn: usize) {
 }
 
 fn media() -> Media {
-    Media { mime: "image/png".into(), name: None, source: MediaSource::Missing }
+    Media { mime: "image/png".into(), ..Media::default() }
 }
 
 /// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and

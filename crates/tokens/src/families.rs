@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{TokenCounter, Tokens};
+use epitome_strategy::session::Media;
+use epitome_strategy::{MediaRates, TokenCounter, Tokens};
 
 use crate::family::{ALIKE, FamilyCounter, Weights};
+use crate::pictures::{CLAUDE_4_7_MEDIA, GEMINI_2_MEDIA, GEMINI_3_MEDIA, OpenaiCounter};
 use crate::vocabulary::vocabulary_of;
 use crate::{CounterError, by_name};
 
@@ -50,7 +52,10 @@ const GUESSED_MARGIN: f64 = 0.08;
 pub fn by_model(model: Option<&str>) -> Result<Arc<dyn TokenCounter>, CounterError> {
     let Some(model) = model.map(str::to_lowercase) else { return by_name(BASE) };
     match vocabulary_of(&model) {
-        Some(vocabulary) => by_name(vocabulary).or_else(|_| by_name(BASE)),
+        Some(vocabulary) => {
+            let text = by_name(vocabulary).or_else(|_| by_name(BASE))?;
+            Ok(Arc::new(OpenaiCounter::new(text, &model)))
+        }
         None => {
             by_name(BASE)?;
             Ok(Arc::new(family_of(&model)))
@@ -72,21 +77,24 @@ fn base(text: &str) -> Tokens {
 /// and as an agent's nickname.
 fn family_of(model: &str) -> FamilyCounter {
     let has = |word: &str| model.split(|letter: char| !letter.is_alphabetic()).any(|part| part == word);
-    let (name, weights, margin) = if ["claude", "opus", "sonnet", "haiku", "fable"].into_iter().any(has) {
-        match version(model).is_some_and(|version| version < (4, 7)) {
-            true => ("claude", CLAUDE, FITTED_MARGIN),
-            false => ("claude-4.7", CLAUDE_4_7, FITTED_MARGIN),
+    let is_before = |limit| version(model).is_some_and(|version| version < limit);
+    let usual = MediaRates::default();
+    let (name, weights, media, margin) = if ["claude", "opus", "sonnet", "haiku", "fable"].into_iter().any(has) {
+        match is_before((4, 7)) {
+            true => ("claude", CLAUDE, usual, FITTED_MARGIN),
+            false => ("claude-4.7", CLAUDE_4_7, CLAUDE_4_7_MEDIA, FITTED_MARGIN),
         }
     } else if has("gemini") || has("gemma") {
-        ("gemini", GEMINI, GUESSED_MARGIN)
+        let media = if has("gemini") && is_before((3, 0)) { GEMINI_2_MEDIA } else { GEMINI_3_MEDIA };
+        ("gemini", GEMINI, media, GUESSED_MARGIN)
     } else if has("qwen") || has("qwq") {
-        ("qwen", QWEN, GUESSED_MARGIN)
+        ("qwen", QWEN, usual, GUESSED_MARGIN)
     } else if has("deepseek") || has("kimi") {
-        ("deepseek", DEEPSEEK, GUESSED_MARGIN)
+        ("deepseek", DEEPSEEK, usual, GUESSED_MARGIN)
     } else {
-        ("unknown", UNKNOWN, GUESSED_MARGIN)
+        ("unknown", UNKNOWN, usual, GUESSED_MARGIN)
     };
-    FamilyCounter { name, base, weights, margin }
+    FamilyCounter { name, base, weights, media, margin }
 }
 
 /// The first version in a model's name: `claude-opus-4-7`, `claude-sonnet-4.5`, `claude-3-5-haiku-20241022` and
@@ -123,6 +131,10 @@ impl TokenCounter for ModelCounter {
 
     fn count(&self, text: &str) -> Tokens {
         self.own.count(text)
+    }
+
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        self.own.media_tokens(media)
     }
 
     fn is_exact(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Families of models whose vocabulary is not public, or not in this program: how their counts differ from `o200k_base`.
 
-use epitome_strategy::{TokenCounter, Tokens};
+use epitome_strategy::session::Media;
+use epitome_strategy::{MediaRates, TokenCounter, Tokens};
 
 /// What a family of models spends on a text, as weights of what is counted in it: the tokens of `o200k_base` and the
 /// characters of a kind. Which kinds differ is what tells prose, code, figures and scripts apart: English is mostly small
@@ -35,6 +36,7 @@ pub struct FamilyCounter {
     pub(crate) name: &'static str,
     pub(crate) base: fn(&str) -> Tokens,
     pub(crate) weights: Weights,
+    pub(crate) media: MediaRates,
     pub(crate) margin: f64,
 }
 
@@ -55,6 +57,10 @@ impl TokenCounter for FamilyCounter {
             + other_script * kinds.other_script as f64;
         // A float above the largest number becomes it.
         tokens.ceil() as Tokens
+    }
+
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        self.media.tokens(media)
     }
 
     fn is_exact(&self) -> bool {
@@ -111,7 +117,13 @@ mod tests {
             punctuation: 1_000.0,
             other_script: 10_000.0,
         };
-        let counter = FamilyCounter { name: "test", base: |text| text.len() as Tokens, weights: unit, margin: 0.0 };
+        let counter = FamilyCounter {
+            name: "test",
+            base: |text| text.len() as Tokens,
+            weights: unit,
+            media: MediaRates::default(),
+            margin: 0.0,
+        };
         let check = |text: &str, expect: Tokens| assert_eq!(counter.count(text), expect, "{text}");
         check("", 0);
         check(" \n\t", 0);

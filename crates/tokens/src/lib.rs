@@ -20,6 +20,7 @@ mod estimate;
 mod exact;
 mod families;
 mod family;
+mod pictures;
 mod registry;
 mod vocabulary;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Block, Content, Dialect, Media, MediaSource, OpaqueBlock, Thinking};
 use serde_json::Value;
 
-use crate::blocks::media_of_url;
+use crate::blocks::{media_of_url, text_and_media};
 use crate::json::Object;
 use crate::json::value::{non_empty_str, text_of};
 use crate::media::openai_part;
@@ -86,14 +86,24 @@ pub(crate) fn payload(value: &Value) -> Payload {
                 match (&part["text"], media(part)) {
                     (Value::String(text), _) => texts.push(text.clone()),
                     (_, Some(media)) => payload.attachments.push(media),
-                    _ => texts.push(text_of(part)),
+                    _ => {
+                        let (text, media) = text_and_media(&text_of(part));
+                        texts.push(text.to_string());
+                        payload.attachments.extend(media);
+                    }
                 }
             }
             payload.text = texts.join("\n");
         }
         Value::Object(_) => match media(value) {
             Some(media) => payload.attachments.push(media),
-            None => payload.text = value["text"].as_str().map_or_else(|| text_of(value), str::to_owned),
+            None => match value["text"].as_str() {
+                Some(text) => payload.text = text.to_owned(),
+                None => {
+                    let (text, media) = text_and_media(&text_of(value));
+                    (payload.text, payload.attachments) = (text.to_string(), media);
+                }
+            },
         },
         other => payload.text = text_of(other),
     }
@@ -103,9 +113,9 @@ pub(crate) fn payload(value: &Value) -> Payload {
 /// An image or a document, in any of the shapes that providers and agents record.
 pub(crate) fn media(part: &Value) -> Option<Media> {
     let inline = |mime: &Value, data: &Value| Media {
-        name: None,
         mime: Arc::from(mime.as_str().unwrap_or("")),
         source: non_empty_str(data).map_or(MediaSource::Missing, |data| MediaSource::Base64(Arc::from(data))),
+        ..Media::default()
     };
     if part["inlineData"].is_object() {
         return Some(inline(&part["inlineData"]["mimeType"], &part["inlineData"]["data"]));
@@ -143,6 +153,6 @@ pub(crate) fn from_url(url: Option<&str>, mime: Option<&str>) -> Media {
     let mime = mime.unwrap_or("");
     match url.filter(|url| !url.is_empty()) {
         Some(url) => media_of_url(url, mime),
-        None => Media { mime: Arc::from(mime), name: None, source: MediaSource::Missing },
+        None => Media { mime: Arc::from(mime), ..Media::default() },
     }
 }
