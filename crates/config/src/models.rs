@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use epitome_strategy::{Tokens, nearest};
+use epitome_tokens::ModelName;
 use thiserror::Error;
 use toml::Value;
 
@@ -117,38 +118,6 @@ impl Models {
         let newer = family().filter(|(known, _)| known.version > Some(version)).min_by_key(|(known, _)| known.version);
         let limits = older.into_iter().chain(newer).map(|(_, limits)| *limits);
         limits.min_by_key(|limits| limits.window)
-    }
-}
-
-/// A model's name: its words, and the version among them.
-#[derive(Debug, PartialEq, Eq)]
-struct ModelName {
-    words: Vec<String>,
-    version: Option<(u32, u32)>,
-}
-
-impl ModelName {
-    /// Reads a name in small letters: `claude-sonnet-4-5` and `claude-4.5-sonnet` have two words and (4, 5), `qwen3-8b` has the
-    /// words `qwen` and `8b` and (3, 0). A longer number is a date.
-    fn parse(name: &str) -> Self {
-        let (mut words, mut version) = (Vec::new(), None);
-        let mut is_open = false; // whether the part in front is the first number of the version
-        for part in name.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !part.is_empty()) {
-            let word = part.trim_end_matches(|letter: char| letter.is_ascii_digit());
-            let number = part[word.len()..].parse::<u32>().ok().filter(|number| *number < 100);
-            if !word.is_empty() {
-                words.push(
-                    if number.is_some() && word.chars().all(char::is_alphabetic) { word } else { part }.to_owned(),
-                );
-            }
-            let is_version = word.chars().all(char::is_alphabetic);
-            (version, is_open) = match (version, number.filter(|_| is_version)) {
-                (None, Some(major)) => (Some((major, 0)), true),
-                (Some((major, _)), Some(minor)) if is_open && word.is_empty() => (Some((major, minor)), false),
-                (version, _) => (version, false),
-            };
-        }
-        Self { words, version }
     }
 }
 

@@ -28,13 +28,11 @@ impl Editor<'_> {
     /// words beside them stay, and a mark tells of what left. Those of the newest message of a person's, of pinned messages and
     /// of open calls stay in any case. Linear in the view where it is over a limit, and in its blocks where it is not.
     pub(crate) fn shed_pictures(&mut self) -> Result<(), Refusal> {
-        let session = self.context.session;
-        let (Some(limits), Some(_)) = (session.limits, session.excess()) else { return Ok(()) };
-        if self.check_host(HostChange::Text).is_err() {
+        let Some(limits) = self.context.session.limits else { return Ok(()) };
+        let mut load = self.context.session.load(&limits);
+        if load.excess(&limits).is_none() || self.check_host(HostChange::Text).is_err() {
             return Ok(());
         }
-        let mut load = Load::of(self.working.entries().iter().map(|entry| &*entry.message), &limits);
-        load.bytes += session.tools.as_ref().map_or(0, |tools| tools.len());
         let mut candidates = self.media_that_may_leave(&limits);
         candidates.sort_by_key(|it| (it.is_protected, !it.is_repeated));
         for candidate in candidates {

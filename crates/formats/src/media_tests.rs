@@ -78,7 +78,11 @@ fn base64_is_media_in_results_of_any_form() {
         assert_eq!((&*read.text, read.attachments.len()), (text, attachments), "{json}");
     };
     check(r#"[{"type":"video","source":{"data":"LONG"}}]"#, r#"{"type":"video","source":{"data":""}}"#, 1);
-    check(r#"[{"type":"text","text":"a"},{"type":"x","parts":[{"bytes":"LONG"},"LONG"]}]"#, "a\n{\"type\":\"x\",\"parts\":[{\"bytes\":\"\"},\"\"]}", 2);
+    check(
+        r#"[{"type":"text","text":"a"},{"type":"x","parts":[{"bytes":"LONG"},"LONG"]}]"#,
+        "a\n{\"type\":\"x\",\"parts\":[{\"bytes\":\"\"},\"\"]}",
+        2,
+    );
     check(r#"{"type":"x","image":"LONG"}"#, r#"{"type":"x","image":""}"#, 1);
     check(r#"[{"type":"text","text":"LONG"}]"#, &long, 0);
 }

@@ -6,13 +6,11 @@ use std::borrow::Cow;
 /// longer.
 const LEAST_BASE64: usize = 512;
 
-/// The fields of text that a model reads as it stands, base64 too: a part's own, and what a program printed.
-const READ_AS_TEXT: [&str; 4] = ["text", "stdout", "stderr", "logs"];
-
 /// Whether the text of the field `field` is the bytes of media, or of something that only the provider can read: a data URL,
 /// base64, anything encrypted. Linear up to the first character that is none of base64's.
 pub fn is_media(field: &str, text: &str) -> bool {
-    if READ_AS_TEXT.contains(&field) {
+    // A part's own text, and what a program printed, are read as they stand.
+    if matches!(field, "text" | "stdout" | "stderr" | "logs") {
         return false;
     }
     if let Some(data) = text.strip_prefix("data:") {

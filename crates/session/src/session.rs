@@ -216,13 +216,18 @@ impl Session {
         Self { model, limits, tools, ..Self::default() }
     }
 
+    /// Returns what its view is for its provider beside tokens. Linear in the blocks.
+    pub fn load(&self, limits: &RequestLimits) -> Load {
+        let mut load = Load::of(self.view.iter().map(|entry| &*entry.message), limits);
+        load.bytes += self.tools.as_ref().map_or(0, |tools| tools.len());
+        load
+    }
+
     /// Returns the limit of the provider's, beside tokens, that its view is over, in words; `None` where it keeps all that are
     /// known. Linear in the blocks.
     pub fn excess(&self) -> Option<String> {
         let limits = self.limits.as_ref()?;
-        let mut load = Load::of(self.view.iter().map(|entry| &*entry.message), limits);
-        load.bytes += self.tools.as_ref().map_or(0, |tools| tools.len());
-        load.excess(limits)
+        self.load(limits).excess(limits)
     }
 
     /// Returns the compacted view: what the model would see now.

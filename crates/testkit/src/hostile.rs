@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Reason, Role,
-    Session, TextCall, Thinking, ToolCall, ToolResult,
+    Arguments, Block, Content, Dialect, Media, Message, OpaqueBlock, Origin, RawBlock, Reason, Role, Session, TextCall,
+    Thinking, ToolCall, ToolResult,
 };
 use epitome_strategy::{
     Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, SummaryRequest, SummaryText, View,

@@ -1,5 +1,7 @@
 //! Families of models whose vocabulary is not public, or not in this program: how their counts differ from `o200k_base`.
 
+use std::sync::Arc;
+
 use epitome_strategy::session::Media;
 use epitome_strategy::{MediaRates, TokenCounter, Tokens};
 
@@ -31,10 +33,10 @@ pub(crate) const ALIKE: Weights =
 /// Counts as a family of models does, near enough.
 ///
 /// Cost: that of `o200k_base`, and one pass over the bytes. Rounds up, so an empty text alone counts nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FamilyCounter {
     pub(crate) name: &'static str,
-    pub(crate) base: fn(&str) -> Tokens,
+    pub(crate) base: Arc<dyn TokenCounter>,
     pub(crate) weights: Weights,
     pub(crate) media: MediaRates,
     pub(crate) margin: f64,
@@ -47,9 +49,12 @@ impl TokenCounter for FamilyCounter {
     }
 
     fn count(&self, text: &str) -> Tokens {
+        if self.weights == ALIKE {
+            return self.base.count(text);
+        }
         let Weights { token, small, capital, digit, punctuation, other_script } = self.weights;
         let kinds = Kinds::count(text);
-        let tokens = token * f64::from((self.base)(text))
+        let tokens = token * f64::from(self.base.count(text))
             + small * kinds.small as f64
             + capital * kinds.capital as f64
             + digit * kinds.digit as f64
@@ -64,7 +69,7 @@ impl TokenCounter for FamilyCounter {
     }
 
     fn is_exact(&self) -> bool {
-        false
+        self.weights == ALIKE && self.base.is_exact()
     }
 
     fn margin(&self) -> f64 {
@@ -107,6 +112,23 @@ fn is_other_script(character: char) -> bool {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn name(&self) -> &str {
+            "bytes"
+        }
+
+        fn count(&self, text: &str) -> Tokens {
+            text.len() as Tokens
+        }
+
+        fn is_exact(&self) -> bool {
+            true
+        }
+    }
+
     #[test]
     fn each_kind_has_its_weight() {
         let unit = Weights {
@@ -119,7 +141,7 @@ mod tests {
         };
         let counter = FamilyCounter {
             name: "test",
-            base: |text| text.len() as Tokens,
+            base: Arc::new(Bytes),
             weights: unit,
             media: MediaRates::default(),
             margin: 0.0,
@@ -130,6 +152,7 @@ mod tests {
         check("aZ09.", 1 + 10 + 200 + 1_000);
         check("é — ✓ ä", 0);
         check("这是ну한 z", 5 * 10_000 + 1);
+        assert!(!counter.is_exact() && FamilyCounter { weights: ALIKE, ..counter.clone() }.is_exact());
         let twice = FamilyCounter { weights: Weights { token: 2.0, ..ALIKE }, ..counter };
         assert_eq!(twice.count("four"), 8);
     }

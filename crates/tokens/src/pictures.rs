@@ -4,10 +4,7 @@
 //! with one PDF, less the same without, on models of October 2026 (`image-token-cost` and `pdf-token-cost` by J. King,
 //! huggingface.co/datasets/JOHNISKING).
 
-use std::sync::Arc;
-
-use epitome_strategy::session::Media;
-use epitome_strategy::{MediaRates, Picture, TokenCounter, Tokens};
+use epitome_strategy::{MediaRates, Picture, Tokens};
 
 /// Claude from Opus 4.7 on: larger pictures than before are not scaled down. Source: platform.claude.com/docs, "Images and
 /// vision" (squares of 28 pixels, 2,576 at the longer side, 4,784 in all); for a page of text as measured, 2,324 to 2,481.
@@ -37,6 +34,10 @@ pub(crate) const GEMINI_3_MEDIA: MediaRates = MediaRates {
     },
     page: 560,
 };
+
+/// Pixtral. Source: docs.mistral.ai/capabilities/vision (squares of 16 pixels, 1,024 at the longer side).
+pub(crate) const PIXTRAL_MEDIA: MediaRates =
+    MediaRates { picture: |picture| picture.squares(16, 1_024, 4_096), page: 2_100 };
 
 /// What a page costs a model of OpenAI's: its text, and its picture of 816 by 1,056 pixels.
 const OPENAI_PAGE: Tokens = 1_700;
@@ -87,41 +88,13 @@ fn patches(picture: Picture<'_>, most: Tokens, hundredths: Tokens) -> Tokens {
     (picture.squares(32, u32::MAX, most) * hundredths).div_ceil(100)
 }
 
-/// An exact counter of texts for a model of OpenAI's, with its figures for media.
-#[derive(Debug)]
-pub(crate) struct OpenaiCounter {
-    text: Arc<dyn TokenCounter>,
-    media: MediaRates,
-}
-
-impl OpenaiCounter {
-    /// Returns the counter for the model of that name, in small letters.
-    pub(crate) fn new(text: Arc<dyn TokenCounter>, model: &str) -> Self {
-        let name = model.rsplit(['/', ':']).next().unwrap_or(model);
-        let is_word = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '.');
-        let fits = |known: &str| name.strip_prefix(known).is_some_and(is_word);
-        let known = OPENAI.iter().filter(|(known, _)| fits(known)).max_by_key(|(known, _)| known.len());
-        let picture = known.map_or(newest as fn(Picture<'_>) -> Tokens, |(_, picture)| *picture);
-        Self { text, media: MediaRates { picture, page: OPENAI_PAGE } }
-    }
-}
-
-impl TokenCounter for OpenaiCounter {
-    fn name(&self) -> &str {
-        self.text.name()
-    }
-
-    fn count(&self, text: &str) -> Tokens {
-        self.text.count(text)
-    }
-
-    fn media_tokens(&self, media: &Media) -> Tokens {
-        self.media.tokens(media)
-    }
-
-    fn is_exact(&self) -> bool {
-        self.text.is_exact()
-    }
+/// What a model of OpenAI's spends on media, by its name in small letters.
+pub(crate) fn openai_media(model: &str) -> MediaRates {
+    let name = model.rsplit(['/', ':']).next().unwrap_or(model);
+    let is_word = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '.');
+    let fits = |known: &str| name.strip_prefix(known).is_some_and(is_word);
+    let known = OPENAI.iter().filter(|(known, _)| fits(known)).max_by_key(|(known, _)| known.len());
+    MediaRates { picture: known.map_or(newest, |(_, picture)| *picture), page: OPENAI_PAGE }
 }
 
 #[cfg(test)]
@@ -129,7 +102,9 @@ impl TokenCounter for OpenaiCounter {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
-    use epitome_strategy::session::MediaSource;
+    use std::sync::Arc;
+
+    use epitome_strategy::session::{Media, MediaSource};
 
     use super::*;
     use crate::by_model;
@@ -157,7 +132,7 @@ mod tests {
         };
         check(&["claude-sonnet-4-5", "claude-opus-5-5"], (1_024, 1_024), None, 1_369);
         check(&["claude-opus-4-7", "claude-sonnet-5"], (1_920, 1_080), None, 2_691);
-        check(&["claude-haiku-4.5", "pixtral-large"], (1_920, 1_080), None, 1_568);
+        check(&["claude-haiku-4.5", "llama-4-maverick"], (1_920, 1_080), None, 1_568);
         check(&["claude-opus-5"], (9_000, 9_000), None, 4_784);
         check(&["gpt-4o", "openai/gpt-4.1"], (1_024, 1_024), None, 765);
         check(&["gpt-4o", "chatgpt-4o-latest"], (2_048, 4_096), None, 1_105);
@@ -172,6 +147,7 @@ mod tests {
         check(&["gpt-5.5"], (4_032, 3_024), Some("low"), 308);
         check(&["gemini-3-pro-preview", "google/gemini-4-argon"], (4_032, 3_024), None, 1_120);
         check(&["gemini-3.5-flash"], (64, 64), Some("MEDIA_RESOLUTION_LOW"), 280);
+        check(&["pixtral-large", "mistralai/pixtral-12b"], (480, 360), None, 30 * 23);
         check(&["gemini-2.5-pro"], (384, 300), None, 258);
         check(&["gemini-2.5-pro"], (960, 540), None, 6 * 258);
     }
