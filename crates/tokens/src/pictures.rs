@@ -42,9 +42,12 @@ pub(crate) const PIXTRAL_MEDIA: MediaRates =
 /// What a page costs a model of OpenAI's: its text, and its picture of 816 by 1,056 pixels.
 const OPENAI_PAGE: Tokens = 1_700;
 
+/// The tokens of a picture.
+type Formula = fn(Picture<'_>) -> Tokens;
+
 /// How the models of OpenAI's count a picture, by the beginning of the model's name: the longest counts, and a model that has
 /// none counts as the newest do. Source: developers.openai.com/api/docs/guides/images-vision, "Calculating costs".
-const OPENAI: &[(&str, fn(Picture<'_>) -> Tokens)] = &[
+const OPENAI: &[(&str, Formula)] = &[
     ("chatgpt-4o", |picture| tiles(picture, 85, 170)),
     ("gpt-4", |picture| tiles(picture, 85, 170)),
     ("gpt-4o", |picture| tiles(picture, 85, 170)),
