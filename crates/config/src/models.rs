@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use epitome_strategy::{Tokens, nearest};
+use epitome_tokens::ModelName;
 use thiserror::Error;
 use toml::Value;
 
@@ -83,7 +84,7 @@ impl Models {
     ///
     /// # Errors
     ///
-    /// No entry's name is the beginning of it, or the entry has no window.
+    /// No entry is of its family, or the entry has no window.
     pub fn limits(&self, name: &str) -> Result<ModelLimits, UnknownModel> {
         self.find(name).filter(|limits| limits.window > 0).ok_or_else(|| {
             let near = nearest(name, self.entries.keys().map(String::as_str));
@@ -95,13 +96,40 @@ impl Models {
     }
 
     fn find(&self, name: &str) -> Option<ModelLimits> {
-        let name = name.to_lowercase();
+        let name = with_dashes(&name.to_lowercase());
         let tails = name.char_indices().filter(|(_, letter)| matches!(letter, '/' | '.')).map(|(at, _)| at + 1);
         let tails: Vec<&str> = std::iter::once(0).chain(tails).map(|at| &name[at..]).collect();
         let fits = |known: &str| tails.iter().any(|tail| tail.strip_prefix(known).is_some_and(ends_a_word));
-        let fitting = self.entries.iter().filter(|(known, _)| fits(known));
-        fitting.max_by_key(|(known, _)| known.len()).map(|(_, limits)| *limits)
+        let fitting = self.entries.iter().filter(|(known, _)| fits(&with_dashes(known)));
+        let named = fitting.max_by_key(|(known, _)| known.len()).map(|(_, limits)| *limits);
+        named.or_else(|| self.family(&ModelName::parse(&name)))
     }
+
+    /// The limits of a model's family: those of the entry with the most words of its name and the next older version; the smaller
+    /// window where a newer version is known too, and the oldest entry's where only newer ones are. Linear in the table.
+    fn family(&self, name: &ModelName) -> Option<ModelLimits> {
+        let version = name.version?;
+        let known = self.entries.iter().map(|(known, limits)| (ModelName::parse(known), *limits));
+        let fits = |known: &ModelName| known.version.is_some() && known.words.iter().all(|it| name.words.contains(it));
+        let fitting: Vec<(ModelName, ModelLimits)> = known.filter(|(known, _)| fits(known)).collect();
+        let most = fitting.iter().map(|(known, _)| known.words.len()).max().filter(|most| *most > 0)?;
+        let family = || fitting.iter().filter(|(known, _)| known.words.len() == most);
+        let older = family().filter(|(known, _)| known.version <= Some(version)).max_by_key(|(known, _)| known.version);
+        let newer = family().filter(|(known, _)| known.version > Some(version)).min_by_key(|(known, _)| known.version);
+        let limits = older.into_iter().chain(newer).map(|(_, limits)| *limits);
+        limits.min_by_key(|limits| limits.window)
+    }
+}
+
+/// A name in which a dot between two digits is a dash, as providers write versions; routers write a dot.
+fn with_dashes(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let is_digit = |at: Option<usize>| at.and_then(|at| letters.get(at)).is_some_and(char::is_ascii_digit);
+    let dash = |(at, letter): (usize, &char)| match letter {
+        '.' if is_digit(at.checked_sub(1)) && is_digit(Some(at + 1)) => '-',
+        other => *other,
+    };
+    letters.iter().enumerate().map(dash).collect()
 }
 
 /// Whether the rest of a name keeps the meaning of an entry's name: `-mini` does, `.1` and `o` make another model of
@@ -157,7 +185,7 @@ mod tests {
         check("gpt-5.3-codex-spark", 128_000);
         check("gpt-5.6-sol", 400_000);
         check("gemini-3.1-pro-preview", 1_048_576);
-        check("gemini-3.1-flash-image", 0);
+        check("gemini-3.1-flash-image", 65_536);
         check("models/gemini-3.5-flash-lite", 1_048_576);
         check("google/gemini-3.8-flash", 1_048_576);
         check("gemini-4-carbon", 1_048_576);
@@ -165,10 +193,30 @@ mod tests {
         check("Qwen/Qwen3-Coder-30B-A3B-Instruct", 262_144);
         check("meta-llama/Llama-3.1-8B-Instruct", 131_072);
         check("llama3:latest", 8_192);
-        check("gpt-5.9", 0);
+        check("gemini-4-argon-latest", 1_048_576);
         check("gpt-4x", 0);
         check("my-model", 0);
         check("", 0);
+    }
+
+    #[test]
+    fn a_version_is_spelt_in_any_way_and_a_member_that_is_not_known_has_its_familys_window() {
+        let models = Models::default();
+        let check = |names: &[&str], expect: Tokens| {
+            for name in names {
+                assert_eq!(models.limits(name).map(|limits| limits.window).unwrap_or(0), expect, "{name}");
+            }
+        };
+        check(&["claude-sonnet-4.5", "claude-sonnet-4-5", "claude-4.5-sonnet", "anthropic/claude-opus-4.1"], 200_000);
+        check(&["claude-3.5-sonnet", "anthropic.claude-3-5-sonnet-20241022-v2:0", "claude-opus-4-1@20250805"], 200_000);
+        check(&["publishers/anthropic/models/claude-haiku-4-5@20251001", "claude-4-opus"], 200_000);
+        check(&["claude-fable-5", "claude-sonnet-6", "openrouter/anthropic/claude-opus-5.7:thinking"], 1_000_000);
+        check(&["claude-haiku-5"], 200_000);
+        check(&["gemini-3-pro-preview", "gemini-5-carbon", "vertex_ai/gemini-3.3-flash"], 1_048_576);
+        check(&["gpt-5.9", "openai/gpt-5.7-codex"], 400_000);
+        check(&["grok-4", "xai/grok-4.1", "grok-4-0709"], 256_000);
+        check(&["deepseek-v4-flash-free", "glm-4.5-air"], 131_072);
+        check(&["sonnet", "gpt-x", "my-model-3", "v2", "4.5"], 0);
     }
 
     #[test]

@@ -97,6 +97,10 @@ pub struct Check {
     /// The trigger that calls for it.
     #[cfg_attr(feature = "schema", schema(required))]
     pub trigger: Option<Trigger>,
+    /// The limit of the provider's, beside tokens, that the session is over, in words; absent where it keeps all that are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub over: Option<String>,
 }
 
 impl Budget {
@@ -142,6 +146,7 @@ impl Budget {
                 Urgency::Soft => Some(Trigger::Soft),
                 Urgency::Hard => Some(Trigger::Hard),
             },
+            over: None,
         }
     }
 }

@@ -49,8 +49,11 @@ impl Editor<'_> {
             _ => ArchivedContent::Messages(vec![Arc::clone(&entry.original)]),
         };
         let handle = archive_first(context, self.archive, item)?;
+        // What left once stays away.
+        let taken = entry.excerpt(at.block).and_then(|earlier| earlier.attachments.clone());
         let attachments = (!media.is_empty())
-            .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))));
+            .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))))
+            .or(taken);
         let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
@@ -87,7 +90,10 @@ impl Editor<'_> {
 
     /// Returns the text of a block that may be cut.
     pub(crate) fn excerptable(&self, at: BlockRef) -> Option<&Arc<str>> {
-        self.working.entries().get(at.message as usize)?.message.blocks.get(at.block as usize)?.excerptable()
+        let entry = self.working.entries().get(at.message as usize)?;
+        // The mark in place of media is no text of theirs.
+        entry.original.blocks.get(at.block as usize)?.excerptable()?;
+        entry.message.blocks.get(at.block as usize)?.excerptable()
     }
 
     /// Returns the most characters that strings in the arguments of a call may keep for the call to take no more than
@@ -114,7 +120,7 @@ impl Editor<'_> {
         low
     }
 
-    fn change_block(
+    pub(crate) fn change_block(
         &mut self,
         kind: EditKind,
         edit: BlockEdit<'_>,

@@ -4,33 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Block, Content, Entry, EntryKey, Media, MediaSource, Message, Session};
+use epitome_session::{
+    Arguments, Block, Content, Entry, EntryKey, Media, Message, Session, message_bytes, split_media,
+};
 use epitome_strategy::{Cancellation, EntryTokens, TokenCounter, Tokens};
 use rayon::prelude::*;
 
 /// Tokens that a provider spends on the frame of a message. Source: the seed designs' constant, which is also what
 /// OpenAI's own counting recipes add at most.
 pub const MESSAGE_TOKENS: Tokens = 4;
-
-/// Tokens of an image or document of unknown size. Source: between the 1,200 to 1,844 tokens that coding agents assume
-/// for a screenshot.
-pub const MEDIA_TOKENS: Tokens = 1_500;
-
-/// Tokens of a second of sound. Source: ai.google.dev/gemini-api/docs/tokens, the highest figure that a provider names.
-const SOUND_TOKENS_PER_SECOND: usize = 32;
-
-/// Tokens of a second of film with its sound. Source: the same page, 263 for the pictures.
-const FILM_TOKENS_PER_SECOND: usize = 263 + SOUND_TOKENS_PER_SECOND;
-
-/// Bytes of a second of sound that is not compressed: 24,000 samples of two bytes. Source: OpenAI's own PCM.
-const PLAIN_SOUND_BYTES_PER_SECOND: usize = 48_000;
-
-/// Bytes of a second of compressed sound: 128 kbit, the usual rate of MP3.
-const SOUND_BYTES_PER_SECOND: usize = 16_000;
-
-/// Bytes of a second of film: 1 Mbit, what YouTube recommends for 360 lines. Larger films of the same length count as
-/// more than they cost, which a budget bears better than less.
-const FILM_BYTES_PER_SECOND: usize = 125_000;
 
 /// Texts of fewer bytes in all are counted on one thread, because starting others costs more than it saves.
 const PARALLEL_FROM_BYTES: usize = 4 << 20;
@@ -46,11 +28,11 @@ pub fn count_block(counter: &dyn TokenCounter, block: &Block) -> Tokens {
         }
         Content::ToolResult(result) => {
             let name = result.name.as_deref().map_or(0, |name| counter.count(name));
-            let attachments = result.attachments.iter().map(count_media).fold(0, Tokens::saturating_add);
+            let attachments = count_media(counter, &result.attachments);
             name + count_call_id(counter, &result.call_id) + counter.count(&result.text) + attachments
         }
-        Content::Media(media) => count_media(media),
-        Content::Opaque(opaque) => counter.count(&opaque.json),
+        Content::Media(media) => counter.media_tokens(media),
+        Content::Opaque(opaque) => count_json(counter, &opaque.json),
         Content::Gone => 0,
     }
 }
@@ -63,25 +45,16 @@ fn count_call_id(counter: &dyn TokenCounter, id: &str) -> Tokens {
     if id.is_empty() { MADE_ID_TOKENS } else { counter.count(id) }
 }
 
-/// Returns the tokens of media. Providers resize images and read documents by the page, so their bytes say little, and each
-/// counts as [`MEDIA_TOKENS`]; sound and film cost by their length, which is estimated from their bytes, and count as that
-/// too where these are elsewhere. Constant time.
-pub fn count_media(media: &Media) -> Tokens {
-    let (tokens, rate) = match media.mime.split_once('/') {
-        Some(("audio", "wav" | "x-wav" | "wave" | "pcm" | "l16" | "L16")) => {
-            (SOUND_TOKENS_PER_SECOND, PLAIN_SOUND_BYTES_PER_SECOND)
-        }
-        Some(("audio", _)) => (SOUND_TOKENS_PER_SECOND, SOUND_BYTES_PER_SECOND),
-        Some(("video", _)) => (FILM_TOKENS_PER_SECOND, FILM_BYTES_PER_SECOND),
-        _ => return MEDIA_TOKENS,
-    };
-    match &media.source {
-        MediaSource::Base64(data) => {
-            let seconds = (data.len() / 4 * 3).div_ceil(rate).max(1);
-            Tokens::try_from(seconds.saturating_mul(tokens)).unwrap_or(Tokens::MAX)
-        }
-        MediaSource::Url(_) | MediaSource::Missing => MEDIA_TOKENS,
-    }
+/// Returns the tokens of media in all.
+pub fn count_media(counter: &dyn TokenCounter, media: &[Media]) -> Tokens {
+    media.iter().map(|media| counter.media_tokens(media)).fold(0, Tokens::saturating_add)
+}
+
+/// Returns the tokens of JSON of any form: its media as these, the rest as text. Linear.
+fn count_json(counter: &dyn TokenCounter, json: &str) -> Tokens {
+    let (text, media) = split_media(json);
+    let media: Vec<Media> = media.into_iter().map(Media::of_text).collect();
+    counter.count(&text).saturating_add(count_media(counter, &media))
 }
 
 /// Returns the tokens of a call's arguments. Text that is not JSON is counted as the JSON string that providers
@@ -251,7 +224,7 @@ impl Ledger {
             })
             .collect();
         let count = |entry: &&Entry| (!cancellation.is_requested()).then(|| (entry.key, self.measure(&entry.message)));
-        let bytes: usize = stale.iter().map(|entry| text_bytes(&entry.message)).sum();
+        let bytes: usize = stale.iter().map(|entry| message_bytes(&entry.message)).sum();
         let counted: Vec<(EntryKey, EntryTokens)> = if bytes < PARALLEL_FROM_BYTES {
             stale.iter().filter_map(count).collect()
         } else {
@@ -273,22 +246,6 @@ impl Ledger {
         self.counts.extend(counts);
         self.total = total;
     }
-}
-
-/// Returns the bytes of a message's texts.
-fn text_bytes(message: &Message) -> usize {
-    message
-        .blocks
-        .iter()
-        .map(|block| match &block.content {
-            Content::Text { text } => text.len(),
-            Content::Thinking(thinking) => thinking.text.len(),
-            Content::ToolCall(call) => call.arguments.text().len(),
-            Content::ToolResult(result) => result.text.len(),
-            Content::Opaque(opaque) => opaque.json.len(),
-            Content::Media(_) | Content::Gone => 0,
-        })
-        .sum()
 }
 
 #[cfg(test)]
@@ -316,22 +273,15 @@ mod tests {
     }
 
     #[test]
-    fn media_count_by_their_kind_and_length() {
-        let check = |mime: &str, source: MediaSource, expect: Tokens| {
-            let media = Media { mime: mime.into(), name: None, source };
-            assert_eq!(count_media(&media), expect, "{mime}");
+    fn media_in_json_of_any_form_count_as_media() {
+        let check = |json: &str, expect: Tokens| {
+            let json = json.replace("LONG", &"R0lGODlhAwACAIAAAAAAAP///yH5".repeat(20));
+            assert_eq!(count_json(&Bytes, &json), expect, "{json}");
         };
-        let data = |bytes: usize| MediaSource::Base64("A".repeat(bytes / 3 * 4).into());
-        let place = || MediaSource::Url("https://x".into());
-        check("application/pdf", data(300_000), MEDIA_TOKENS);
-        check("image/png", data(3), MEDIA_TOKENS);
-        check("", place(), MEDIA_TOKENS);
-        check("audio/wav", data(480_000), 10 * 32);
-        check("audio/mpeg", data(480_000), 30 * 32);
-        check("audio/mpeg", data(3), 32);
-        check("audio/mpeg", place(), MEDIA_TOKENS);
-        check("video/mp4", data(1_250_001), 11 * 295);
-        check("video/mp4", MediaSource::Missing, MEDIA_TOKENS);
+        check(r#"{"a":1}"#, 7);
+        check(r#"{"a":["LONG"]}"#, 10 + 1);
+        check(r#"{"a":["LONG",{"b":"LONG"}]}"#, 19 + 2);
+        check(r#"{"text":"LONG"}"#, 11 + 28 * 20);
     }
 
     #[test]

@@ -27,6 +27,7 @@ mod ledger;
 mod memories;
 mod mutants;
 mod observe;
+mod pictures;
 mod prefix;
 mod protect;
 mod quality;
@@ -55,7 +56,7 @@ pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
 pub use engine::{Engine, EngineError};
-pub use ledger::{Ledger, MEDIA_TOKENS, MESSAGE_TOKENS, ReasoningFilter, count_block, count_media, count_message};
+pub use ledger::{Ledger, MESSAGE_TOKENS, ReasoningFilter, count_block, count_media, count_message};
 pub use observe::{Observer, Progress};
 pub use quality::{KeptShare, MinQuality, OnLoss, Quality, QualityPart, Shortfall, Try};
 pub use report::{

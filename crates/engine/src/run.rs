@@ -16,6 +16,7 @@ use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::least::easily_reached;
 use crate::memories::MEMORIES;
 use crate::observe::Progress;
+use crate::pictures::PICTURES;
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
@@ -76,6 +77,7 @@ impl<'r> Runner<'r> {
         // Without a result that answered no call, the messages around it may be one step, which stays or leaves as one.
         let editor = &mut self.editor;
         editor.working.keep_recent(editor.context.pins, goal.target);
+        self.stage(PICTURES, Editor::shed_pictures)?;
         self.stage(THINKING, Editor::entail)?;
         // The strategies leave room for the memories.
         let (before, target) = (self.editor.working.total, goal.target);

@@ -87,9 +87,18 @@ impl Watch {
     /// that failed the view has to grow first, or the urgency has to rise. Until then there is no trigger, and the
     /// urgency is reported as it is. Where half of the room for the answer is used up, nothing waits.
     pub fn check(&self, budget: &Budget, current: Tokens, after: Option<Tokens>) -> Check {
+        self.check_with(budget, current, after, None)
+    }
+
+    /// Returns the same of a session that is over a limit of the provider's beside tokens, see [`epitome_session::Session::excess`]: the provider
+    /// refuses it, whatever its tokens are. Constant time.
+    pub fn check_with(&self, budget: &Budget, current: Tokens, after: Option<Tokens>, excess: Option<String>) -> Check {
         let usable = budget.usable();
         let (soft, by) = self.threshold(budget);
-        let mut check = budget.check_at(current, soft, after);
+        let mut check = Check { over: excess, ..budget.check_at(current, soft, after) };
+        if check.over.is_some() {
+            check.urgency = Urgency::Hard;
+        }
         check.trigger = match check.urgency {
             Urgency::Hard => Some(Trigger::Hard),
             Urgency::Soft => Some(by),
@@ -106,7 +115,8 @@ impl Watch {
             .is_some_and(|(tokens, urgency)| current < tokens.saturating_add(patience) && check.urgency <= urgency);
         let by_threshold = matches!(check.trigger, Some(Trigger::Soft | Trigger::RemainingShare | Trigger::Hard));
         let saves = current.saturating_sub(self.stays.unwrap_or(0));
-        let is_vain = self.stays.is_some() && by_threshold && saves < self.worthwhile(budget, current);
+        let is_vain =
+            self.stays.is_some() && check.over.is_none() && by_threshold && saves < self.worthwhile(budget, current);
         if has_failed || is_vain {
             check.trigger = None;
         }
@@ -243,6 +253,20 @@ mod tests {
         check(Triggers::default(), &marker(Role::Assistant), 10, Some(Trigger::Marker));
         check(Triggers::default(), &marker(Role::User), 10, None);
         check(off(), &marker(Role::Assistant), 10, None);
+    }
+
+    #[test]
+    fn what_the_provider_refuses_is_due_whatever_its_tokens() {
+        let mut watch = Watch::new(Triggers::default());
+        let due = |watch: &Watch, current, over: Option<&str>| {
+            let check = watch.check_with(&budget(), current, None, over.map(str::to_owned));
+            (check.trigger, check.urgency)
+        };
+        assert_eq!(due(&watch, 10, None), (None, Urgency::None));
+        assert_eq!(due(&watch, 10, Some("40 MB")), (Some(Trigger::Hard), Urgency::Hard));
+        watch.record_failure(10, Urgency::Hard);
+        assert_eq!(due(&watch, 11, Some("40 MB")), (None, Urgency::Hard), "not at once after a failure");
+        assert_eq!(due(&watch, 20, Some("40 MB")), (Some(Trigger::Hard), Urgency::Hard));
     }
 
     #[test]

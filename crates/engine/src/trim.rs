@@ -1,6 +1,6 @@
 //! Trimming the arguments of calls.
 
-use epitome_session::{Arguments, Language};
+use epitome_session::{Arguments, Language, string_end};
 use serde::de::IgnoredAny;
 
 use crate::wording;
@@ -54,19 +54,6 @@ fn cut_values(json: &str, cut: impl Fn(&str) -> Option<String>) -> Option<String
     }
     trimmed.push_str(&json[copied..]);
     (copied > 0).then_some(trimmed)
-}
-
-/// Returns where the string that starts with the quote at `start` ends, behind its closing quote.
-fn string_end(json: &str, start: usize) -> Option<usize> {
-    let bytes = json.as_bytes();
-    let mut at = start + 1;
-    loop {
-        match bytes.get(at)? {
-            b'\\' => at += 2,
-            b'"' => return Some(at + 1),
-            _ => at += 1,
-        }
-    }
 }
 
 fn cut_string(text: &str, max_chars: usize, language: Language, handle: Option<&str>) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{Message, Role, Session};
+use epitome_session::{Media, Message, Role, Session};
 use epitome_strategy::{TokenCounter, Tokens};
 
 use crate::ledger::count_message;
@@ -54,6 +54,11 @@ impl TokenCounter for CorrectedCounter {
     fn count(&self, text: &str) -> Tokens {
         let tokens = (u64::from(self.base.count(text)) * self.factor).div_ceil(ONE);
         Tokens::try_from(tokens).unwrap_or(Tokens::MAX)
+    }
+
+    /// Media are counted by the provider's formula: what was learnt is of texts.
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        self.base.media_tokens(media)
     }
 
     fn is_exact(&self) -> bool {

@@ -49,10 +49,12 @@ fn recall(language: Language, handle: Option<&str>) -> String {
     handle.map_or_else(String::new, |handle| format!("{}{handle}", recall_word(language)))
 }
 
-/// Returns the mark for the images and documents of a result, with what they can be had again by.
+/// Returns the mark for images and documents, with what they can be had again by, or what they are.
 pub(crate) fn media_mark(language: Language, media: &[Media], handle: Option<&str>) -> String {
     let recall = recall(language, handle);
-    let references: Vec<String> = media.iter().filter_map(Media::reference).collect();
+    let reference = |media: &Media| media.reference().unwrap_or_else(|| media.kind().to_owned());
+    let mut references: Vec<String> = media.iter().map(reference).filter(|named| !named.is_empty()).collect();
+    references.dedup();
     let named = if references.is_empty() { String::new() } else { format!(": {}", references.join(", ")) };
     match (language, media.len()) {
         (Language::English, 1) => format!("[… 1 attachment elided{named}{recall}]"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_session::{
     Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
-    heading::is_memories, speaker,
+    heading::is_memories, speaker, split_media,
 };
 
 use crate::json::Object;
@@ -26,12 +26,10 @@ pub(crate) fn configuration(json: &str, kind: &str, dialect: Dialect) -> Message
     Message::new("", Role::System, Origin::Configuration, vec![block])
 }
 
-/// Media in a field that says nothing of them: a data URL, or base64.
-pub(crate) fn media_in_json(text: &str) -> Media {
-    if text.starts_with("data:") {
-        return media_of_url(text, "");
-    }
-    Media { mime: Arc::from(""), name: None, source: MediaSource::Base64(Arc::from(text)) }
+/// What JSON of any form says, and the media in it.
+pub(crate) fn text_and_media(json: &str) -> (Arc<str>, Vec<Media>) {
+    let (text, media) = split_media(json);
+    (Arc::from(text), media.into_iter().map(Media::of_text).collect())
 }
 
 /// A tool's answer from the blocks of its message: the texts, joined by line feeds, and the media.
@@ -42,7 +40,11 @@ pub(crate) fn answer(blocks: Vec<Block>) -> (Arc<str>, Vec<Media>) {
         match block.content {
             Content::Text { text } => texts.push(text),
             Content::Media(media) => attachments.push(media),
-            Content::Opaque(opaque) => texts.push(opaque.json),
+            Content::Opaque(opaque) => {
+                let (text, media) = text_and_media(&opaque.json);
+                texts.push(text);
+                attachments.extend(media);
+            }
             Content::Thinking(_) | Content::ToolCall(_) | Content::ToolResult(_) | Content::Gone => {}
         }
     }
@@ -53,9 +55,19 @@ pub(crate) fn answer(blocks: Vec<Block>) -> (Arc<str>, Vec<Media>) {
 /// Media at an address. A data URL is the media itself, and says its type; other addresses have the type `mime`.
 pub(crate) fn media_of_url(url: &str, mime: &str) -> Media {
     match url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
-        Some((mime, data)) => Media { mime: Arc::from(mime), name: None, source: MediaSource::Base64(Arc::from(data)) },
-        None => Media { mime: Arc::from(mime), name: None, source: MediaSource::Url(Arc::from(url)) },
+        Some((mime, data)) => in_base64(mime, data),
+        None => Media { mime: Arc::from(mime), source: MediaSource::Url(Arc::from(url)), ..Media::default() },
     }
+}
+
+/// Media whose bytes are at hand.
+pub(crate) fn in_base64(mime: &str, data: &str) -> Media {
+    Media { mime: Arc::from(mime), source: MediaSource::Base64(Arc::from(data)), ..Media::default() }
+}
+
+/// The same with how closely the model is to look, where a field says that.
+pub(crate) fn with_detail(media: Media, object: &Object<'_>, field: &str) -> Media {
+    Media { detail: object.text(field).map(|detail| Arc::from(&*detail)), ..media }
 }
 
 /// A message of the system's side, of the role `role`: instructions, or a summary that a compaction put there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Dialect, Media, MediaSource, Role};
 
 use crate::Format;
-use crate::blocks::media_of_url;
+use crate::blocks::{in_base64, media_of_url, with_detail};
 use crate::json::{Object, ObjectWriter};
 use crate::render::{Wire, dialect_of};
 
@@ -36,7 +36,7 @@ pub(crate) fn openai_part(part: &Object<'_>) -> Option<Media> {
     match &*part.text("type")? {
         "file" => file(&part.object("file")?),
         "input_file" => file(part),
-        "input_image" => Some(stored("", &part.text("file_id")?)),
+        "input_image" => Some(with_detail(stored("", &part.text("file_id")?), part, "detail")),
         "input_audio" => {
             let sound = part.object("input_audio").unwrap_or_else(|| part.clone());
             let mime = match &*sound.text("format").unwrap_or_default() {
@@ -86,13 +86,9 @@ fn file_bytes(fields: &Object<'_>, name: &str) -> Option<Media> {
     Some(stored(mime.unwrap_or(UNKNOWN), &fields.text("file_id")?))
 }
 
-fn in_base64(mime: &str, data: &str) -> Media {
-    Media { mime: Arc::from(mime), name: None, source: MediaSource::Base64(Arc::from(data)) }
-}
-
 /// Media in the store of a provider, which knows them by an id.
 pub(crate) fn stored(mime: &str, id: &str) -> Media {
-    Media { mime: Arc::from(mime), name: None, source: MediaSource::Url(Arc::from(id)) }
+    Media { mime: Arc::from(mime), source: MediaSource::Url(Arc::from(id)), ..Media::default() }
 }
 
 /// Whether the place of media is an id in a provider's store and no address.

@@ -1,6 +1,6 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
-use epitome_session::{Change, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
+use epitome_session::{Change, Content, EditKind, Epoch, Excerpt, KeptRanges, Trigger};
 
 use crate::tests::{load, shown};
 use crate::{Format, ReadOptions, Wire, read, read_message, render, validate, write, write_messages};
@@ -31,6 +31,8 @@ fn what_the_parts_of_a_message_are() {
     chat(r#"{"type":"video_url","video_url":{"url":"data:video/webm;base64,AAAA"}}"#, "media(video/webm AAAA)");
     chat(r#"{"type":"audio_url","audio_url":{"url":"https://x/a"}}"#, "media(https://x/a)");
     chat(r#"{"type":"file","file":{"filename":"nothing.pdf"}}"#, "opaque(file)");
+    chat(r#"{"type":"image_url","image_url":"https://x/a.png"}"#, "media(https://x/a.png)");
+    chat(r#"{"type":"image_url","image_url":"data:image/png;base64,AAAA"}"#, "media(image/png AAAA)");
     let responses = |json: &str, expect: &str| check(Wire::OpenaiResponses, json, expect);
     responses(
         r#"{"type":"input_file","filename":"a.pdf","file_data":"data:application/pdf;base64,AAAA"}"#,
@@ -47,6 +49,58 @@ fn what_the_parts_of_a_message_are() {
         r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a"}}"#,
         "opaque(document)",
     );
+}
+
+#[test]
+fn how_closely_a_model_is_to_look_is_read() {
+    let check = |profile: Wire, json: &str, expect: &str| {
+        let messages = part(profile, json);
+        let Content::Media(media) = &messages[0].blocks[0].content else { panic!("{json}") };
+        assert_eq!(media.detail.as_deref(), Some(expect), "{json}");
+    };
+    check(Wire::OpenaiChat, r#"{"type":"image_url","image_url":{"url":"https://x/a","detail":"low"}}"#, "low");
+    check(Wire::OpenaiResponses, r#"{"type":"input_image","image_url":"https://x/a","detail":"high"}"#, "high");
+    check(Wire::OpenaiResponses, r#"{"type":"input_image","file_id":"f","detail":"low"}"#, "low");
+    let gemini = r#"{"contents":[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"},"mediaResolution":{"level":"MEDIA_RESOLUTION_LOW"}}]}]}"#;
+    let loaded = read(gemini.into(), ReadOptions::default()).unwrap();
+    let Content::Media(media) = &loaded.sessions[0].session.log()[0].blocks[0].content else { panic!("media") };
+    assert_eq!(media.detail.as_deref(), Some("MEDIA_RESOLUTION_LOW"));
+}
+
+#[test]
+fn base64_is_media_in_results_of_any_form() {
+    let long = "A".repeat(600);
+    let check = |json: &str, text: &str, attachments: usize| {
+        let json = json.replace("LONG", &long);
+        let result = format!(r#"{{"type":"tool_result","tool_use_id":"1","content":{json}}}"#);
+        let messages = part(Wire::Anthropic, &result);
+        let read = messages[0].blocks[0].as_result().unwrap();
+        assert_eq!((&*read.text, read.attachments.len()), (text, attachments), "{json}");
+    };
+    check(r#"[{"type":"video","source":{"data":"LONG"}}]"#, r#"{"type":"video","source":{"data":""}}"#, 1);
+    check(
+        r#"[{"type":"text","text":"a"},{"type":"x","parts":[{"bytes":"LONG"},"LONG"]}]"#,
+        "a\n{\"type\":\"x\",\"parts\":[{\"bytes\":\"\"},\"\"]}",
+        2,
+    );
+    check(r#"{"type":"x","image":"LONG"}"#, r#"{"type":"x","image":""}"#, 1);
+    check(r#"[{"type":"text","text":"LONG"}]"#, &long, 0);
+}
+
+#[test]
+fn a_session_has_the_limits_of_its_provider() {
+    let check = |file: &str, expect: Option<(usize, usize)>| {
+        let loaded = read(file.into(), ReadOptions::default()).unwrap();
+        let limits = loaded.sessions[0].session.limits;
+        assert_eq!(limits.map(|limits| (limits.bytes, limits.images)), expect, "{file}");
+    };
+    let anthropic = |model: &str| {
+        format!(r#"{{"model":"{model}","max_tokens":9,"system":"s","messages":[{{"role":"user","content":"a"}}]}}"#)
+    };
+    check(&anthropic("claude-opus-5"), Some((32_000_000, 600)));
+    check(&anthropic("claude-haiku-4-5"), Some((32_000_000, 100)));
+    check(r#"{"contents":[{"role":"user","parts":[{"text":"a"}]}]}"#, Some((100_000_000, 3_000)));
+    check(r#"{"model":"gpt-5","input":"a"}"#, Some((50_000_000, 500)));
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::io::Read as _;
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Message, Origin};
+use epitome_session::{Block, Content, Message, Origin, RequestLimits};
+use epitome_wire::Limits;
 use serde_json::Value;
 
 use crate::Wire;
@@ -16,9 +17,11 @@ use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::json::value::items;
 use crate::kinds::CountedRecords;
 use crate::loaded::{LoadedFile, LoadedSession};
+use crate::media::dialect_of_format;
 use crate::model::recorded_model;
 use crate::reader::{FormatReader, ReaderInput};
 use crate::readers::readers;
+use crate::render::dialect_of;
 use crate::requests::check_messages;
 
 /// Options of [`read`].
@@ -111,6 +114,8 @@ pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_
     for loaded in &mut sessions {
         let named = loaded.model.as_deref().or(recorded.as_deref());
         loaded.session.model = named.or_else(|| usual_model(reader.format)).map(Arc::from);
+        loaded.session.limits =
+            wire_of(reader.format).map(|wire| request_limits(wire, loaded.session.model.as_deref()));
     }
     if sessions.iter().all(|loaded| loaded.session.log().is_empty()) {
         let message =
@@ -118,6 +123,18 @@ pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_
         warnings.push(Warning { line: None, message });
     }
     Ok(LoadedFile { format: reader.format, sessions, warnings, bytes, gzip, inherited, is_document, is_certain })
+}
+
+/// Returns what a provider takes in one request of a model beside tokens. Constant time.
+pub fn request_limits(wire: Wire, model: Option<&str>) -> RequestLimits {
+    let Limits { bytes, images, crowd } = wire.limits(model);
+    RequestLimits { bytes, images, crowd }
+}
+
+/// The provider's interface that a format's sessions are sent to; `None` where an agent speaks to several.
+fn wire_of(format: Format) -> Option<Wire> {
+    let dialect = dialect_of_format(format)?;
+    Wire::ALL.into_iter().find(|wire| dialect_of(*wire) == dialect)
 }
 
 /// The most bytes that compressed input may have when it is decompressed: 256 MiB, more than ten times the largest

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
+use crate::media::Media;
 use crate::text_range::TextRange;
 
 /// The id that ties a tool call to its result, as the agent recorded it.
@@ -159,46 +160,6 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// An image, a document, a sound.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct Media {
-    /// The media type, such as `image/png`; empty when unknown.
-    pub mime: Arc<str>,
-    /// The file's name or title, where it came with one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schema(nullable = false))]
-    pub name: Option<Arc<str>>,
-    /// Where its bytes are.
-    pub source: MediaSource,
-}
-
-impl Media {
-    /// Returns what it can be had again by, on one line: its name, and its address or its id. `None` where it came with neither.
-    pub fn reference(&self) -> Option<String> {
-        let place = match &self.source {
-            MediaSource::Url(place) => Some(place),
-            MediaSource::Base64(_) | MediaSource::Missing => None,
-        };
-        let parts: Vec<String> =
-            self.name.iter().chain(place).map(|part| part.replace(char::is_control, " ")).collect();
-        (!parts.is_empty()).then(|| parts.join(" "))
-    }
-}
-
-/// Where the bytes of a [`Media`] block are.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(tag = "kind", content = "value", rename_all = "kebab-case")]
-pub enum MediaSource {
-    /// Base64 text.
-    Base64(Arc<str>),
-    /// An address, or an id of the provider's file store.
-    Url(Arc<str>),
-    /// The recording does not contain them.
-    Missing,
-}
-
 /// A kind of block that this version does not know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -209,6 +170,17 @@ pub struct OpaqueBlock {
     pub json: Arc<str>,
     /// The dialect that it came in, the only one that it can be written back to.
     pub dialect: Dialect,
+}
+
+impl Content {
+    /// Returns the media that it is, or that came with a tool's result.
+    pub fn media(&self) -> &[Media] {
+        match self {
+            Self::Media(media) => std::slice::from_ref(media),
+            Self::ToolResult(result) => &result.attachments,
+            Self::Text { .. } | Self::Thinking(_) | Self::ToolCall(_) | Self::Opaque(_) | Self::Gone => &[],
+        }
+    }
 }
 
 impl Block {
@@ -249,8 +221,12 @@ impl Block {
         Self::new(content)
     }
 
-    /// Returns the block as an excerpt shows it; `None` where it has no text that may be cut. Linear in the text.
+    /// Returns the block as an excerpt shows it: of media the mark that tells of them, which nobody said. `None` where it has no
+    /// text that may be cut. Linear in the text.
     pub fn excerpted(&self, excerpt: &Excerpt) -> Option<Self> {
+        if let (Content::Media(_), Some(mark)) = (&self.content, &excerpt.attachments) {
+            return Some(Self { typed: Some(Vec::new()), ..Self::text(Arc::clone(mark)) });
+        }
         let text = self.excerptable()?;
         let mut shown = self.with_text(Arc::from(excerpt.render(text)));
         shown.typed = self.typed.as_ref().map(|typed| excerpt.to_rendered(typed));

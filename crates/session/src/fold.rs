@@ -157,8 +157,10 @@ impl Entry {
                 let text = original.and_then(Block::excerptable).map(Arc::clone);
                 // The block as it is shown: a result whose call has left is shown as text.
                 let typed = original.and_then(|original| original.typed.clone());
-                let whole = text.zip(self.message.blocks.get(*block as usize));
-                let whole = whole.map(|(text, shown)| Block { typed, ..shown.with_text(text) });
+                let whole = self.message.blocks.get(*block as usize).map(|shown| match text {
+                    Some(text) => Block { typed, ..shown.with_text(text) },
+                    None => shown.clone(),
+                });
                 let Some(shown) = whole.and_then(|whole| whole.excerpted(excerpt)) else { return };
                 self.replace_block(*block, shown);
                 match self.excerpts.binary_search_by_key(block, |(index, _)| *index) {

@@ -3,12 +3,11 @@
 //! Every field of a message and of an epoch is destructured by name, so a new field does not compile until it is
 //! decided here whether it counts. Texts and lists are hashed with their lengths: no two sessions write the same bytes.
 
-use crate::block::{
-    Arguments, Block, Content, Media, MediaSource, OpaqueBlock, RawBlock, Thinking, ToolCall, ToolResult,
-};
+use crate::block::{Arguments, Block, Content, OpaqueBlock, RawBlock, Thinking, ToolCall, ToolResult};
 use crate::excerpt::Excerpt;
 use crate::fold::EntryKey;
 use crate::journal::{AppliedEdit, Change, Choice, Epoch, Reason, SyntheticMessage};
+use crate::media::{Media, MediaSource};
 use crate::message::{Message, TextCall, Usage};
 use crate::text_range::TextRange;
 
@@ -156,9 +155,10 @@ impl HashBuilder {
         self.text(text);
     }
 
-    fn media(&mut self, Media { mime, name, source }: &Media) {
+    fn media(&mut self, Media { mime, name, detail, source }: &Media) {
         self.text(&**mime);
         self.optional_text(name.as_deref());
+        self.optional_text(detail.as_deref());
         match source {
             MediaSource::Base64(data) => self.kind(0, data),
             MediaSource::Url(url) => self.kind(1, url),

@@ -9,6 +9,9 @@ mod fold;
 mod hash;
 pub mod heading;
 mod journal;
+mod limits;
+mod media;
+mod media_in_json;
 mod message;
 mod pairing;
 mod session;
@@ -17,14 +20,14 @@ mod summarizer;
 mod text_range;
 mod unit;
 
-pub use block::{
-    Arguments, Block, CallId, Content, Dialect, Media, MediaSource, OpaqueBlock, RawBlock, Thinking, ToolCall,
-    ToolResult,
-};
+pub use block::{Arguments, Block, CallId, Content, Dialect, OpaqueBlock, RawBlock, Thinking, ToolCall, ToolResult};
 pub use excerpt::{Excerpt, ExcerptError, KeptRanges};
 pub use fold::{Entry, EntryKey, Position};
 pub use heading::{Heading, HeadingKind};
 pub use journal::{AppliedEdit, Change, Choice, EditKind, Epoch, EpochOrigin, Reason, SyntheticMessage, Trigger};
+pub use limits::{Load, RequestLimits, message_bytes};
+pub use media::{Media, MediaSource};
+pub use media_in_json::{is_media, split_media, string_end};
 pub use message::{Language, Message, MessageId, Origin, Role, TextCall, Usage};
 pub use pairing::{OpenCalls, pair};
 pub use session::{Session, UndoError};

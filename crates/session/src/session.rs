@@ -12,6 +12,7 @@ use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
 use crate::journal::{Change, Epoch, Trigger};
+use crate::limits::{Load, RequestLimits};
 use crate::message::{Message, MessageId, Origin, Role};
 use crate::pairing::Pairing;
 use crate::speaker;
@@ -24,6 +25,8 @@ pub struct Session {
     pub id: Option<Arc<str>>,
     /// The model that goes on with the session, as its agent or a request names it: tokens are counted as it does.
     pub model: Option<Arc<str>>,
+    /// What its provider takes in one request beside tokens, where that is known.
+    pub limits: Option<RequestLimits>,
     /// Tool definitions as recorded JSON text; they are sent with every request and belong to no message.
     pub tools: Option<Arc<str>>,
     log: Vec<Arc<Message>>,
@@ -205,6 +208,26 @@ impl Session {
     /// Returns every epoch, undone ones included.
     pub fn journal(&self) -> &[Epoch] {
         &self.journal
+    }
+
+    /// Returns an empty session that goes on with what another does: its model, its provider's limits, its tools.
+    pub fn like(other: &Self) -> Self {
+        let (model, limits, tools) = (other.model.clone(), other.limits, other.tools.clone());
+        Self { model, limits, tools, ..Self::default() }
+    }
+
+    /// Returns what its view is for its provider beside tokens. Linear in the blocks.
+    pub fn load(&self, limits: &RequestLimits) -> Load {
+        let mut load = Load::of(self.view.iter().map(|entry| &*entry.message), limits);
+        load.bytes += self.tools.as_ref().map_or(0, |tools| tools.len());
+        load
+    }
+
+    /// Returns the limit of the provider's, beside tokens, that its view is over, in words; `None` where it keeps all that are
+    /// known. Linear in the blocks.
+    pub fn excess(&self) -> Option<String> {
+        let limits = self.limits.as_ref()?;
+        self.load(limits).excess(limits)
     }
 
     /// Returns the compacted view: what the model would see now.
@@ -482,6 +505,8 @@ struct StoredSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<Arc<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    limits: Option<RequestLimits>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     tools: Option<Arc<str>>,
     log: Vec<Arc<Message>>,
     #[serde(default)]
@@ -490,13 +515,15 @@ struct StoredSession {
 
 impl From<Session> for StoredSession {
     fn from(session: Session) -> Self {
-        Self { id: session.id, model: session.model, tools: session.tools, log: session.log, journal: session.journal }
+        let Session { id, model, limits, tools, log, journal, .. } = session;
+        Self { id, model, limits, tools, log, journal }
     }
 }
 
 impl From<StoredSession> for Session {
     fn from(stored: StoredSession) -> Self {
-        let mut session = Self { id: stored.id, model: stored.model, tools: stored.tools, ..Self::default() };
+        let StoredSession { id, model, limits, tools, .. } = stored;
+        let mut session = Self { id, model, limits, tools, ..Self::default() };
         let mut log: Vec<Message> = stored.log.into_iter().map(Arc::unwrap_or_clone).collect();
         let calls = session.pairing.settle(&[], &mut log);
         for (message, call) in log.into_iter().zip(calls) {

@@ -25,8 +25,11 @@ fn live(path: &Path, seed: u64, mut after: impl FnMut(&Host)) {
     after(&host);
     for round in 0..4 {
         host.play(seed * 100 + round, 1, &mut after);
-        let image =
-            Media { mime: "image/png".into(), name: None, source: MediaSource::Base64("iVBOR".repeat(800_000).into()) };
+        let image = Media {
+            mime: "image/png".into(),
+            source: MediaSource::Base64("iVBOR".repeat(800_000).into()),
+            ..Media::default()
+        };
         let content = Block::new(Content::Media(image));
         host.push(Message::new("", Role::User, Origin::Typed, vec![Block::text(format!("image {round}")), content]));
         after(&host);

@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use epitome_session::{Language, Message, Session, SummaryCheck};
+use epitome_session::{Language, Media, Message, Session, SummaryCheck};
 use thiserror::Error;
 
+use crate::media::MediaRates;
 use crate::plan::SummaryRequest;
 use crate::refusals::Refusals;
 
@@ -25,6 +26,11 @@ pub trait TokenCounter: Send + Sync + Debug {
     fn count(&self, text: &str) -> Tokens;
     /// Whether [`count`](Self::count) returns the provider's own figure and not an estimate.
     fn is_exact(&self) -> bool;
+
+    /// Returns the tokens of media. Constant time for images, sounds and films, linear in documents.
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        MediaRates::default().tokens(media)
+    }
 
     /// Returns how far a provider's own figure of a context may be above this counter's, as a share of it: a budget is kept
     /// with that much to spare. 0 for a counter whose figures are the provider's.
@@ -49,6 +55,10 @@ impl TokenCounter for NoTokens {
     }
 
     fn count(&self, _: &str) -> Tokens {
+        0
+    }
+
+    fn media_tokens(&self, _: &Media) -> Tokens {
         0
     }
 

@@ -182,7 +182,11 @@ impl Builder {
             "image" => {
                 let message = self.open.as_mut().ok_or("stands in no message")?;
                 let source = MediaSource::Base64("iVBORw0KGgo=".into());
-                message.blocks.push(Block::new(Content::Media(Media { mime: "image/png".into(), name: None, source })));
+                message.blocks.push(Block::new(Content::Media(Media {
+                    mime: "image/png".into(),
+                    source,
+                    ..Media::default()
+                })));
                 Ok(())
             }
             _ => Err("starts with no known word"),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Reason, Role,
-    Session, TextCall, Thinking, ToolCall, ToolResult,
+    Arguments, Block, Content, Dialect, Media, Message, OpaqueBlock, Origin, RawBlock, Reason, Role, Session, TextCall,
+    Thinking, ToolCall, ToolResult,
 };
 use epitome_strategy::{
     Edit, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy, SummaryRequest, SummaryText, View,
@@ -188,7 +188,7 @@ fn served_step(dice: &mut Dice, session: &mut Session, turn: usize) {
 }
 
 fn media() -> Media {
-    Media { mime: "image/png".into(), name: None, source: MediaSource::Missing }
+    Media { mime: "image/png".into(), ..Media::default() }
 }
 
 /// Returns a session as no agent should record it, but some do: parallel, unanswered and repeated calls, orphan and

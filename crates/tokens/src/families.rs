@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use epitome_strategy::{TokenCounter, Tokens};
+use epitome_strategy::session::Media;
+use epitome_strategy::{MediaRates, TokenCounter, Tokens};
 
 use crate::family::{ALIKE, FamilyCounter, Weights};
+use crate::model_name::ModelName;
+use crate::pictures::{CLAUDE_4_7_MEDIA, GEMINI_2_MEDIA, GEMINI_3_MEDIA, PIXTRAL_MEDIA, openai_media};
 use crate::vocabulary::vocabulary_of;
 use crate::{CounterError, by_name};
 
@@ -49,53 +52,41 @@ const GUESSED_MARGIN: f64 = 0.08;
 /// The vocabulary `o200k_base`, on which all stand, is not in this build.
 pub fn by_model(model: Option<&str>) -> Result<Arc<dyn TokenCounter>, CounterError> {
     let Some(model) = model.map(str::to_lowercase) else { return by_name(BASE) };
-    match vocabulary_of(&model) {
-        Some(vocabulary) => by_name(vocabulary).or_else(|_| by_name(BASE)),
-        None => {
-            by_name(BASE)?;
-            Ok(Arc::new(family_of(&model)))
-        }
-    }
+    let base = by_name(BASE)?;
+    let Some(vocabulary) = vocabulary_of(&model) else { return Ok(Arc::new(family_of(&model, base))) };
+    // The next best where a build has not the model's own.
+    let (name, base) = by_name(vocabulary).map_or((BASE, base), |own| (vocabulary, own));
+    Ok(Arc::new(FamilyCounter { name, base, weights: ALIKE, media: openai_media(&model), margin: 0.0 }))
 }
 
 /// The vocabulary that every family is measured against.
 const BASE: &str = "o200k_base";
 
-fn base(text: &str) -> Tokens {
-    #[cfg(feature = "vocab-o200k")]
-    return crate::ExactCounter::O200kBase.count(text);
-    #[cfg(not(feature = "vocab-o200k"))]
-    return crate::Estimator::Weighted.count(text);
-}
-
 /// The family of a model by its name in small letters. Names come with a vendor in front, in several spellings of a version,
 /// and as an agent's nickname.
-fn family_of(model: &str) -> FamilyCounter {
-    let has = |word: &str| model.split(|letter: char| !letter.is_alphabetic()).any(|part| part == word);
-    let (name, weights, margin) = if ["claude", "opus", "sonnet", "haiku", "fable"].into_iter().any(has) {
-        match version(model).is_some_and(|version| version < (4, 7)) {
-            true => ("claude", CLAUDE, FITTED_MARGIN),
-            false => ("claude-4.7", CLAUDE_4_7, FITTED_MARGIN),
+fn family_of(model: &str, base: Arc<dyn TokenCounter>) -> FamilyCounter {
+    let ModelName { words, version } = ModelName::parse(model);
+    let has = |word: &str| words.iter().any(|own| own == word);
+    let is_before = |limit| version.is_some_and(|version| version < limit);
+    let usual = MediaRates::default();
+    let (name, weights, media, margin) = if ["claude", "opus", "sonnet", "haiku", "fable"].into_iter().any(has) {
+        match is_before((4, 7)) {
+            true => ("claude", CLAUDE, usual, FITTED_MARGIN),
+            false => ("claude-4.7", CLAUDE_4_7, CLAUDE_4_7_MEDIA, FITTED_MARGIN),
         }
     } else if has("gemini") || has("gemma") {
-        ("gemini", GEMINI, GUESSED_MARGIN)
+        let media = if has("gemini") && is_before((3, 0)) { GEMINI_2_MEDIA } else { GEMINI_3_MEDIA };
+        ("gemini", GEMINI, media, GUESSED_MARGIN)
     } else if has("qwen") || has("qwq") {
-        ("qwen", QWEN, GUESSED_MARGIN)
+        ("qwen", QWEN, usual, GUESSED_MARGIN)
     } else if has("deepseek") || has("kimi") {
-        ("deepseek", DEEPSEEK, GUESSED_MARGIN)
+        ("deepseek", DEEPSEEK, usual, GUESSED_MARGIN)
+    } else if has("pixtral") {
+        ("unknown", UNKNOWN, PIXTRAL_MEDIA, GUESSED_MARGIN)
     } else {
-        ("unknown", UNKNOWN, GUESSED_MARGIN)
+        ("unknown", UNKNOWN, usual, GUESSED_MARGIN)
     };
-    FamilyCounter { name, base, weights, margin }
-}
-
-/// The first version in a model's name: `claude-opus-4-7`, `claude-sonnet-4.5`, `claude-3-5-haiku-20241022` and
-/// `claude-sonnet-5` have (4, 7), (4, 5), (3, 5) and (5, 0). A date is none.
-fn version(model: &str) -> Option<(u32, u32)> {
-    let mut numbers = model.split(['-', '.', '/', ':', '@', '_']).map(|part| part.parse::<u32>().ok());
-    let is_version = |number: &u32| *number < 100;
-    let major = numbers.by_ref().flatten().find(is_version)?;
-    Some((major, numbers.next().flatten().filter(is_version).unwrap_or(0)))
+    FamilyCounter { name, base, weights, media, margin }
 }
 
 /// Counts as the model of each session does. Used by itself it counts as the model that it was made for.
@@ -123,6 +114,10 @@ impl TokenCounter for ModelCounter {
 
     fn count(&self, text: &str) -> Tokens {
         self.own.count(text)
+    }
+
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        self.own.media_tokens(media)
     }
 
     fn is_exact(&self) -> bool {

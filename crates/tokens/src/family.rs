@@ -1,6 +1,9 @@
 //! Families of models whose vocabulary is not public, or not in this program: how their counts differ from `o200k_base`.
 
-use epitome_strategy::{TokenCounter, Tokens};
+use std::sync::Arc;
+
+use epitome_strategy::session::Media;
+use epitome_strategy::{MediaRates, TokenCounter, Tokens};
 
 /// What a family of models spends on a text, as weights of what is counted in it: the tokens of `o200k_base` and the
 /// characters of a kind. Which kinds differ is what tells prose, code, figures and scripts apart: English is mostly small
@@ -30,11 +33,12 @@ pub(crate) const ALIKE: Weights =
 /// Counts as a family of models does, near enough.
 ///
 /// Cost: that of `o200k_base`, and one pass over the bytes. Rounds up, so an empty text alone counts nothing.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct FamilyCounter {
     pub(crate) name: &'static str,
-    pub(crate) base: fn(&str) -> Tokens,
+    pub(crate) base: Arc<dyn TokenCounter>,
     pub(crate) weights: Weights,
+    pub(crate) media: MediaRates,
     pub(crate) margin: f64,
 }
 
@@ -45,9 +49,12 @@ impl TokenCounter for FamilyCounter {
     }
 
     fn count(&self, text: &str) -> Tokens {
+        if self.weights == ALIKE {
+            return self.base.count(text);
+        }
         let Weights { token, small, capital, digit, punctuation, other_script } = self.weights;
         let kinds = Kinds::count(text);
-        let tokens = token * f64::from((self.base)(text))
+        let tokens = token * f64::from(self.base.count(text))
             + small * kinds.small as f64
             + capital * kinds.capital as f64
             + digit * kinds.digit as f64
@@ -57,8 +64,12 @@ impl TokenCounter for FamilyCounter {
         tokens.ceil() as Tokens
     }
 
+    fn media_tokens(&self, media: &Media) -> Tokens {
+        self.media.tokens(media)
+    }
+
     fn is_exact(&self) -> bool {
-        false
+        self.weights == ALIKE && self.base.is_exact()
     }
 
     fn margin(&self) -> f64 {
@@ -101,6 +112,23 @@ fn is_other_script(character: char) -> bool {
 mod tests {
     use super::*;
 
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl TokenCounter for Bytes {
+        fn name(&self) -> &str {
+            "bytes"
+        }
+
+        fn count(&self, text: &str) -> Tokens {
+            text.len() as Tokens
+        }
+
+        fn is_exact(&self) -> bool {
+            true
+        }
+    }
+
     #[test]
     fn each_kind_has_its_weight() {
         let unit = Weights {
@@ -111,13 +139,20 @@ mod tests {
             punctuation: 1_000.0,
             other_script: 10_000.0,
         };
-        let counter = FamilyCounter { name: "test", base: |text| text.len() as Tokens, weights: unit, margin: 0.0 };
+        let counter = FamilyCounter {
+            name: "test",
+            base: Arc::new(Bytes),
+            weights: unit,
+            media: MediaRates::default(),
+            margin: 0.0,
+        };
         let check = |text: &str, expect: Tokens| assert_eq!(counter.count(text), expect, "{text}");
         check("", 0);
         check(" \n\t", 0);
         check("aZ09.", 1 + 10 + 200 + 1_000);
         check("é — ✓ ä", 0);
         check("这是ну한 z", 5 * 10_000 + 1);
+        assert!(!counter.is_exact() && FamilyCounter { weights: ALIKE, ..counter.clone() }.is_exact());
         let twice = FamilyCounter { weights: Weights { token: 2.0, ..ALIKE }, ..counter };
         assert_eq!(twice.count("four"), 8);
     }

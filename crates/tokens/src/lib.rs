@@ -20,6 +20,8 @@ mod estimate;
 mod exact;
 mod families;
 mod family;
+mod model_name;
+mod pictures;
 mod registry;
 mod vocabulary;
 
@@ -28,5 +30,6 @@ pub use estimate::Estimator;
 pub use exact::ExactCounter;
 pub use families::{ModelCounter, by_model};
 pub use family::FamilyCounter;
+pub use model_name::ModelName;
 pub use registry::{BY_MODEL, CounterError, NAMES, by_name};
 pub use vocabulary::has_vocabulary;

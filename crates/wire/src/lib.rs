@@ -44,7 +44,7 @@ pub use json::Object;
 pub use merge::{EventKind, MergedAnswer, Round};
 pub use output::Output;
 pub use path::{Address, is_version};
-pub use request::{CACHE_MARK, FunctionTool, GivenTools, Requests, Route};
+pub use request::{CACHE_MARK, FunctionTool, GivenTools, Limits, Requests, Route};
 pub use stream::{Stage, StreamedAnswer, Streams, Taken};
 pub use thoughts::without_thoughts;
 pub use usage::{add_known, add_output, reported_input};

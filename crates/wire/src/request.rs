@@ -102,6 +102,13 @@ pub trait Requests {
         None
     }
 
+    /// Returns what the provider takes in one request of a model beside tokens. Source for OpenAI's two interfaces:
+    /// developers.openai.com/api/docs/guides/images-vision; the smaller figures of its versions, for the many services that take
+    /// the same.
+    fn limits(&self, _model: Option<&str>) -> Limits {
+        Limits { bytes: 50_000_000, images: 500, crowd: None }
+    }
+
     /// Returns the header that carries a service's key; `None` where that is a bearer's.
     fn key_header(&self) -> Option<&'static str> {
         None
@@ -129,6 +136,17 @@ pub const CACHE_MARK: &str = "cache_control";
 
 /// The fields that bound an answer's length, by their providers' generations.
 pub(crate) const ANSWER_LIMITS: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/// What a provider takes in one request beside tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The bytes of the body.
+    pub bytes: usize,
+    /// How many images.
+    pub images: usize,
+    /// Beyond so many images none may have more pixels at a side than this.
+    pub crowd: Option<(usize, u32)>,
+}
 
 /// The routes of providers that take a conversation, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

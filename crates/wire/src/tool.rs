@@ -26,10 +26,6 @@ const OUTCOME: [&str; 7] = ["output", "outputs", "result", "results", "error", "
 /// Fields whose text is the outcome itself and needs no name in front.
 const PLAIN: [&str; 8] = ["text", "output", "stdout", "stderr", "content", "logs", "result", "outputs"];
 
-/// The least length of a text that is taken for base64, in bytes: no word, path or hash is so long, and the smallest picture is
-/// longer.
-const LEAST_BASE64: usize = 512;
-
 /// The name of the tool that a call of the kind `kind` is of: with the name of its server in front, where it has one; the kind
 /// itself, without its end, where it is a provider's own tool.
 pub fn name_of(call: &Map<String, Value>, kind: &str) -> String {
@@ -62,19 +58,28 @@ pub fn arguments_of(call: &Map<String, Value>) -> Value {
     }
 }
 
+/// Tells whether the text of a field, by the field's name and the text, is media.
+pub type IsMedia = fn(&str, &str) -> bool;
+
 /// What came of a call: its texts, and what is media in it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Outcome<'a> {
     /// The texts in order, each a line or more; a value that is not its tool's text has its field's name in front.
     pub texts: Vec<String>,
     /// Data URLs, and base64 of unknown type, in order.
     pub media: Vec<&'a str>,
+    is_media: IsMedia,
 }
 
 impl<'a> Outcome<'a> {
+    /// Returns an outcome without anything in it.
+    pub fn new(is_media: IsMedia) -> Self {
+        Self { texts: Vec::new(), media: Vec::new(), is_media }
+    }
+
     /// Reads what a result, or a call with its outcome in it, holds. Linear.
-    pub fn read(part: &'a Map<String, Value>) -> Self {
-        let mut outcome = Self::default();
+    pub fn read(part: &'a Map<String, Value>, is_media: IsMedia) -> Self {
+        let mut outcome = Self::new(is_media);
         for name in OUTCOME {
             if let Some(value) = part.get(name) {
                 outcome.add(name, value);
@@ -91,7 +96,7 @@ impl<'a> Outcome<'a> {
         match value {
             _ if is_mute => {}
             Value::Null => {}
-            Value::String(text) if is_media(text) => self.media.push(text),
+            Value::String(text) if (self.is_media)(name, text) => self.media.push(text),
             Value::String(text) if text.is_empty() => {}
             Value::String(text) if PLAIN.contains(&name) => self.texts.push(text.clone()),
             Value::String(text) => self.texts.push(format!("{name}: {text}")),
@@ -100,15 +105,6 @@ impl<'a> Outcome<'a> {
             Value::Object(fields) => fields.iter().for_each(|(name, value)| self.add(name, value)),
         }
     }
-}
-
-/// Whether a text is the bytes of a picture or a file.
-fn is_media(text: &str) -> bool {
-    if let Some(data) = text.strip_prefix("data:") {
-        return data.contains(";base64,");
-    }
-    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=-_\r\n".contains(&byte);
-    text.len() >= LEAST_BASE64 && text.bytes().all(is_base64)
 }
 
 #[cfg(test)]
@@ -143,7 +139,8 @@ mod tests {
     #[test]
     fn what_came_of_it() {
         let check = |part: Value, texts: &[&str], media: usize| {
-            let outcome = Outcome::read(part.as_object().unwrap());
+            let outcome =
+                Outcome::read(part.as_object().unwrap(), |_, text| text.starts_with("data:") || text.len() > 500);
             let found: Vec<&str> = outcome.texts.iter().map(String::as_str).collect();
             assert_eq!((found.as_slice(), outcome.media.len()), (texts, media), "{part}");
         };

@@ -76,5 +76,5 @@ fn image(said: &Value) -> Option<Block> {
         return Some(Block::text(format!("[image: {caption}]")));
     }
     let url = items(&said["img_url"]).first().and_then(Value::as_str).or_else(|| said["img_url"].as_str())?;
-    Some(Block::new(Content::Media(Media { mime: "".into(), name: None, source: MediaSource::Url(url.into()) })))
+    Some(Block::new(Content::Media(Media { source: MediaSource::Url(url.into()), ..Media::default() })))
 }

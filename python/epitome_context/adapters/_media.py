@@ -25,6 +25,7 @@ _FIELDS = {
     "mime": ("mimetype", "mediatype", "imagemimetype", "documentmimetype", "videomimetype"),
     "format": ("format",),
     "name": ("filename", "name", "title", "displayname"),
+    "detail": ("detail",),
 }
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 # Characters from which on a text in base64 is data: a provider does not read it as text.
@@ -39,6 +40,7 @@ class _Medium:
     mime: str = ""
     format: str = ""
     name: str = ""
+    detail: str = ""
 
 
 def part_of(kind: str, value: Any) -> dict[str, Any]:
@@ -56,7 +58,8 @@ def part_of(kind: str, value: Any) -> dict[str, Any]:
     url = medium.url or (medium.data and f"data:{mime};base64,{medium.data}")
     place = mime.split("/")[0]
     if url and place in ("image", "audio", "video"):
-        return {"type": f"{place}_url", f"{place}_url": {"url": url}}
+        detail = {"detail": medium.detail} if medium.detail else {}
+        return {"type": f"{place}_url", f"{place}_url": {"url": url, **detail}}
     where = ("file_data" if url.startswith("data:") else "file_url") if url else "file_id"
     return {"type": "file", "file": {"filename": medium.name or kind, where: url or medium.id}}
 

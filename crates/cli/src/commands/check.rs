@@ -87,9 +87,12 @@ fn words(urgency: Urgency) -> (&'static str, Style) {
     }
 }
 
-/// The threshold that calls for a compaction, in words.
-fn due_label(one: &CheckOutput<'_>) -> &'static str {
-    match one.fullness.check.trigger {
+/// The threshold, or the limit, that calls for a compaction, in words.
+fn due_label(one: &CheckOutput<'_>) -> String {
+    if let Some(over) = &one.fullness.check.over {
+        return over.clone();
+    }
+    let label = match one.fullness.check.trigger {
         None if one.fullness.check.urgency == Urgency::None => "nothing",
         None => "nothing yet: too little came since the last compaction",
         Some(Trigger::Soft) if one.is_by_tokens => "[triggers] tokens",
@@ -106,7 +109,8 @@ fn due_label(one: &CheckOutput<'_>) -> &'static str {
             | Trigger::Recorded
             | Trigger::TakenBack,
         ) => "the host",
-    }
+    };
+    label.to_owned()
 }
 
 fn page(one: &CheckOutput<'_>) -> String {

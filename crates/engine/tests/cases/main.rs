@@ -9,6 +9,7 @@ mod gaps;
 mod hosts;
 mod memories;
 mod order;
+mod pictures;
 mod prefix;
 mod quality;
 mod recent;

@@ -35,7 +35,8 @@ impl Fullness {
     /// the messages and nothing else. `budget` has the tokens of the tool definitions. Linear in the messages since the
     /// newest compaction.
     pub fn measure(engine: &Engine, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
-        let check = watch_of(session, triggers).check(budget, tokens, session.newest_tokens_after());
+        let watch = watch_of(session, triggers);
+        let check = watch.check_with(budget, tokens, session.newest_tokens_after(), session.excess());
         Self::new(&*engine.counter_of(session), check, budget)
     }
 
@@ -60,7 +61,8 @@ impl Fullness {
         watch: &Watch,
     ) -> Self {
         let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(engine, session, budget));
-        let check = watch.check(budget, tokens.max(reported), session.newest_tokens_after());
+        let tokens_now = tokens.max(reported);
+        let check = watch.check_with(budget, tokens_now, session.newest_tokens_after(), session.excess());
         let fullness = Self::new(&*engine.counter_of(session), check, budget);
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }

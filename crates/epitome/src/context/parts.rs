@@ -130,6 +130,7 @@ pub(super) fn shares(
     tokens: &EntryTokens,
     is_task: bool,
     results: &ResultParts,
+    counter: &dyn TokenCounter,
 ) -> Vec<Share> {
     let message = &entry.message;
     let own = match (message.role, message.origin) {
@@ -160,7 +161,7 @@ pub(super) fn shares(
                 shares.push(Share { part, item: Some(name.clone()), tool: Some(name), tokens: *tokens });
             }
             Content::ToolResult(content) => {
-                let images = content.attachments.iter().map(count_media).fold(0, Tokens::saturating_add).min(*tokens);
+                let images = count_media(counter, &content.attachments).min(*tokens);
                 shares.push(result(tokens - images));
                 if images > 0 {
                     shares.push(plain(PartKind::Images, images));
@@ -200,7 +201,7 @@ pub(super) fn with_shares(
         let results = ResultParts::read(view);
         let task = session.view().iter().position(|entry| entry.message.is_typed());
         for (position, (entry, tokens)) in session.view().iter().zip(tokens).enumerate() {
-            take(position, shares(position, entry, tokens, task == Some(position), &results));
+            take(position, shares(position, entry, tokens, task == Some(position), &results, counter));
         }
     });
 }

@@ -453,7 +453,8 @@ impl LiveSession {
 
     /// Whether a compaction is due, and the reason. Constant time.
     pub fn check(&self) -> Check {
-        self.watch.check(&self.budget, self.ledger.total(), self.session.newest_tokens_after())
+        let (tokens, after) = (self.ledger.total(), self.session.newest_tokens_after());
+        self.watch.check_with(&self.budget, tokens, after, self.session.excess())
     }
 
     /// The fill of the context by the counter; [`fullness`](Self::fullness) has the provider's count. Constant time.

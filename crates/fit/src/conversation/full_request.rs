@@ -79,9 +79,7 @@ impl<'a> FullRequest<'a> {
             ProtectedTail::Loop => self.newest_loop().count(),
         };
         let pinned_from = log.len() - n_pinned;
-        let mut session = Session::new();
-        session.model.clone_from(&self.log().model);
-        session.tools.clone_from(&self.log().tools);
+        let mut session = Session::like(self.log());
         let push_up_to = |session: &mut Session, length: usize| {
             for (index, message) in log.iter().enumerate().take(length).skip(session.log().len()) {
                 let mut message = Message::clone(message);

@@ -16,6 +16,10 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
     if fits(incoming, conversation) < conversation.decisions.len() {
         return None;
     }
+    // Whether its compactions keep the limits shows in the session alone.
+    if incoming.is_over_limits() {
+        return None;
+    }
     // The recipe is for requests whose model can look things up.
     if !conversation.decisions.is_empty() && incoming.hides_handles {
         return None;

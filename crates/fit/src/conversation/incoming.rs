@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use epitome::Budget;
-use epitome::formats::{LoadedFile, ReadOptions, read};
+use epitome::formats::{LoadedFile, ReadOptions, read, request_limits};
+use epitome::session::Load;
 use epitome::strategy::HostChanges;
 use epitome::wire::Wire;
 
@@ -71,6 +72,16 @@ impl Incoming {
     /// The known facts of the messages behind a place of the conversation.
     pub(super) fn behind(&self, place: usize) -> &[Item] {
         self.items.get(place..).unwrap_or_default()
+    }
+
+    /// Whether it is over a limit of the provider's beside tokens as it came. Linear in the messages.
+    pub(super) fn is_over_limits(&self) -> bool {
+        let mut load = Load { bytes: self.body.len(), ..Load::default() };
+        for item in &self.items {
+            load.images += item.load.images;
+            load.large += item.load.large;
+        }
+        load.excess(&request_limits(self.wire, self.model.as_deref())).is_some()
     }
 
     /// Tokens behind a place of the conversation.

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use epitome::Engine;
 use epitome::engine::{Ledger, MESSAGE_TOKENS};
 use epitome::formats::{ReadOptions, read};
-use epitome::session::{Content, Message, Role, Session};
+use epitome::session::{Content, Load, Message, Role, Session};
 use epitome::wire::Wire;
 
 use epitome_shelf::Generations;
@@ -19,6 +19,8 @@ use super::chain::{Digest, Hashes, MessageKey};
 pub struct Item {
     /// The hash of the content, without the marks that clients change from turn to turn.
     pub(super) content: Digest,
+    /// What it is beside tokens, for the provider's limits.
+    pub(super) load: Load,
     /// Tokens of it as a message of its own.
     pub tokens: u32,
     /// The number of texts in the message.
@@ -71,6 +73,11 @@ impl Item {
         let texts = messages.iter().flat_map(|message| &message.blocks).filter(|block| is_text(&block.content));
         Some(Self {
             content: reader.hashes.content(messages),
+            load: session
+                .session
+                .limits
+                .map(|it| Load::of(messages.iter().map(AsRef::as_ref), &it))
+                .unwrap_or_default(),
             tokens: messages.iter().map(|message| reader.ledger.measure(message).total).sum(),
             texts: texts.count() as u32,
             is_system: all(|message| message.role == Role::System),

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use epitome_session::{
     Arguments, Block, Content, Dialect, Media, MediaSource, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+    is_media,
 };
 
 use epitome_wire::anthropic::class_of_block;
 use epitome_wire::{PartClass, tool};
 use serde_json::{Map, Value};
 
-use crate::blocks::{media_in_json, model_messages, opaque, user_messages, with_raw};
+use crate::blocks::{model_messages, opaque, text_and_media, user_messages, with_raw};
 use crate::json::{self, Object};
 use crate::media::is_id;
 
@@ -173,13 +174,20 @@ fn tool_result(object: &Object<'_>) -> ParsedBlock {
                 Some("image" | "document") if media(&part).is_some() => result.attachments.extend(media(&part)),
                 Some("text") => texts.push(Arc::from(&*part.text("text").unwrap_or_default())),
                 // References and whatever else there may be count as what they are written as.
-                _ => texts.push(json::string(item).map_or_else(|| Arc::from(item), |text| Arc::from(&*text))),
+                _ => match json::string(item) {
+                    Some(text) => texts.push(Arc::from(&*text)),
+                    None => {
+                        let (text, media) = text_and_media(item);
+                        texts.push(text);
+                        result.attachments.extend(media);
+                    }
+                },
             }
         }
         result.text = Arc::from(texts.join("\n"));
     } else if !content.is_empty() {
         plain = false;
-        result.text = Arc::from(content);
+        (result.text, result.attachments) = text_and_media(content);
     }
     (Content::ToolResult(result), plain)
 }
@@ -195,13 +203,13 @@ fn own_call(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
 /// The result of such a call.
 fn own_result(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
     let fields: Map<String, Value> = serde_json::from_str(json).ok()?;
-    let outcome = tool::Outcome::read(&fields);
+    let outcome = tool::Outcome::read(&fields, is_media);
     let failed = fields.get("content").and_then(|content| content["type"].as_str()?.strip_suffix("_error"));
     let result = ToolResult {
         call_id: object.id("tool_use_id"),
         name: None,
         text: Arc::from(outcome.texts.join("\n")),
-        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        attachments: outcome.media.into_iter().map(Media::of_text).collect(),
         is_error: object.is_true("is_error") || failed.is_some(),
     };
     Some((Content::ToolResult(result), false))
@@ -219,5 +227,5 @@ fn media(object: &Object<'_>) -> Option<Media> {
         _ => return None,
     };
     let name = object.text("title").map(|title| Arc::from(&*title));
-    Some(Media { mime, name, source: place })
+    Some(Media { mime, name, source: place, ..Media::default() })
 }

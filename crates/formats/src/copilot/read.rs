@@ -154,7 +154,7 @@ impl Events {
         let asset = || part["assetId"].as_str().and_then(|id| self.assets.get(id)).map(String::as_str);
         let bytes = non_empty_str(&part["data"]).or_else(asset);
         let source = bytes.map_or(MediaSource::Missing, |bytes| MediaSource::Base64(bytes.into()));
-        Media { mime: part["mimeType"].as_str().unwrap_or("").into(), name: None, source }
+        Media { mime: part["mimeType"].as_str().unwrap_or("").into(), source, ..Media::default() }
     }
 
     fn result(&mut self, id: &str, data: &Value, at: Option<i64>) {

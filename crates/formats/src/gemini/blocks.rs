@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use epitome_session::{
     Arguments, Block, Content, Dialect, Media, MediaSource, Message, OpaqueBlock, Origin, Role, Thinking, ToolCall,
-    ToolResult,
+    ToolResult, is_media,
 };
 
 use epitome_wire::tool;
 use serde_json::{Map, Value};
 
-use crate::blocks::{media_in_json, model_messages, user_messages, with_raw};
+use crate::blocks::{model_messages, user_messages, with_raw};
 use crate::json::{self, Object};
 
 /// The fields of a response that hold its text, where it has one of them and nothing else.
@@ -138,14 +138,14 @@ fn own_result(object: &Object<'_>) -> Option<ParsedPart> {
     let json = field(object, "codeExecutionResult", "code_execution_result")
         .or_else(|| field(object, "toolResponse", "tool_response"))?;
     let fields: Map<String, Value> = serde_json::from_str(json).ok()?;
-    let mut outcome = tool::Outcome::default();
+    let mut outcome = tool::Outcome::new(is_media);
     fields.iter().for_each(|(name, value)| outcome.add(name, value));
     let failed = fields.get("outcome").and_then(Value::as_str).is_some_and(|outcome| outcome != "OUTCOME_OK");
     let result = ToolResult {
         call_id: Object::parse(json)?.id("id"),
         name: None,
         text: Arc::from(outcome.texts.join("\n")),
-        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        attachments: outcome.media.into_iter().map(Media::of_text).collect(),
         is_error: failed,
     };
     Some((Content::ToolResult(result), false))
@@ -161,5 +161,8 @@ fn media(object: &Object<'_>) -> Option<Media> {
     let value = part.text(data).or_else(|| part.text("file_uri"))?;
     let source = if is_inline { MediaSource::Base64(Arc::from(&*value)) } else { MediaSource::Url(Arc::from(&*value)) };
     let name = part.text("displayName").or_else(|| part.text("display_name")).map(|name| Arc::from(&*name));
-    Some(Media { mime: Arc::from(&*mime), name, source })
+    // Of the part, or of what it holds.
+    let level = object.get("mediaResolution").or_else(|| object.get("media_resolution")).and_then(Object::parse);
+    let detail = level.and_then(|level| level.text("level")).map(|level| Arc::from(&*level));
+    Some(Media { mime: Arc::from(&*mime), name, detail, source })
 }

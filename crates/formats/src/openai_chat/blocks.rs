@@ -8,7 +8,7 @@ use epitome_session::{
 };
 use serde_json::value::RawValue;
 
-use crate::blocks::{answer, media_of_url, opaque, system_message, user_messages, with_raw};
+use crate::blocks::{answer, media_of_url, opaque, system_message, user_messages, with_detail, with_raw};
 use crate::json::{self, Object, ObjectWriter};
 use crate::media::{is_image, openai_part, said_sound};
 
@@ -137,10 +137,15 @@ fn part(json: &str) -> Block {
         "text" => object
             .text("text")
             .map(|text| (Content::Text { text: Arc::from(&*text) }, object.has_only(&["type", "text"]))),
-        "image_url" => object.object("image_url").and_then(|image| {
-            let plain = object.has_only(&["type", "image_url"]) && image.has_only(&["url"]);
-            Some((Content::Media(media_of_url(&image.text("url")?, "")), plain))
-        }),
+        "image_url" => match object.text("image_url") {
+            // Some clients, and services beside OpenAI, write the address alone. It goes back as it came.
+            Some(url) => Some((Content::Media(media_of_url(&url, "")), false)),
+            None => object.object("image_url").and_then(|image| {
+                let plain = object.has_only(&["type", "image_url"]) && image.has_only(&["url"]);
+                let media = with_detail(media_of_url(&image.text("url")?, ""), &image, "detail");
+                Some((Content::Media(media), plain))
+            }),
+        },
         "refusal" => object.text("refusal").map(|text| (Content::Text { text: Arc::from(&*text) }, false)),
         _ => openai_part(&object).map(|media| (Content::Media(media), false)),
     };

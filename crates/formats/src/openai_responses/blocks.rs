@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use epitome_session::{
-    Arguments, Block, CallId, Content, Dialect, Message, Origin, Role, Thinking, ToolCall, ToolResult,
+    Arguments, Block, CallId, Content, Dialect, Media, Message, Origin, Role, Thinking, ToolCall, ToolResult, is_media,
 };
 use epitome_wire::openai_responses::{class_of_item, is_run_by_provider};
 use epitome_wire::{PartClass, tool};
 use serde_json::{Map, Value};
 
-use crate::blocks::{configuration, media_in_json, media_of_url, opaque, system_message, user_message, with_raw};
+use crate::blocks::{configuration, media_of_url, opaque, system_message, user_message, with_detail, with_raw};
 use crate::json::{self, Object};
 use crate::media::openai_part;
 
@@ -117,7 +117,8 @@ fn part(json: &str) -> Block {
         "refusal" => object.text("refusal").map(|text| (Content::Text { text: Arc::from(&*text) }, false)),
         "input_image" if object.has("image_url") => object
             .text("image_url")
-            .map(|url| (Content::Media(media_of_url(&url, "")), object.has_only(&["type", "image_url"]))),
+            .map(|url| with_detail(media_of_url(&url, ""), &object, "detail"))
+            .map(|media| (Content::Media(media), object.has_only(&["type", "image_url"]))),
         kind if PARTS.contains(&kind) => openai_part(&object).map(|media| (Content::Media(media), false)),
         _ => None,
     };
@@ -171,12 +172,12 @@ fn own_tool(object: &Object<'_>, fields: &Map<String, Value>, json: &str, kind: 
     if is_answered_apart || !is_run_by_provider(fields) {
         return ResponsesItem::Model(vec![call]);
     }
-    let outcome = tool::Outcome::read(fields);
+    let outcome = tool::Outcome::read(fields, is_media);
     let result = ToolResult {
         call_id: id,
         name: Some(name),
         text: Arc::from(outcome.texts.join("\n")),
-        attachments: outcome.media.into_iter().map(media_in_json).collect(),
+        attachments: outcome.media.into_iter().map(Media::of_text).collect(),
         is_error: fields.get("error").is_some_and(|error| !error.is_null())
             || fields.get("status").is_some_and(|status| status == "failed"),
     };
@@ -231,8 +232,8 @@ fn output(object: &Object<'_>, fields: &Map<String, Value>, json: &str, kind: &s
                 texts.join("\n")
             }
             None => {
-                let outcome = tool::Outcome::read(fields);
-                attachments.extend(outcome.media.into_iter().map(media_in_json));
+                let outcome = tool::Outcome::read(fields, is_media);
+                attachments.extend(outcome.media.into_iter().map(Media::of_text));
                 outcome.texts.join("\n")
             }
         }

@@ -116,7 +116,7 @@ fn block(json: &str, signed_by: Option<Dialect>) -> Block {
             (Content::ToolCall(call), object.has_only(&["type", "id", "name", "arguments"]))
         }
         "image" => {
-            let media = Media { mime: text("mimeType"), name: None, source: MediaSource::Base64(text("data")) };
+            let media = Media { mime: text("mimeType"), source: MediaSource::Base64(text("data")), ..Media::default() };
             (Content::Media(media), object.has_only(&["type", "mimeType", "data"]))
         }
         _ => return opaque(json, Dialect::Pi),

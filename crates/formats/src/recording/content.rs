@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_session::{Block, Content, Dialect, Media, MediaSource, OpaqueBlock, Thinking};
 use serde_json::Value;
 
-use crate::blocks::media_of_url;
+use crate::blocks::{media_of_url, text_and_media};
 use crate::json::Object;
 use crate::json::value::{non_empty_str, text_of};
 use crate::media::openai_part;
@@ -86,14 +86,24 @@ pub(crate) fn payload(value: &Value) -> Payload {
                 match (&part["text"], media(part)) {
                     (Value::String(text), _) => texts.push(text.clone()),
                     (_, Some(media)) => payload.attachments.push(media),
-                    _ => texts.push(text_of(part)),
+                    _ => {
+                        let (text, media) = text_and_media(&text_of(part));
+                        texts.push(text.to_string());
+                        payload.attachments.extend(media);
+                    }
                 }
             }
             payload.text = texts.join("\n");
         }
         Value::Object(_) => match media(value) {
             Some(media) => payload.attachments.push(media),
-            None => payload.text = value["text"].as_str().map_or_else(|| text_of(value), str::to_owned),
+            None => match value["text"].as_str() {
+                Some(text) => payload.text = text.to_owned(),
+                None => {
+                    let (text, media) = text_and_media(&text_of(value));
+                    (payload.text, payload.attachments) = (text.to_string(), media);
+                }
+            },
         },
         other => payload.text = text_of(other),
     }
@@ -102,13 +112,13 @@ pub(crate) fn payload(value: &Value) -> Payload {
 
 /// An image or a document, in any of the shapes that providers and agents record.
 pub(crate) fn media(part: &Value) -> Option<Media> {
-    let inline = |mime: &Value, data: &Value| Media {
-        name: None,
-        mime: Arc::from(mime.as_str().unwrap_or("")),
+    let inline = |mime: Option<&str>, data: &Value| Media {
+        mime: Arc::from(mime.unwrap_or("")),
         source: non_empty_str(data).map_or(MediaSource::Missing, |data| MediaSource::Base64(Arc::from(data))),
+        ..Media::default()
     };
     if part["inlineData"].is_object() {
-        return Some(inline(&part["inlineData"]["mimeType"], &part["inlineData"]["data"]));
+        return Some(inline(part["inlineData"]["mimeType"].as_str(), &part["inlineData"]["data"]));
     }
     if part["fileData"].is_object() {
         return Some(from_url(part["fileData"]["fileUri"].as_str(), part["fileData"]["mimeType"].as_str()));
@@ -116,19 +126,12 @@ pub(crate) fn media(part: &Value) -> Option<Media> {
     match part["type"].as_str()? {
         "image_url" => Some(from_url(part["image_url"]["url"].as_str().or_else(|| part["image_url"].as_str()), None)),
         "input_image" => Some(from_url(part["image_url"].as_str(), None)),
-        "image" | "document" | "audio" if part["source"].is_object() => {
-            let source = &part["source"];
-            match non_empty_str(&source["url"]) {
-                Some(url) => Some(from_url(Some(url), source["media_type"].as_str())),
-                None => Some(inline(&source["media_type"], &source["data"])),
-            }
-        }
-        "image" | "audio" => {
-            let mime = [&part["mime_type"], &part["mimeType"], &part["media_type"]];
-            let mime = mime.into_iter().find(|mime| mime.is_string()).unwrap_or(&Value::Null);
-            match non_empty_str(&part["url"]).or_else(|| non_empty_str(&part["image"])) {
-                Some(url) => Some(from_url(Some(url), mime.as_str())),
-                None => Some(inline(mime, &part["data"])),
+        kind @ ("image" | "document" | "audio") if kind != "document" || part["source"].is_object() => {
+            let at = if part["source"].is_object() { &part["source"] } else { part };
+            let mime = ["media_type", "mime_type", "mimeType"].into_iter().find_map(|name| at[name].as_str());
+            match non_empty_str(&at["url"]).or_else(|| non_empty_str(&at["image"])) {
+                Some(url) => Some(from_url(Some(url), mime)),
+                None => Some(inline(mime, &at["data"])),
             }
         }
         "file" | "input_file" | "input_audio" | "audio_url" | "video_url" => {
@@ -143,6 +146,6 @@ pub(crate) fn from_url(url: Option<&str>, mime: Option<&str>) -> Media {
     let mime = mime.unwrap_or("");
     match url.filter(|url| !url.is_empty()) {
         Some(url) => media_of_url(url, mime),
-        None => Media { mime: Arc::from(mime), name: None, source: MediaSource::Missing },
+        None => Media { mime: Arc::from(mime), ..Media::default() },
     }
 }

@@ -219,7 +219,7 @@ fn values_of_other_dialects() {
         call("3", Arguments::Text(" ".into())),
     ];
     session.push(Message::new("", Role::Assistant, Origin::Model, blocks));
-    let image = Media { mime: "image/png".into(), name: None, source: MediaSource::Base64("AA".into()) };
+    let image = Media { mime: "image/png".into(), source: MediaSource::Base64("AA".into()), ..Media::default() };
     for id in ["1", "2", "3"] {
         let attachments = if id == "2" { vec![image.clone()] } else { vec![] };
         session.push(Message::result(
@@ -227,11 +227,11 @@ fn values_of_other_dialects() {
             ToolResult { call_id: id.into(), name: None, text: "x".into(), attachments, is_error: id == "1" },
         ));
     }
-    let missing = Media { mime: "".into(), name: None, source: MediaSource::Missing };
+    let missing = Media { mime: "".into(), source: MediaSource::Missing, ..Media::default() };
     let blocks = [
         image,
         missing,
-        Media { mime: "application/pdf".into(), name: None, source: MediaSource::Url("https://x".into()) },
+        Media { mime: "application/pdf".into(), source: MediaSource::Url("https://x".into()), ..Media::default() },
     ];
     session.push(Message::new(
         "",
@@ -285,7 +285,7 @@ fn values_of_other_dialects() {
 fn images_of_the_last_result_follow_it() {
     let mut session = session("u c1");
     let attachments =
-        vec![Media { mime: "image/png".into(), name: None, source: MediaSource::Url("https://x".into()) }];
+        vec![Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()), ..Media::default() }];
     let result = ToolResult { call_id: "1".into(), name: None, text: "x".into(), attachments, is_error: false };
     session.push(Message::result("", result));
     check_view(&session, Wire::OpenaiChat, "u(ask) a1(-) t1(x) u(-)");
@@ -298,7 +298,7 @@ fn images_of_an_open_step_wait_for_its_other_results() {
         let result = ToolResult { call_id: id.into(), name: None, text: "x".into(), attachments, is_error: false };
         Message::result("", result)
     };
-    let image = Media { mime: "image/png".into(), name: None, source: MediaSource::Url("https://x".into()) };
+    let image = Media { mime: "image/png".into(), source: MediaSource::Url("https://x".into()), ..Media::default() };
     session.push(result("1", vec![image]));
     let open = render(session.view(), Wire::OpenaiChat, None, None);
     assert_eq!(shape(&open.json, Wire::OpenaiChat), "u(ask) a1+2(-) t1(x)");
@@ -377,11 +377,10 @@ fn hostile(numbers: &mut Numbers) -> Session {
             Block::new(match numbers.below(if calls { 8 } else { 4 }) {
                 0 => Content::Gone,
                 1 => Content::Media(Media {
-                    name: None,
-                    mime: "".into(),
                     source: [MediaSource::Missing, MediaSource::Base64("AA".into()), MediaSource::Url("u".into())]
                         [numbers.below(3)]
                     .clone(),
+                    ..Media::default()
                 }),
                 2 => Content::Opaque(OpaqueBlock {
                     kind: "k".into(),

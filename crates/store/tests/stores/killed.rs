@@ -151,8 +151,11 @@ async fn live(store: &Store, seed: u64, mut after: impl FnMut(&Host)) {
     after(&host);
     for round in 0..4 {
         host.play(seed * 100 + round, 1, &mut after).await;
-        let image =
-            Media { mime: "image/png".into(), name: None, source: MediaSource::Base64("iVBOR".repeat(400_000).into()) };
+        let image = Media {
+            mime: "image/png".into(),
+            source: MediaSource::Base64("iVBOR".repeat(400_000).into()),
+            ..Media::default()
+        };
         let blocks = vec![Block::text("image"), Block::new(Content::Media(image))];
         host.push(vec![Message::new("", Role::User, Origin::Typed, blocks)]).await;
         after(&host);

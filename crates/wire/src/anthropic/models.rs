@@ -9,6 +9,13 @@ pub fn takes_system_among_messages(model: &str) -> bool {
     version_of(model).is_none_or(|version| version >= SYSTEM_AMONG_MESSAGES)
 }
 
+/// The images that a model takes in one request: 100 those with a window of 200,000 tokens, which are those before version 5, and
+/// 600 the others (Anthropic's "Images and vision", "General limits").
+pub(super) fn images_of(model: Option<&str>) -> usize {
+    let is_newer = model.and_then(version_of).is_some_and(|version| version >= (5, 0));
+    if is_newer { 600 } else { 100 }
+}
+
 /// The version in a Claude model's name: `claude-opus-4-8`, `anthropic/claude-sonnet-4.5`, `claude-3-5-haiku-20241022`.
 fn version_of(model: &str) -> Option<(u32, u32)> {
     let (_, name) = model.rsplit_once("claude-")?;
@@ -21,6 +28,15 @@ fn version_of(model: &str) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn images_by_version() {
+        let check = |model: Option<&str>, expect: usize| assert_eq!(images_of(model), expect, "{model:?}");
+        check(Some("claude-opus-5-5"), 600);
+        check(Some("claude-haiku-4.5"), 100);
+        check(Some("glm-4.6"), 100);
+        check(None, 100);
+    }
 
     #[test]
     fn models_by_version() {

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::Anthropic;
+use super::models::images_of;
 use crate::json::Object;
-use crate::request::{FunctionTool, Requests};
+use crate::request::{FunctionTool, Limits, Requests};
 
 impl Requests for Anthropic {
     fn list_field(&self) -> &'static str {
@@ -30,6 +31,11 @@ impl Requests for Anthropic {
 
     fn path_below(&self, base: &str) -> Option<&'static str> {
         Some(if base.ends_with("/v1") { "/messages" } else { "/v1/messages" })
+    }
+
+    /// Source: platform.claude.com/docs, "Request size limits" of the API overview and "General limits" of "Images and vision".
+    fn limits(&self, model: Option<&str>) -> Limits {
+        Limits { bytes: 32_000_000, images: images_of(model), crowd: Some((20, 2_000)) }
     }
 
     fn key_header(&self) -> Option<&'static str> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Gemini;
 use crate::json::{Object, value_of};
-use crate::request::{FunctionTool, GivenTools, Requests};
+use crate::request::{FunctionTool, GivenTools, Limits, Requests};
 
 /// The field of a tool that lists functions.
 const DECLARATIONS: [&str; 2] = ["functionDeclarations", "function_declarations"];
@@ -31,6 +31,12 @@ impl Requests for Gemini {
 
     fn needs_called_tools(&self) -> bool {
         false
+    }
+
+    /// Source: ai.google.dev/gemini-api/docs/file-input-methods for the bytes; 3,000 images a prompt by the models' pages of
+    /// docs.cloud.google.com.
+    fn limits(&self, _model: Option<&str>) -> Limits {
+        Limits { bytes: 100_000_000, images: 3_000, crowd: None }
     }
 
     /// Not where calls are forbidden or limited to some functions, where several answers are asked for, or beside Google's

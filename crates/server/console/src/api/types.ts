@@ -97,6 +97,7 @@ export interface components {
         Check: {
             /** Format: int32 */
             current_tokens: number;
+            over?: string;
             /** Format: double */
             share: number;
             should_compact: boolean;
@@ -464,6 +465,7 @@ export interface components {
             version: number;
         };
         Media: {
+            detail?: string;
             mime: string;
             name?: string;
             source: components["schemas"]["MediaSource"];
