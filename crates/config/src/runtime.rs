@@ -331,6 +331,7 @@ impl Runtime {
             select: self.select,
             quality: self.quality,
             pins: self.pins.clone(),
+            refill: true,
             ..Engine::new(counter, Arc::new(SignalDetector))
         }
     }

@@ -45,7 +45,7 @@ fn what_the_parts_of_a_message_are() {
     anthropic(r#"{"type":"document","source":{"type":"url","url":"https://x/a"}}"#, "media(https://x/a)");
     anthropic(
         r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"a"}}"#,
-        "opaque(document)",
+        "text(a)",
     );
 }
 

@@ -263,7 +263,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
 }
 
 /// Returns the tokens of a transcript beside its text, or of a notice.
-fn heading_tokens(view: &View<'_>, kind: HeadingKind) -> Tokens {
+pub(crate) fn heading_tokens(view: &View<'_>, kind: HeadingKind) -> Tokens {
     let language = view.language();
     let handle = view.names_handles().then_some("0a1b2c3d4e5f");
     view.count(&Heading { kind, language, messages: 100, handle }.to_string()) + MESSAGE_TOKENS

@@ -478,3 +478,35 @@ fn texts_are_cut_in_whole_lines() {
     };
     check(&(1..=300).map(numbered).collect::<String>(), 900);
 }
+
+/// Every typed message in its place needs a heading for what stands in front of it: with more room for messages there was
+/// less for rules.
+#[test]
+fn more_room_never_loses_what_less_room_kept() {
+    const RULES: u32 = 60;
+    let mut fixture = "system: S\nuser: build the service\n".to_owned();
+    for rule in 1..=RULES {
+        fixture += &format!(
+            "assistant:\n  Part {rule} is built.\n  a line {{n}} of part {rule} … x20 lines\n\
+             user: Never touch part {rule} again.\n"
+        );
+    }
+    fixture += "assistant: all are built\nuser: go on\nassistant: yes";
+    let kept = |target: u32| {
+        let planned = case(&fixture, "").target(target).run();
+        assert!(planned.after <= target, "{} of {target}", planned.after);
+        let texts = transcripts(&planned).join("\n");
+        let leaves = |unit: u32| planned.plan.edits.iter().any(|edit| match edit {
+            Edit::Summarize { units, .. } | Edit::Drop { units, .. } => units.contains(&unit),
+            _ => false,
+        });
+        (1..=RULES).filter(|rule| !leaves(2 * rule + 1) || texts.contains(&format!("Never touch part {rule} again."))).count()
+    };
+    let mut most = 0;
+    for target in (1_100..6_000).step_by(150) {
+        let now = kept(target);
+        assert!(now >= most, "{target} tokens keep {now} rules, fewer kept {most}");
+        most = now;
+    }
+    assert_eq!(most, RULES as usize);
+}

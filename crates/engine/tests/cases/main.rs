@@ -12,6 +12,7 @@ mod order;
 mod prefix;
 mod quality;
 mod recent;
+mod room;
 mod runs;
 mod selection;
 mod summaries;
