@@ -32,9 +32,9 @@ impl Editor<'_> {
                 continue;
             }
             self.context.go_on()?;
-            let mut beside = self.working.entries()[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
-            let says_something =
-                beside.any(|block| block.excerptable().is_some_and(|text| !text.trim().is_empty()));
+            let mut beside =
+                self.working.entries()[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
+            let says_something = beside.any(|block| block.excerptable().is_some_and(|text| !text.trim().is_empty()));
             if !says_something || self.check_host(HostChange::Text).is_err() || !layout.protections[index].may_edit() {
                 leaving.push(index as u32);
                 continue;

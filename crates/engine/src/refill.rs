@@ -10,7 +10,6 @@ use epitome_strategy::{HostChanges, Lossiness, Tokens};
 use crate::editor::Editor;
 use crate::floor::NOTICE_ROOM;
 use crate::guard::Refusal;
-use crate::ledger::count_message;
 use crate::protect::are_one_row;
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
@@ -55,7 +54,7 @@ impl<'b> BeforeChain<'b> {
 /// What comes back in one pass.
 #[derive(Default)]
 pub(crate) struct Returns {
-    /// Whole messages: of the view before the chain, and texts of this compaction that had left again.
+    /// Whole messages of the view before the chain.
     pub messages: HashSet<EntryKey>,
     /// Texts and arguments that were cut.
     pub blocks: HashSet<(EntryKey, u32)>,
@@ -74,22 +73,25 @@ enum Fate {
     Final,
 }
 
+/// What left.
+enum Leftover {
+    /// A unit, by the places of its messages in the view before the chain.
+    Unit(Range<usize>),
+    /// What is missing of a block of a message that is shown.
+    Block(EntryKey, u32),
+}
+
 /// Something that may come back.
 struct Candidate {
     /// The worthiest first, and of equal worth the newest.
     rank: (u8, Reverse<usize>),
     tokens: Tokens,
-    /// Its messages by their places in the view before the chain; for a text, the stretch that it stands for.
-    stretch: Range<usize>,
-    is_message: bool,
-    keys: Vec<EntryKey>,
-    block: Option<u32>,
+    what: Leftover,
 }
 
 impl Editor<'_> {
     /// Gives back whole what the chain and the floor took out, as long as the view takes no more than `most` tokens: what
-    /// people typed and summaries that had left again first, then what the model said, then steps with results, each from
-    /// the newest back. What a summary stands for comes back from its end alone, so that everything keeps its order, and
+    /// people typed first, then what the model said, then steps with results, each from the newest back. What a summary stands for comes back from its end alone, so that everything keeps its order, and
     /// only while the summary stays shorter than the rest. Returns how many units and texts came back.
     ///
     /// Linear in the view before the chain and the edits for each of a bounded number of passes, but for sorting.
@@ -113,16 +115,7 @@ impl Editor<'_> {
         let ledger = Removed::new(self, before);
         let start = before.view;
         let fates: Vec<Option<Fate>> = start.entries().iter().map(|entry| ledger.fate(entry.key)).collect();
-        let mut taken: Vec<bool> = fates.iter().map(Option::is_none).collect();
-        let mut told = vec![false; fates.len()];
-        for (text, stretch) in ledger.stretches(start) {
-            // Notices are written anew where the host takes that.
-            if ledger.is_shown(text) && (ledger.is_summary(text) || self.working.host != HostChanges::Any) {
-                told[stretch].fill(true);
-            }
-        }
-        let mut candidates = self.untold_units(start, &fates);
-        candidates.extend(self.texts_that_left(&ledger, start));
+        let mut candidates = self.untold_units(&ledger, start, &fates);
         candidates.extend(self.cut_texts_shown(&ledger, before));
         candidates.sort_by_key(|it| it.rank);
         let gaps = fates.chunk_by(|one, next| one == next).filter(|run| run[0] == Some(Fate::Untold)).count();
@@ -130,41 +123,31 @@ impl Editor<'_> {
         let mut room = most.saturating_sub(self.working.total).saturating_sub(notices);
         let mut returns = Returns::default();
         for candidate in candidates {
-            let is_beside = |at: usize| told[at] || candidate.block.is_none() && !candidate.is_message && taken[at];
-            let fits = candidate.tokens <= room && (candidate.block.is_some() || !candidate.stretch.clone().any(is_beside));
-            if !fits {
-                continue;
-            }
-            room -= candidate.tokens;
+            let Some(rest) = room.checked_sub(candidate.tokens) else { continue };
+            room = rest;
             returns.count += 1;
-            match candidate.block {
-                Some(block) => returns.blocks.extend(candidate.keys.iter().map(|key| (*key, block))),
-                None => {
-                    let marks = if candidate.is_message { &mut taken } else { &mut told };
-                    marks[candidate.stretch].fill(true);
-                    returns.messages.extend(candidate.keys);
-                }
+            match candidate.what {
+                Leftover::Block(key, block) => _ = returns.blocks.insert((key, block)),
+                Leftover::Unit(unit) => returns.messages.extend(start.entries()[unit].iter().map(|entry| entry.key)),
             }
         }
         self.choose_told(&ledger, before, most, room, &mut returns);
         returns
     }
 
-    /// Returns the units that left and of which nothing tells.
-    fn untold_units(&self, start: &WorkingView, fates: &[Option<Fate>]) -> Vec<Candidate> {
-        let host = self.working.host;
-        if !matches!(host, HostChanges::Any | HostChanges::Removals) {
+    /// Returns the units that left and of which nothing tells, nor a summary around them. A host of one text has only what
+    /// that text stands for.
+    fn untold_units(&self, ledger: &Removed<'_>, start: &WorkingView, fates: &[Option<Fate>]) -> Vec<Candidate> {
+        if self.working.host != HostChanges::Any {
             return Vec::new();
         }
         let layout = start.layout(self.context.pins);
-        let is_part = |at: usize| {
-            let is_one = |one: usize, next: usize| are_one_row(start.entries(), &layout.units[one], &layout.units[next]);
-            at > 0 && is_one(at - 1, at) || at + 1 < layout.units.len() && is_one(at, at + 1)
-        };
-        let candidate = |(at, unit): (usize, &Unit)| {
-            let is_untold = fates[unit.entries.clone()].iter().all(|fate| *fate == Some(Fate::Untold));
-            // A host of one text has none beside the one of this compaction.
-            if !is_untold || host != HostChanges::Any && (is_part(at) || unit.kind == UnitKind::Summary) {
+        let mut comes_back: Vec<bool> = fates.iter().map(|fate| *fate == Some(Fate::Untold)).collect();
+        for stretch in ledger.summarized_stretches(start) {
+            comes_back[stretch].fill(false);
+        }
+        let candidate = |unit: &Unit| {
+            if comes_back[unit.entries.clone()].contains(&false) {
                 return None;
             }
             let messages = &start.entries()[unit.entries.clone()];
@@ -176,32 +159,10 @@ impl Editor<'_> {
             Some(Candidate {
                 rank: (worth, Reverse(unit.entries.start)),
                 tokens: start.tokens()[unit.entries.clone()].iter().map(|it| it.total).sum(),
-                stretch: unit.entries.clone(),
-                is_message: true,
-                keys: messages.iter().map(|entry| entry.key).collect(),
-                block: None,
+                what: Leftover::Unit(unit.entries.clone()),
             })
         };
-        layout.units.iter().enumerate().filter_map(candidate).collect()
-    }
-
-    /// Returns the summaries of this compaction that left again and in whose place nothing stands.
-    fn texts_that_left(&self, ledger: &Removed<'_>, start: &WorkingView) -> Vec<Candidate> {
-        if self.working.host != HostChanges::Any {
-            return Vec::new();
-        }
-        let left = ledger.stretches(start).into_iter().filter(|(text, _)| {
-            ledger.is_summary(*text) && ledger.fate(ledger.key(*text)) == Some(Fate::Untold)
-        });
-        left.map(|(text, stretch)| Candidate {
-            rank: (0, Reverse(stretch.start)),
-            tokens: count_message(self.context.counter, &self.working.synthetics[text as usize].message).total,
-            stretch,
-            is_message: false,
-            keys: vec![ledger.key(text)],
-            block: None,
-        })
-        .collect()
+        layout.units.iter().filter_map(candidate).collect()
     }
 
     /// Returns the texts and arguments of what is shown that were cut.
@@ -215,7 +176,6 @@ impl Editor<'_> {
                 }
             }
         }
-        found.retain(|_, is_final| !*is_final);
         let candidate = |((key, block), _): ((EntryKey, u32), bool)| {
             let now = *ledger.shown.get(&key)?;
             let base = self.base(before, key)?;
@@ -229,15 +189,12 @@ impl Editor<'_> {
             Some(Candidate {
                 rank: (worth, Reverse(now)),
                 tokens: whole.saturating_sub(self.working.tokens()[now].blocks[block as usize]),
-                stretch: 0..0,
-                is_message: false,
-                keys: vec![key],
-                block: Some(block),
+                what: Leftover::Block(key, block),
             })
         };
-        let mut candidates: Vec<Candidate> = found.into_iter().filter_map(candidate).collect();
-        candidates.sort_by_key(|it| (it.rank, it.block));
-        candidates
+        let mut found: Vec<_> = found.into_iter().filter(|(_, is_final)| !*is_final).collect();
+        found.sort_unstable_by_key(|(place, _)| *place);
+        found.into_iter().filter_map(candidate).collect()
     }
 
     /// Adds what texts stand for, from the end of each, the newest text first.
@@ -350,19 +307,18 @@ impl<'r> Removed<'r> {
         edit.changes.last().filter(|_| takes && self.is_shown(text)).and_then(|change| self.fate(change.entry()))
     }
 
-    /// Returns the texts of this compaction with the stretch of the view before the chain that each stands or stood for.
-    fn stretches(&self, start: &WorkingView) -> Vec<(u32, Range<usize>)> {
+    /// Returns the stretches of the view before the chain that the summaries of this compaction stand for.
+    fn summarized_stretches(&self, start: &WorkingView) -> impl Iterator<Item = Range<usize>> {
         let mut stretches: HashMap<u32, Range<usize>> = HashMap::new();
         for (at, entry) in start.entries().iter().enumerate() {
             let mut key = entry.key;
             while let Some(text) = self.edits.get(&key).and_then(|edit| self.working.edits[*edit].into) {
-                let stretch = stretches.entry(text).or_insert(at..at + 1);
-                stretch.end = at + 1;
+                if self.is_shown(text) && self.is_summary(text) {
+                    stretches.entry(text).or_insert(at..at).end = at + 1;
+                }
                 key = self.key(text);
             }
         }
-        let mut stretches: Vec<(u32, Range<usize>)> = stretches.into_iter().collect();
-        stretches.sort_by_key(|(text, _)| *text);
-        stretches
+        stretches.into_values()
     }
 }

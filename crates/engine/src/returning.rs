@@ -41,8 +41,13 @@ impl Editor<'_> {
         for edit in edits {
             self.keep_rest(before, edit, &places, &mut returns)?;
         }
-        let mut changes: HashMap<EntryKey, Vec<Change>> =
-            returns.blocks.iter().map(|(key, _)| *key).chain(returns.messages.iter().copied()).map(|key| (key, vec![])).collect();
+        let mut changes: HashMap<EntryKey, Vec<Change>> = returns
+            .blocks
+            .iter()
+            .map(|(key, _)| *key)
+            .chain(returns.messages.iter().copied())
+            .map(|key| (key, vec![]))
+            .collect();
         for change in self.working.edits[before.view.edits.len()..].iter().flat_map(|edit| &edit.changes) {
             if let Some(changes) = changes.get_mut(&change.entry()) {
                 changes.push(change.clone());
@@ -112,7 +117,10 @@ impl Editor<'_> {
         let is_told = edit.into.is_some_and(|text| self.is_own_text_shown(text));
         if is_told {
             if !undone.is_empty() {
-                (edit.recall, edit.tokens_saved) = (self.archive_again(before, &rest)?, edit.tokens_saved - self.tokens_removed(&undone).min(edit.tokens_saved));
+                (edit.recall, edit.tokens_saved) = (
+                    self.archive_again(before, &rest)?,
+                    edit.tokens_saved - self.tokens_removed(&undone).min(edit.tokens_saved),
+                );
                 edit.changes = rest;
                 self.tell_of_fewer(&mut edit, &undone);
             }
