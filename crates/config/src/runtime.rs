@@ -150,6 +150,7 @@ impl Config {
                 protected_tools: table.pins.protected_tools.clone(),
                 markers: table.pins.markers.clone(),
             },
+            refill: true,
             ..Engine::new(Arc::clone(&counter), Arc::new(SignalDetector))
         };
         Ok(Runtime {

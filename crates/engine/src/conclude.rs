@@ -55,7 +55,8 @@ pub(crate) fn conclude(
             }
             Status::Compacted | Status::Hollow => stop_reason(working, pins, request.target),
             Status::NoChange => stop_reason(start, pins, request.target),
-            Status::Infeasible | Status::RolledBack => None,
+            Status::RolledBack => run.declined.map(|why| format!("every strategy of the chain declined: {why}")),
+            Status::Infeasible => None,
         },
         messages_before: start.entries().len() as u32,
         messages_after: if compacted { working.entries().len() } else { start.entries().len() } as u32,

@@ -1,6 +1,7 @@
 //! What is constant during one compaction.
 
 use epitome_session::{Language, MessageId, Session};
+use epitome_strategy::cut::Focus;
 use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter, Tokens};
 
 use crate::guard::{Guards, Refusal};
@@ -17,8 +18,12 @@ pub(crate) struct Context<'a> {
     pub max_summary_tokens: Option<Tokens>,
     /// Whether the engine's texts name the handles of what they replace.
     pub handles: bool,
+    /// What is asked now: texts that the engine cuts keep what bears on it.
+    pub focus: Option<&'a Focus>,
     pub lexicon: &'a Lexicon,
     pub guards: Guards,
+    /// Whether the step behind the chain gives back what the room holds.
+    pub refill: bool,
     pub epoch: u32,
     pub session: &'a Session,
     pub cancellation: &'a Cancellation,

@@ -142,16 +142,23 @@ impl Editor<'_> {
         Ok(saved)
     }
 
-    /// Removes a block from the view without a mark: signed thinking that is no longer valid in its place. The message
-    /// is archived whole, because the signature leaves too.
-    pub(crate) fn strip(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, Refusal> {
+    /// Removes a block from the view whole: signed thinking that is no longer valid in its place, without a mark, or what
+    /// can neither be cut nor fits, with the one that `mark` makes of the archive's handle. The message is archived whole,
+    /// because what is no text leaves too.
+    pub(crate) fn strip(
+        &mut self,
+        edit: BlockEdit<'_>,
+        mark: impl FnOnce(Option<&str>) -> Option<String>,
+    ) -> Result<Tokens, Refusal> {
         let BlockEdit { strategy, at, reason } = edit;
         let entry = &self.working.entries()[at.message as usize];
         let key = entry.key;
         let handle =
             archive_first(self.context, self.archive, ArchivedContent::Messages(vec![Arc::clone(&entry.original)]))?;
-        let change = Change::Strip { entry: key, block: at.block };
-        let saved = self.working.change_block(at, &change, 0);
+        let mark: Option<Arc<str>> = mark(self.context.usable_handle(&handle)).map(Arc::from);
+        let after = mark.as_ref().map_or(0, |mark| count_block(self.context.counter, &Block::text(Arc::clone(mark))));
+        let change = Change::Strip { entry: key, block: at.block, mark };
+        let saved = self.working.change_block(at, &change, after);
         let edit = self.working.record(EditKind::Excerpt, strategy, reason);
         (edit.recall, edit.tokens_saved, edit.changes) = (Some(handle), saved, vec![change]);
         Ok(saved)

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome_session::{Language, Session, units};
+use epitome_session::{Language, Session, Trigger, units};
+use epitome_strategy::cut::Focus;
 use epitome_strategy::{
     Archive, Cancellation, Clock, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector,
     TaskKind, TokenCounter, Tokens, Verdict,
@@ -55,6 +56,8 @@ pub struct Engine {
     pub select: SelectSettings,
     /// What must stay verbatim.
     pub pins: Pins,
+    /// Whether the step `refill` gives back what the chain took out beyond the target. Comparisons of strategies leave it out.
+    pub refill: bool,
     /// The least that a compaction must keep, and what follows where it keeps less.
     pub quality: MinQuality,
     /// Which reasoning is sent to the model, and therefore counted.
@@ -107,6 +110,7 @@ impl Engine {
             chains: Chains::default(),
             select: SelectSettings::default(),
             pins: Pins::default(),
+            refill: false,
             quality: MinQuality::default(),
             sent: ReasoningFilter::all(),
             clock: Clock::default(),
@@ -204,7 +208,10 @@ impl Engine {
     ) -> Result<Draft, EngineError> {
         let started = self.clock.now();
         let language = language(session.view());
+        let newest = crate::focus::newest(session.view());
+        let focus = Focus::new(request.focus.as_deref().or(newest.as_ref().map(|newest| newest.text.as_str())));
         let context = Context {
+            focus: Some(&focus),
             memories: &request.memories,
             observer: request.observer.as_deref(),
             unsent_messages: request.unsent_messages,
@@ -264,8 +271,11 @@ impl Engine {
         let mut attempt = attempt.map_err(refused)?;
         // The results of interrupted work are incomplete.
         context.go_on().map_err(refused)?;
-        if judge.rolls_back(&attempt, request.trigger) {
-            attempt.status = Status::RolledBack;
+        // What the floor alone takes out is no answer to who asked for these strategies.
+        let is_named = request.chain.is_some() && request.trigger == Trigger::Manual;
+        let declined = attempt.run.declined.take().filter(|_| is_named && attempt.status.is_compaction());
+        if declined.is_some() || judge.rolls_back(&attempt, request.trigger) {
+            (attempt.status, attempt.run.declined) = (Status::RolledBack, declined);
         } else if attempt.status.is_compaction() {
             attempt.archive_into(archive).map_err(|error| EngineError::Refused(error.to_string()))?;
         }
@@ -310,6 +320,8 @@ impl Engine {
             handles: self.handles,
             lexicon: &self.lexicon,
             guards: self.guards,
+            refill: self.refill,
+            focus: None,
             epoch: session.next_epoch(),
             session,
             cancellation,

@@ -8,10 +8,9 @@ use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::freed::FreedThinking;
 use crate::guard::Refusal;
 use crate::protect::are_one_row;
-use crate::shorten::ends;
 use crate::wording;
 use crate::working::{Layout, WorkingView};
-use epitome_strategy::cut::beginnings;
+use epitome_strategy::cut::{Focus, beginnings, telling_lines};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -238,12 +237,17 @@ impl Editor<'_> {
         mut keep: Tokens,
         code: &str,
     ) -> Result<bool, Refusal> {
-        // The share of bytes only estimates the share of tokens: a few tries approach it, and the last leaves a stub.
+        let none = Focus::default();
+        let focus = self.context.focus.unwrap_or(&none);
+        // Other marks than those that were counted may use up the gain: a few tries approach it, and the last leaves a stub.
         for attempt in 0..4 {
             self.context.go_on()?;
-            let Some(shown) = self.excerptable(at) else { break };
+            let Some(shown) = self.excerptable(at).cloned() else { break };
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
-            let kept = if stub { Vec::new() } else { ends(shown, keep, tokens) };
+            let kept = match stub {
+                true => Vec::new(),
+                false => telling_lines(&self.view(layout), &shown, focus, keep).keep,
+            };
             let stays = if stub { 0 } else { keep };
             let detail = format!("{} of {} tokens stay", group_digits(stays.into()), group_digits(tokens.into()));
             let edit = BlockEdit::new(FLOOR, at.message, at.block, Reason::new(code, detail));

@@ -37,6 +37,8 @@ pub enum Guard {
     Host,
     /// What left without a text is told of.
     Notices,
+    /// What left comes back while it fits.
+    Refill,
 }
 
 /// Which guards are on.

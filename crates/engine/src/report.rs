@@ -69,7 +69,7 @@ named! { Mode { Fixed = "fixed", Adaptive = "adaptive", Tournament = "tournament
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Step {
-    /// The strategy, or a stage of the engine: `repair`, `thinking`, `floor`, `notices`.
+    /// The strategy, or a stage of the engine: `repair`, `thinking`, `oversize`, `floor`, `refill`, `notices`.
     pub strategy: Arc<str>,
     /// Tokens of the view before.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
@@ -291,7 +291,7 @@ pub struct Report {
     #[cfg_attr(feature = "schema", schema(value_type = u32, required))]
     pub stays: Tokens,
     /// Where it stopped above the target and why, or why it was not made: the parts of what must stay, with their
-    /// tokens. Text for a person: a program compares `tokens_after` with `target`. `None` at or under the target, and where `floor` has them.
+    /// tokens, or why each strategy of a named chain declined. Text for a person: a program compares `tokens_after` with `target`. `None` at or under the target, and where `floor` has them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub stopped: Option<String>,

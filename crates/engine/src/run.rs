@@ -16,7 +16,9 @@ use crate::guard::{self, Guard, HostChange, Refusal};
 use crate::least::easily_reached;
 use crate::memories::MEMORIES;
 use crate::observe::Progress;
+use crate::oversize::OVERSIZE;
 use crate::pictures::PICTURES;
+use crate::refill::{BeforeChain, REFILL};
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
@@ -34,6 +36,8 @@ pub(crate) struct Run {
     pub steps: Vec<Step>,
     pub summaries: Vec<WrittenSummary>,
     pub summarizer: SummarizerReport,
+    /// Why each strategy of the chain declined, where all did that were asked.
+    pub declined: Option<String>,
 }
 
 /// A summary that was written.
@@ -51,6 +55,7 @@ pub(crate) struct Runner<'r> {
     steps: Vec<Step>,
     summaries: Vec<WrittenSummary>,
     summarizer: SummarizerReport,
+    declined: Option<String>,
     /// The place of the first message that was never sent.
     first_unsent: Option<Position>,
 }
@@ -62,13 +67,13 @@ impl<'r> Runner<'r> {
         let kind = context.summarizer.map_or("off", |summarizer| summarizer.kind()).to_owned();
         let summarizer = SummarizerReport { kind, ..SummarizerReport::default() };
         let editor = Editor::new(start, context, archive);
-        Self { editor, steps: Vec::new(), summaries: Vec::new(), summarizer, first_unsent }
+        Self { editor, steps: Vec::new(), summaries: Vec::new(), summarizer, declined: None, first_unsent }
     }
 
     /// The result so far.
     pub(crate) fn into_run(self) -> Run {
-        let Self { editor, steps, summaries, summarizer, .. } = self;
-        Run { working: editor.working, steps, summaries, summarizer }
+        let Self { editor, steps, summaries, summarizer, declined, .. } = self;
+        Run { working: editor.working, steps, summaries, summarizer, declined }
     }
 
     /// Runs the repair, the chain, the floor and the notices.
@@ -85,6 +90,7 @@ impl<'r> Runner<'r> {
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());
         }
+        self.stage(OVERSIZE, |editor| editor.let_oversize_leave(goal.target))?;
         let repaired = self.editor.working.clone();
         let stages = self.steps.len();
         for strategy in &chain.0 {
@@ -94,13 +100,18 @@ impl<'r> Runner<'r> {
             }
             self.ask(&**strategy, &mut goal).await?;
         }
+        self.declined = all_declined(&self.steps[stages..]);
         if self.editor.working.total > goal.target {
             self.stage(FLOOR, |editor| editor.make_room(goal.target))?;
         }
         if self.editor.working.total > goal.limit {
             // The least is known to fit: everything that may leave goes.
-            self.take_back(repaired, stages);
+            self.take_back(repaired.clone(), stages);
             self.stage(FLOOR, |editor| editor.make_most_room(goal.limit))?;
+        }
+        let refills = self.editor.context.refill && self.editor.context.guards.on(Guard::Refill);
+        if refills && self.editor.working.total <= goal.target {
+            self.refill(&BeforeChain::new(&repaired, chain), goal.target)?;
         }
         let most = if self.editor.working.total > goal.target { goal.limit } else { goal.target };
         if self.editor.context.guards.on(Guard::Notices) {
@@ -108,6 +119,21 @@ impl<'r> Runner<'r> {
         }
         self.name_memories(most.max(target.min(goal.limit)).min(before.saturating_sub(1)))?;
         Ok(self.into_run())
+    }
+
+    /// Gives back what the room up to `most` tokens holds, and reports how many units and texts that are.
+    fn refill(&mut self, before: &BeforeChain<'_>, most: Tokens) -> Result<(), Refusal> {
+        let clock = self.editor.context.clock;
+        let started = clock.now();
+        let mut step = new_step(REFILL, self.editor.working.total);
+        step.edits = self.editor.refill(before, most)?;
+        step.tokens_after = self.editor.working.total;
+        step.duration_us = clock.microseconds_since(started);
+        if step.edits > 0 {
+            self.editor.context.tell(Progress::Step(&step));
+            self.steps.push(step);
+        }
+        Ok(())
     }
 
     /// Has the texts of the compaction name the memories, as far as the view takes no more than `most` tokens.
@@ -393,6 +419,15 @@ fn bounded(context: &Context<'_>, text: String, most: Tokens) -> String {
         keep = keep * 3 / 4;
     }
     text
+}
+
+/// Returns why the strategies of `steps` changed nothing; `None` where one did, or none was asked.
+fn all_declined(steps: &[Step]) -> Option<String> {
+    if steps.is_empty() || steps.iter().any(|step| step.edits + step.refused > 0) {
+        return None;
+    }
+    let why = |step: &Step| format!("{}: {}", step.strategy, step.declined.as_deref().unwrap_or("nothing to do"));
+    Some(steps.iter().map(why).collect::<Vec<_>>().join("; "))
 }
 
 fn new_step(name: &str, tokens_before: Tokens) -> Step {

@@ -134,7 +134,7 @@ impl Editor<'_> {
                         let detail = "signed thinking is not valid behind an edited prefix";
                         let reason = Reason::new("thinking-behind-edit", detail);
                         let edit = BlockEdit::new(THINKING, position as u32, block as u32, reason);
-                        self.strip(edit)?;
+                        self.strip(edit, |_| None)?;
                     }
                 }
                 if unit.entries.len() == 1 && says_nothing(&self.working.entries()[position].message) {

@@ -18,7 +18,8 @@ pub enum Status {
     Hollow,
     /// What must stay is larger than the limit: the session is untouched.
     Infeasible,
-    /// No chain kept what the configuration asks for, and [`OnLoss::RollBack`](crate::OnLoss) applies: the session is
+    /// No chain kept what the configuration asks for, and [`OnLoss::RollBack`](crate::OnLoss) applies; or a person named a
+    /// chain, and every strategy of it declined, which [`Report::stopped`](crate::Report::stopped) says. The session is
     /// untouched. The report names the best chain, its steps and its losses.
     RolledBack,
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{
-    AppliedEdit, Block, Change, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
+    AppliedEdit, Block, Change, Content, EditKind, Entry, EntryKey, Message, Origin, Position, Reason, Role, Session,
     SyntheticMessage, Unit, UnitKind, units,
 };
 use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, View};
@@ -270,6 +270,25 @@ impl WorkingView {
         positions.iter().map(remove).collect()
     }
 
+    /// Returns the message at a position with its count and state.
+    pub(crate) fn slot(&self, at: usize) -> Slot {
+        let Slots { entries, tokens, marked, levels, .. } = &self.slots;
+        Slot { entry: entries[at].clone(), tokens: tokens[at].clone(), is_marked: marked[at], level: levels[at] }
+    }
+
+    /// Shows a message that had left, from the end of the pass on.
+    pub(crate) fn bring_back(&mut self, slot: Slot) {
+        self.removed.remove(&slot.entry.key);
+        self.total += slot.tokens.total;
+        self.incoming.push(slot);
+    }
+
+    /// Shows the message at a position in another state.
+    pub(crate) fn show(&mut self, at: usize, slot: Slot) {
+        self.total = self.total.saturating_sub(self.slots.tokens[at].total).saturating_add(slot.tokens.total);
+        (self.slots.entries[at], self.slots.tokens[at]) = (slot.entry, slot.tokens);
+    }
+
     /// Holds a new message of the engine's back until the pass ends; it represents `covers` messages of the log.
     pub(crate) fn add(&mut self, slot: Slot, covers: usize) {
         let Entry { position, message, .. } = &slot.entry;
@@ -366,9 +385,11 @@ impl WorkingView {
         let tokens = &mut self.slots.tokens[at.message as usize];
         let block_before = std::mem::replace(&mut tokens.blocks[at.block as usize], after);
         let entry = &mut self.slots.entries[at.message as usize];
+        let joints_before = joints(&entry.message);
         entry.apply(change);
         let before = tokens.total;
-        tokens.total = if is_sent(&entry.message) { before.saturating_sub(block_before) + after } else { 0 };
+        let beside = (before + joints(&entry.message)).saturating_sub(block_before + joints_before);
+        tokens.total = if is_sent(&entry.message) { beside + after } else { 0 };
         self.total = self.total - before.min(self.total) + tokens.total;
         before.saturating_sub(tokens.total)
     }
@@ -417,6 +438,12 @@ impl WorkingView {
     pub(crate) fn is_untouched(&self) -> bool {
         self.edits.is_empty() && self.synthetics.is_empty()
     }
+}
+
+/// Returns the tokens between the texts of a message: a mark is one more of them.
+pub(crate) fn joints(message: &Message) -> Tokens {
+    let is_text = |block: &&Block| matches!(&block.content, Content::Text { text } if !text.is_empty());
+    (message.blocks.iter().filter(is_text).count() as Tokens).saturating_sub(1)
 }
 
 /// Refuses an edit of a unit that is open or protected, unless those guards are off.

@@ -13,13 +13,13 @@ type YieldOrder = &'static [(Protection, Tokens)];
 
 /// The task yields first. The newest message is what the model answers, so it keeps most where both have to yield.
 const YIELDS: [YieldOrder; 2] =
-    [&[(Protection::OriginalTask, 4)], &[(Protection::OriginalTask, 1), (Protection::NewestUser, 3)]];
+    [&[(Protection::OriginalTask, 4)], &[(Protection::NewestUser, 3), (Protection::OriginalTask, 1)]];
 
 /// A cut of messages that yield.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageCut {
     messages: YieldOrder,
-    /// Tokens of which each message keeps its sixths.
+    /// Tokens of which each message keeps its sixths, and what no other message could use.
     room: Tokens,
 }
 
@@ -39,7 +39,7 @@ impl Editor<'_> {
         Ok(editor.working)
     }
 
-    /// Returns the least that can be reached, and the cut of messages to head and tail that it needs where what must
+    /// Returns the least that can be reached, and the cut of messages that it needs where what must
     /// stay is over the limit: a session that continues with half of its task is worth more than none. The cut is
     /// `None` where the least is over the limit all the same. The task is cut first, alone; the newest user message
     /// with it only where even a stub of the task does not fit. Example: with a limit of 1,000 tokens and a least of
@@ -62,32 +62,43 @@ impl Editor<'_> {
         Ok((least, None))
     }
 
-    /// Cuts the messages of a cut, each to its share of the room.
+    /// Cuts the messages of a cut, each to its share of the room and to what those that may leave, or one before it, could
+    /// not use.
     pub(crate) fn cut_messages(&mut self, cut: MessageCut) -> Result<(), Refusal> {
+        let layout = self.layout();
+        let free = layout.units.iter().zip(&layout.protections).filter(|(_, it)| it.may_leave());
+        let free = free.flat_map(|(unit, _)| &self.working.tokens()[unit.entries.clone()]).map(|it| it.total);
+        let sixth = cut.room / 6;
+        let others: Tokens = 6 - cut.messages.iter().map(|(_, sixths)| sixths).sum::<Tokens>();
+        let mut spare = (sixth * others).saturating_sub(free.sum());
         for (protection, sixths) in cut.messages {
-            self.cut_protected(*protection, cut.room / 6 * sixths)?;
+            let keep = sixth * sixths + spare;
+            spare = keep.saturating_sub(self.cut_protected(*protection, keep)?);
         }
         Ok(())
     }
 
-    /// Cuts the message of a protection, the original task's or the newest user message's, to its head and tail, about
-    /// `keep` tokens of it. This is for a message that leaves no room for the rest of what must stay. A message that is
-    /// also pinned stays whole. Linear in the view.
-    fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<(), Refusal> {
+    /// Cuts the message of a protection, the original task's or the newest user message's, to its lines that tell most,
+    /// about `keep` tokens of it. This is for a message that leaves no room for the rest of what must stay. A message that is
+    /// also pinned stays whole. Returns the tokens of its texts then. Linear in the view.
+    fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<Tokens, Refusal> {
         let mut layout = self.layout();
         let unit = layout.protections.iter().position(|known| *known == protection);
-        let Some(unit) = unit.filter(|unit| !self.working.is_marked(&layout.units[*unit])) else { return Ok(()) };
+        let Some(unit) = unit.filter(|unit| !self.working.is_marked(&layout.units[*unit])) else { return Ok(0) };
         layout.protections[unit] = Protection::NewestStep; // parts may leave, and it may not leave whole
         let positions = layout.units[unit].entries.clone();
-        let texts = editable_blocks(&self.working, positions, |block| block.excerptable().is_some());
+        let is_text = |block: &epitome_session::Block| block.excerptable().is_some();
+        let texts = editable_blocks(&self.working, positions.clone(), is_text);
         let sizes: Vec<Tokens> = texts.iter().map(|(tokens, _)| *tokens).collect();
         for ((tokens, at), share) in texts.into_iter().zip(shares(&sizes, keep)) {
             if share < tokens {
                 self.cut_text(&layout, at, tokens, share, "message-over-budget")?;
             }
         }
+        let kept = editable_blocks(&self.working, positions, is_text).iter().map(|(tokens, _)| tokens).sum();
         self.context.go_on()?;
-        self.entail()
+        self.entail()?;
+        Ok(kept)
     }
 }
 

@@ -145,6 +145,7 @@ fn each_guard_is_missed_when_it_is_gone() {
     check(Guard::Order, "order");
     check(Guard::Host, "host");
     check(Guard::Notices, "notices");
+    check(Guard::Refill, "room");
 }
 
 /// An archive that is full.

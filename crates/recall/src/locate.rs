@@ -58,7 +58,7 @@ impl<'a> Places<'a> {
                     }
                     Change::Excerpt { entry, block, .. }
                     | Change::Trim { entry, block, .. }
-                    | Change::Strip { entry, block } => {
+                    | Change::Strip { entry, block, .. } => {
                         places.cut.insert((*entry, *block), recall);
                     }
                 }

@@ -177,9 +177,13 @@ impl Entry {
                 let shown = Content::ToolCall(ToolCall { arguments, ..call.clone() });
                 self.replace_block(*block, Block::new(shown));
             }
-            Change::Strip { block, .. } => {
+            Change::Strip { block, mark, .. } => {
+                let shown = match mark {
+                    Some(mark) => Block { typed: Some(Vec::new()), ..Block::text(Arc::clone(mark)) },
+                    None => Block::new(Content::Gone),
+                };
                 if (*block as usize) < self.message.blocks.len() {
-                    self.replace_block(*block, Block::new(Content::Gone));
+                    self.replace_block(*block, shown);
                 }
             }
         }

@@ -235,9 +235,10 @@ impl HashBuilder {
                 self.number(*block);
                 self.text(&**arguments);
             }
-            Change::Strip { entry, block } => {
+            Change::Strip { entry, block, mark } => {
                 self.entry(3, entry);
                 self.number(*block);
+                self.optional_text(mark.as_deref());
             }
         }
     }

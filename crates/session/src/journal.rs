@@ -125,12 +125,15 @@ pub enum Change {
         /// The arguments shown.
         arguments: Arc<str>,
     },
-    /// A block leaves the view whole and without a mark.
+    /// A block leaves the view whole.
     Strip {
         /// The entry.
         entry: EntryKey,
         /// The position of the block in the entry.
         block: u32,
+        /// The text in its place; thinking has none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mark: Option<Arc<str>>,
     },
 }
 

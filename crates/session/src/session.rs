@@ -419,7 +419,7 @@ impl Session {
         touched
             .extend((0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index }));
         // Thinking that left behind a change must not come back while a later epoch changes something in front of it.
-        let stripped = target.changes().filter(|change| matches!(change, Change::Strip { .. }));
+        let stripped = target.changes().filter(|change| matches!(change, Change::Strip { mark: None, .. }));
         let last_stripped = stripped.filter_map(|change| self.position(change.entry())).max();
         let stands_on = |change: &Change| {
             let entry = change.entry();

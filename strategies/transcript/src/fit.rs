@@ -33,8 +33,17 @@ pub(crate) struct FittedEdits {
     pub(crate) excerpts: Vec<(BlockRef, Vec<Range<u32>>)>,
     /// Tokens of the transcript of each run of the layout; 0 where none is written.
     run_tokens: Vec<Tokens>,
-    /// Tokens of all transcripts and cut texts.
+    /// Tokens of all transcripts, cut texts and notices.
     tokens: Tokens,
+    /// Those of the notices.
+    notices: Tokens,
+}
+
+impl FittedEdits {
+    /// Whether the texts take no more tokens than a layout leaves for them; notices are written where there is room.
+    pub(crate) fn is_within(&self, layout: &Layout) -> bool {
+        self.tokens - self.notices <= layout.room
+    }
 }
 
 /// Chooses the lines so that their text takes no more tokens than the layout leaves. Marks, headings and joined lines
@@ -252,6 +261,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         }
         is_first &= text.is_empty();
         fitted.tokens += tokens;
+        fitted.notices += if text.is_empty() { tokens } else { 0 };
         fitted.run_tokens.pop();
         fitted.run_tokens.push(if text.is_empty() { 0 } else { tokens });
         fitted.runs.push((run, (!text.is_empty()).then_some(text), lines));
@@ -263,7 +273,7 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
 }
 
 /// Returns the tokens of a transcript beside its text, or of a notice.
-fn heading_tokens(view: &View<'_>, kind: HeadingKind) -> Tokens {
+pub(crate) fn heading_tokens(view: &View<'_>, kind: HeadingKind) -> Tokens {
     let language = view.language();
     let handle = view.names_handles().then_some("0a1b2c3d4e5f");
     view.count(&Heading { kind, language, messages: 100, handle }.to_string()) + MESSAGE_TOKENS

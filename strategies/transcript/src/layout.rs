@@ -71,8 +71,15 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Lays a view out. Linear in the view.
-    pub(crate) fn new(view: &View<'_>, source: &Source, worth: &Worth, goal: &Goal, settings: &Settings) -> Self {
+    /// Lays a view out; `parting` is what a typed message in its place costs beside its words. Linear in the view.
+    pub(crate) fn new(
+        view: &View<'_>,
+        source: &Source,
+        worth: &Worth,
+        goal: &Goal,
+        settings: &Settings,
+        parting: Tokens,
+    ) -> Self {
         let units = view.units();
         let mut layout = Self {
             places: Vec::with_capacity(units.len()),
@@ -99,7 +106,8 @@ impl Layout {
         let room = goal.target.saturating_sub(protected);
         let share = |share: f64| (f64::from(room) * share) as Tokens;
         layout.one_text = goal.host.takes_one_text();
-        layout.keep_typed(view, source, worth, share(settings.typed_share), settings.short_message);
+        let messages = layout.typed_messages(view, source, worth);
+        layout.keep_typed(view, messages, share(settings.typed_share), settings.short_message, parting);
         layout.keep_newest(view, share(settings.newest_share));
         layout.keep_summaries(view, share(settings.summary_share));
         layout.max_lines = goal.max_summary_tokens.unwrap_or(0);
@@ -162,29 +170,42 @@ impl Layout {
     }
 
     /// Keeps typed messages, the newest first, as long as they take no more than `share`; long ones, and those with
-    /// text of the harness, keep lines. Where they need more than `share`, room is first set aside for the demands in
-    /// the others, which become lines. Of messages with the same words the newest stays; a short one of the others is quoted
+    /// text of the harness, keep lines. A message that stays in its place parts the transcript in two, so that one with no
+    /// room for `parting` is quoted within the lines. Room is set aside for the words of the older ones, or, where all need
+    /// more than `share`, for the demands in them, which become lines. Of messages with the same words the newest stays; a short one of the others is quoted
     /// within the lines, because "yes" answers another question each time, and a long one is treated like any other text.
     /// Pictures and files have the room that all the words leave, the newest first: a message whose picture leaves is quoted.
-    fn keep_typed(&mut self, view: &View<'_>, source: &Source, worth: &Worth, share: Tokens, short: Tokens) {
-        let messages = self.typed_messages(view, source, worth);
-        let all: Tokens = messages.iter().map(|message| message.tokens.min(short)).sum();
-        let mut aside: Tokens = messages.iter().map(|message| message.demands).sum();
+    fn keep_typed(
+        &mut self,
+        view: &View<'_>,
+        messages: Vec<TypedMessage>,
+        share: Tokens,
+        short: Tokens,
+        parting: Tokens,
+    ) {
+        let quoted = |message: &TypedMessage| message.tokens.min(short) + MARK_TOKENS.min(parting);
+        let all: Tokens = messages.iter().map(quoted).sum();
+        let aside_for = |message: &TypedMessage| if all > share { message.demands } else { quoted(message) };
+        let mut aside: Tokens = messages.iter().map(aside_for).sum();
         let mut used = 0;
         let mut media_room = share.saturating_sub(all);
-        for TypedMessage { unit, tokens, demands, media, passages, is_repeated } in messages {
+        for message in messages {
+            let (within_lines, own_aside) = (quoted(&message), aside_for(&message));
+            let TypedMessage { unit, tokens, media, passages, is_repeated, .. } = message;
             let is_short = tokens <= short;
-            let least = tokens.min(short);
-            aside = aside.saturating_sub(demands);
-            if used + least + if all > share { aside } else { 0 } > share {
-                aside += demands;
+            aside = aside.saturating_sub(own_aside);
+            if used + within_lines + aside > share {
+                aside += own_aside;
                 continue;
             }
-            used += least;
+            let parts = unit > 0 && self.places[unit - 1] == UnitFate::Folds;
+            let in_place = within_lines + if parts { parting } else { 0 };
+            let has_place = used + in_place + aside <= share;
+            used += if has_place { in_place } else { within_lines };
             let beside = view.unit_tokens(unit).saturating_sub(tokens + media);
             // A little text beside the typed words costs less than its marks would.
             let is_whole = is_short && beside <= tokens / 4 + LITTLE_BESIDE;
-            self.quoted[unit] = self.one_text || is_repeated || media > media_room;
+            self.quoted[unit] = self.one_text || is_repeated || media > media_room || !has_place;
             if !self.quoted[unit] {
                 media_room -= media;
                 self.places[unit] = if is_whole { UnitFate::Stays } else { UnitFate::Message };

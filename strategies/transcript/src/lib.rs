@@ -20,6 +20,7 @@ mod source;
 mod terms;
 mod worth;
 
+use epitome_strategy::session::HeadingKind;
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, WordLists, strategy, text};
 
 use crate::fit::FittedEdits;
@@ -59,14 +60,23 @@ impl Transcript {
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));
         }
-        let layout = Layout::new(view, &source, &worth, goal, &self.settings);
+        let mut layout = Layout::new(view, &source, &worth, goal, &self.settings, 0);
         if !layout.has_something_to_give() {
             return Ok(Plan::decline("nothing may leave but what was typed"));
         }
         if layout.has_foreign_text() {
             return Ok(Plan::decline("there is a summary of another form, and the host takes one text"));
         }
-        let fitted = fit::fit(view, &source, &worth, &layout, goal);
+        let mut fitted = fit::fit(view, &source, &worth, &layout, goal);
+        if !fitted.is_within(&layout) {
+            // Typed messages in their places part the transcript, and the headings of its parts take more than there is.
+            let heading = fit::heading_tokens(view, HeadingKind::Summary);
+            let quoting = Layout::new(view, &source, &worth, goal, &self.settings, heading);
+            let quoted = fit::fit(view, &source, &worth, &quoting, goal);
+            if quoted.is_within(&quoting) {
+                (layout, fitted) = (quoting, quoted);
+            }
+        }
         let edits = edits(view, &layout, fitted);
         let edits = if goal.host.takes_one_text() { with_one_text(view, edits) } else { edits };
         Ok(Plan::from_edits(edits, "no step has more than its transcript would have"))

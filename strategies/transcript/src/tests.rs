@@ -335,9 +335,11 @@ fn words_stay_when_their_pictures_leave() {
     for target in [1_000, 1_200, 1_400, 1_700] {
         let planned = case(&fixture, "tail_share=0").target(target).run();
         check(&planned, &[&screen(1)], &[]);
+        let texts = transcripts(&planned).join("\n");
         let leaves = |rule: u32| {
             let mut edits = planned.plan.edits.iter();
             edits.any(|edit| matches!(edit, Edit::Summarize { units, .. } if units.contains(&(3 * rule))))
+                && !texts.contains(&format!("« Rule {}: keep part_{0} as it is.", rule + 1))
         };
         assert!((0..9).all(|rule| !leaves(rule)), "{target}: {}", planned.text);
         assert!(planned.after <= target, "{target}: {}", planned.after);
@@ -477,4 +479,39 @@ fn texts_are_cut_in_whole_lines() {
         _ => format!("  {line:>6}→    word;\n"),
     };
     check(&(1..=300).map(numbered).collect::<String>(), 900);
+}
+
+/// Typed messages in their places part the transcript, and each part needs a heading: where these take more than there is,
+/// the messages are quoted within the lines, and none is lost to what comes after the transcript.
+#[test]
+fn more_room_never_loses_what_less_room_kept() {
+    const RULES: u32 = 60;
+    let mut fixture = "system: S\nuser: build the service\n".to_owned();
+    for rule in 1..=RULES {
+        let words = "and its tests ".repeat(rule as usize % 7);
+        fixture += &format!(
+            "assistant:\n  Part {rule} is built.\n  Its tests pass now.\n  I go on with the next.\n\
+             user: Never touch part_{rule} {words}again.\n"
+        );
+    }
+    fixture += "assistant: all are built\nuser: go on\nassistant: yes";
+    let kept = |target: u32| {
+        let planned = case(&fixture, "").target(target).run();
+        assert!(planned.after <= target, "{} of {target}", planned.after);
+        let texts = transcripts(&planned).join("\n");
+        let leaves = |unit: u32| {
+            planned.plan.edits.iter().any(|edit| match edit {
+                Edit::Summarize { units, .. } | Edit::Drop { units, .. } => units.contains(&unit),
+                _ => false,
+            })
+        };
+        (1..=RULES).filter(|rule| !leaves(2 * rule + 1) || texts.contains(&format!("touch part_{rule} "))).count()
+    };
+    let (mut most, total) = (0, case(&fixture, "").target(1_200).run().before);
+    for target in (1_200..total).step_by(total as usize / 40) {
+        let now = kept(target);
+        assert!(now >= most, "{target} tokens keep {now} rules, fewer kept {most}");
+        most = now;
+    }
+    assert_eq!(most, RULES as usize);
 }

@@ -58,6 +58,7 @@ pub fn engine(seed: u64, guards: Guards) -> (Engine, Chain) {
     let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
     engine.summarizer = Some(Arc::new(FickleSummarizer));
     engine.embedder = Some(Arc::new(FickleEmbedder));
+    engine.refill = true;
     engine.guards = guards;
     engine.handles = seed.is_multiple_of(2);
     engine.summary_role = if seed.is_multiple_of(4) { SummaryRole::System } else { SummaryRole::User };

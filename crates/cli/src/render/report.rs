@@ -66,6 +66,9 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
         infeasible(&mut out, report, floor, width);
         return out;
     }
+    if report.status == Status::RolledBack && report.stopped.is_some() {
+        return out;
+    }
     if let Some(quality) = report.quality.as_ref().filter(|_| report.status == Status::RolledBack) {
         rolled_back(&mut out, quality, width);
         return out;
@@ -125,6 +128,7 @@ fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
             ("would be hollow: next to nothing would be left of what was asked for and worked on", BAD)
         }
         (Status::Infeasible, _) => ("cannot fit", BAD),
+        (Status::RolledBack, _) if report.stopped.is_some() => ("not made, every strategy of the chain declined", BAD),
         (Status::RolledBack, _) => ("rolled back, too much would be lost", BAD),
     };
     let took = duration(subject.elapsed);

@@ -122,12 +122,19 @@ fn step(calls: usize) -> Session {
 fn a_long_stage_ends_soon() {
     let session = step(500);
     let check = |share: Tokens, last: u32| {
-        let cancellation = Cancellation::new();
         let mut engine = engine();
-        let ledger = engine.ledger(&session);
-        let budget = ledger.total() / share;
-        let counter = Arc::new(Counts { cancellation: cancellation.clone(), last, counted: AtomicU32::new(0) });
+        let count = |last: u32, cancellation: &Cancellation| {
+            Arc::new(Counts { cancellation: cancellation.clone(), last, counted: AtomicU32::new(0) })
+        };
+        // A compaction counts with the counter of the ledger, which has counted the session by then.
+        let first = count(u32::MAX, &Cancellation::new());
+        engine.counter = first.clone();
+        let budget = engine.ledger(&session).total() / share;
+        let last = first.counted.load(Ordering::Relaxed) + last;
+        let cancellation = Cancellation::new();
+        let counter = count(last, &cancellation);
         engine.counter = counter.clone();
+        let ledger = engine.ledger(&session);
         let request = Request { chain: Some(Chain::default()), cancellation, ..Request::to_budget(budget) };
         let made = block_on(engine.draft(&session, &ledger, &mut MemoryArchive::new(), &request));
         assert!(matches!(made, Err(EngineError::Cancelled)), "{share} {last}: {made:?}");

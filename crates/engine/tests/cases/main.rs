@@ -13,6 +13,7 @@ mod pictures;
 mod prefix;
 mod quality;
 mod recent;
+mod room;
 mod runs;
 mod selection;
 mod summaries;

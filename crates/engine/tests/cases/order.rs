@@ -40,7 +40,9 @@ fn outline(session: &Session) -> String {
 fn compacted(edits: Vec<Edit>, saving: u32) -> (Report, String) {
     let mut session = session(TALK);
     let before = engine().ledger(&session).total();
-    let (report, _) = compact(&engine(), &mut session, &request(before - saving, chain(edits)));
+    // Without edits the floor alone works.
+    let chain = if edits.is_empty() { None } else { chain(edits) };
+    let (report, _) = compact(&engine(), &mut session, &request(before - saving, chain));
     (report, outline(&session))
 }
 

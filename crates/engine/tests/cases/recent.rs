@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, MemoryArchive, Outcome, Pins, Request, Status, block_on};
+use epitome_session::Trigger;
 use epitome_strategy::{BlockRef, Edit};
 use epitome_testkit::session;
 
@@ -46,7 +47,7 @@ fn what_saves_too_little_is_not_made_and_nobody_is_asked() {
         let spy = Arc::new(Spy::default());
         let chain = Some(Chain(vec![spy.clone()]));
         let before = engine().ledger(&session).total();
-        let asked = Request { worthwhile, limit: before, ..request(before / 2, chain) };
+        let asked = Request { worthwhile, limit: before, trigger: Trigger::Hard, ..request(before / 2, chain) };
         let (report, archive) = compact(&engine(), &mut session, &asked);
         assert_eq!(report.status, expect, "{worthwhile}");
         let is_made = expect == Status::Compacted;

@@ -41,7 +41,8 @@ fn bare_epoch(epoch: &Epoch, is_known: &impl Fn(&str) -> bool) -> Epoch {
         match change {
             Change::Excerpt { excerpt, .. } => excerpt.marks.iter_mut().chain(&mut excerpt.attachments).for_each(text),
             Change::Trim { arguments, .. } => text(arguments),
-            Change::Remove { .. } | Change::Strip { .. } => {}
+            Change::Strip { mark, .. } => mark.iter_mut().for_each(text),
+            Change::Remove { .. } => {}
         }
     }
     epoch

@@ -93,6 +93,13 @@ fn block(json: &str) -> Block {
     }
     let Some(object) = Object::parse(json) else { return opaque(json, Dialect::Anthropic) };
     let kind = object.text("type").unwrap_or_default();
+    if kind == "document"
+        && let Some(text) = text_of_document(&object)
+    {
+        // Somebody attached it: nobody said it.
+        let block = with_raw(Content::Text { text }, Dialect::Anthropic, json);
+        return Block { typed: Some(Vec::new()), ..block };
+    }
     let read = match &*kind {
         "text" => text(&object),
         "thinking" => thinking(&object),
@@ -213,6 +220,13 @@ fn own_result(object: &Object<'_>, json: &str) -> Option<ParsedBlock> {
         is_error: object.is_true("is_error") || failed.is_some(),
     };
     Some((Content::ToolResult(result), false))
+}
+
+/// Returns the text of a document that is one.
+fn text_of_document(object: &Object<'_>) -> Option<Arc<str>> {
+    let source = object.object("source")?;
+    let is_text = source.text("type")? == "text";
+    source.text("data").filter(|text| is_text && !text.trim().is_empty()).map(|text| Arc::from(&*text))
 }
 
 fn media(object: &Object<'_>) -> Option<Media> {

@@ -442,7 +442,7 @@ fn hostile(numbers: &mut Numbers) -> Session {
             let block = 0;
             match numbers.below(6) {
                 0 => changes.push(Change::Remove { entry: entry.key }),
-                1 => changes.push(Change::Strip { entry: entry.key, block }),
+                1 => changes.push(Change::Strip { entry: entry.key, block, mark: None }),
                 2 => {
                     let excerpt =
                         Excerpt { kept: KeptRanges::default(), marks: vec!["[…]".into()], attachments: None };

@@ -15,6 +15,9 @@ use crate::view::View;
 /// Share of a budget that error lines and lines in focus may take; the rest is for the text's two ends.
 const PICKED_SHARE: f64 = 0.6;
 
+/// A repeated line of at most this many bytes stays: its mark would cost as much.
+const SHORT_LINE: usize = 16;
+
 /// The part of a text that stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TellingLines {
@@ -76,6 +79,10 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
     let ends = || from_both_ends(pieces.len());
     // The first line names the subject and the last the outcome: they precede everything else.
     let ranked = ends().take(2).chain(picked.iter().copied()).chain(below).chain(ends());
+    // A run of one line is told once: the mark behind it has the number of the others.
+    let is_told =
+        |index: usize| index > 0 && line(index).trim() == line(index - 1).trim() && line(index).len() > SHORT_LINE;
+    let ranked = ranked.filter(|index| !is_told(*index));
     let keep = fit(view, text, &pieces, ranked, budget);
     let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
     TellingLines { keep, is_whole, errors, matches }

@@ -10,7 +10,7 @@ use epitome_strategy::EntryTokens;
 use super::Laws;
 
 /// Edits that follow from validity and not from a plan: they may save nothing.
-const ENTAILED: [&str; 4] = ["repair", "thinking", "notices", "memories"];
+const ENTAILED: [&str; 5] = ["repair", "thinking", "notices", "memories", "refill"];
 
 impl Laws<'_> {
     /// Every message has one receipt, and the log is either shown or removed by one epoch.
@@ -146,7 +146,7 @@ impl Laws<'_> {
         session.view().iter().map(|entry| self.count(&entry.message).total).sum()
     }
 
-    fn count(&mut self, message: &Arc<Message>) -> EntryTokens {
+    pub(super) fn count(&mut self, message: &Arc<Message>) -> EntryTokens {
         let counted = || (Arc::clone(message), count_message(&*self.engine.counter, message));
         self.counts.0.entry(Arc::as_ptr(message)).or_insert_with(counted).1.clone()
     }

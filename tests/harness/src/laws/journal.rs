@@ -136,7 +136,7 @@ fn covering(session: &Session, target: &Epoch) -> Option<u32> {
     }
     let added = (0..target.synthetics.len() as u32).map(|index| EntryKey::Synthetic { epoch: target.id, index });
     let touched: HashSet<EntryKey> = target.changes().map(Change::entry).chain(added).collect();
-    let stripped = target.changes().filter(|change| matches!(change, Change::Strip { .. }));
+    let stripped = target.changes().filter(|change| matches!(change, Change::Strip { mark: None, .. }));
     let last = stripped.filter_map(|change| places.get(&change.entry())).max();
     let mut later = session.journal().iter().filter(|epoch| epoch.id > target.id && !epoch.undone);
     later

@@ -2,7 +2,7 @@
 //!
 //! Each file has the laws of one question: is the view valid (`validity`), is it in order, and does it tell what left (`order`), does everything
 //! stay that must (`stays`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
-//! (`texts`), is the status right (`verdict`), are losses reported (`quality`), can the host make the changes (`host`), does the journal hold (`journal`).
+//! (`texts`), is the status right (`verdict`), are losses reported (`quality`), is the room used (`room`), can the host make the changes (`host`), does the journal hold (`journal`).
 
 mod accounts;
 mod host;
@@ -11,6 +11,7 @@ mod json;
 mod marks;
 mod order;
 mod quality;
+mod room;
 mod stays;
 mod texts;
 mod validity;
@@ -131,6 +132,7 @@ impl<'a> Laws<'a> {
         self.pairing();
         self.order();
         self.notices();
+        self.room();
         self.pins();
         self.progress();
         self.thinking();

@@ -30,7 +30,8 @@ impl Laws<'_> {
             self.law("quality", self.tried_all(quality), || format!("taken without a look at others: {quality:?}"));
         }
         let rolls_back = !quality.passes() && least.on_loss == OnLoss::RollBack;
-        self.law("quality", report.status != Status::RolledBack || rolls_back, told);
+        let is_declined = report.status == Status::RolledBack && report.stopped.is_some();
+        self.law("quality", report.status != Status::RolledBack || rolls_back || is_declined, told);
         let (held, kept) = QualityPart::ALL
             .iter()
             .map(|part| quality.part(*part))

@@ -192,7 +192,9 @@ impl Laws<'_> {
                 let explained = recorded == shown
                     || entry.excerpt(index as u32).is_some()
                     || recorded.as_call().is_some() && shown.as_call().is_some()
-                    || recorded.is_signed_thinking() && shown.content == Content::Gone;
+                    || recorded.is_signed_thinking() && shown.content == Content::Gone
+                    || matches!(recorded.content, Content::Media(_) | Content::Opaque(_))
+                        && matches!(shown.content, Content::Text { .. } | Content::Gone);
                 self.law("only-edits", explained, || format!("block {index} of {} changed", entry.message.id));
             }
         }

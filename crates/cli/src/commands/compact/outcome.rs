@@ -29,6 +29,9 @@ pub(super) fn refused(report: &Report) -> Option<(u8, String)> {
         Status::NoChange | Status::Compacted | Status::Hollow => None,
         Status::Infeasible => Some((INFEASIBLE, format!("cannot fit {}", plural(report.budget as usize, "token")))),
         Status::RolledBack => {
+            if let Some(stopped) = &report.stopped {
+                return Some((ROLLED_BACK, format!("not made, {stopped}")));
+            }
             let below = report.quality.as_ref().map(shortfalls).unwrap_or_default();
             Some((ROLLED_BACK, format!("rolled back, too little would be kept ({below})")))
         }

@@ -27,7 +27,10 @@ impl EngineMethod {
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
             Status::NoChange | Status::Compacted | Status::Hollow => Ok(session.view().to_vec()),
-            Status::RolledBack => Err("rolled back: no chain kept what the configuration asks for".to_owned()),
+            Status::RolledBack => {
+                let below = || "rolled back: no chain kept what the configuration asks for".to_owned();
+                Err(report.stopped.unwrap_or_else(below))
+            }
             Status::Infeasible => {
                 let floor = report.floor.map_or(0, |floor| floor.tokens);
                 Err(format!("infeasible: {floor} tokens must stay, the budget is {budget}"))

@@ -6,7 +6,7 @@ mod spec;
 use std::sync::Arc;
 use std::time::Instant;
 
-use epitome::engine::Mode;
+use epitome::engine::{Engine, Mode};
 use epitome::session::Entry;
 use epitome::{Config, Registry};
 
@@ -86,7 +86,8 @@ impl Method {
         let runtime = build(config, registry)?;
         let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
         let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
-        let engine = epitome::engine_of(&runtime);
+        // Chains are compared by what they choose themselves.
+        let engine = Engine { refill: chain.is_none(), ..epitome::engine_of(&runtime) };
         Ok(Self { name: name.to_owned(), how: MethodKind::Engine(Box::new(EngineMethod { engine, mode, chain })) })
     }
 

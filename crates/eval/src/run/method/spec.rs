@@ -1,6 +1,6 @@
 //! The meaning of a method's name.
 
-use epitome::engine::{Chain, Mode};
+use epitome::engine::{Chain, Engine, Mode};
 use epitome::strategy::nearest;
 use epitome::{Config, Registry, Runtime};
 
@@ -68,6 +68,7 @@ pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<MethodK
     let runtime = build(&Config::default(), registry)?;
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let chain = fixed_chain(&runtime, &names, registry)?;
-    let engine = epitome::engine_of(&runtime);
+    // Strategies are compared by what they choose themselves.
+    let engine = Engine { refill: false, ..epitome::engine_of(&runtime) };
     Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
 }

@@ -1,0 +1,95 @@
+//! What can neither be cut nor fits beside what must stay: it leaves before anything is planned around it.
+
+use std::cmp::Reverse;
+
+use epitome_session::{Block, Content, Reason, UnitKind};
+use epitome_strategy::{BlockRef, Tokens};
+
+use crate::editor::{BlockEdit, Editor};
+use crate::floor::editable_blocks;
+use crate::guard::{HostChange, Refusal};
+use crate::wording;
+use crate::working::Layout;
+
+pub(crate) const OVERSIZE: &str = "oversize";
+
+impl Editor<'_> {
+    /// Takes pictures, documents and provider's own items out whose unit takes more than `target` leaves beside what must
+    /// stay, the largest first: no strategy could keep them, and what is planned around one leaves with it in the end. A text
+    /// beside them stays, with a mark; a unit without one leaves whole. Linear in the view, but for sorting.
+    pub(crate) fn let_oversize_leave(&mut self, target: Tokens) -> Result<(), Refusal> {
+        let layout = self.layout();
+        let fixed: Tokens = (0..layout.units.len()).map(|unit| self.rigid_tokens(&layout, unit)).sum();
+        let room = target.saturating_sub(fixed);
+        if room == 0 {
+            return Ok(());
+        }
+        let mut leaving = Vec::new();
+        for (index, unit) in layout.units.iter().enumerate().filter(|(at, _)| layout.protections[*at].may_leave()) {
+            let mut items = editable_blocks(&self.working, unit.entries.clone(), is_rigid);
+            let mut tokens: Tokens = items.iter().map(|(tokens, _)| tokens).sum();
+            if tokens <= room {
+                continue;
+            }
+            self.context.go_on()?;
+            let mut beside =
+                self.working.entries()[unit.entries.clone()].iter().flat_map(|entry| &entry.message.blocks);
+            let says_something = beside.any(|block| block.excerptable().is_some_and(|text| !text.trim().is_empty()));
+            if !says_something || self.check_host(HostChange::Text).is_err() || !layout.protections[index].may_edit() {
+                leaving.push(index as u32);
+                continue;
+            }
+            items.sort_by_key(|(tokens, at)| (Reverse(*tokens), *at));
+            for (own, at) in items {
+                // A provider's items in one step belong together.
+                if tokens > room || unit.kind == UnitKind::Step {
+                    self.let_block_leave(at, own)?;
+                    tokens -= own;
+                }
+            }
+        }
+        if leaving.is_empty() {
+            return Ok(());
+        }
+        let positions = self.leaving(&layout, &leaving)?;
+        match self.drop_for_gain(OVERSIZE, &positions, reason()) {
+            Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
+            Ok(_) | Err(_) => {}
+        }
+        self.entail_unless_cancelled()
+    }
+
+    /// Returns the tokens of a unit that no edit can save.
+    fn rigid_tokens(&self, layout: &Layout, unit: usize) -> Tokens {
+        let (protection, entries) = (layout.protections[unit], layout.units[unit].entries.clone());
+        match protection {
+            _ if protection.may_leave() => 0,
+            _ if protection.may_edit() => {
+                editable_blocks(&self.working, entries, is_rigid).iter().map(|(tokens, _)| tokens).sum()
+            }
+            _ => self.working.tokens()[entries].iter().map(|it| it.total).sum(),
+        }
+    }
+
+    fn let_block_leave(&mut self, at: BlockRef, tokens: Tokens) -> Result<(), Refusal> {
+        let language = self.context.language;
+        let content = self.working.entries()[at.message as usize].message.blocks[at.block as usize].content.clone();
+        let mark = |handle: Option<&str>| match &content {
+            Content::Media(media) => Some(wording::media_mark(language, std::slice::from_ref(media), handle)),
+            Content::Opaque(item) => {
+                Some(wording::gap_mark(language, &item.json, 0..item.json.len() as u32, tokens, handle))
+            }
+            _ => None,
+        };
+        self.strip(BlockEdit::new(OVERSIZE, at.message, at.block, reason()), mark).map(|_| ())
+    }
+}
+
+fn reason() -> Reason {
+    Reason::new("cannot-shrink", "it can neither be cut nor fits beside what must stay")
+}
+
+/// Whether a block has tokens that no cut can save.
+fn is_rigid(block: &Block) -> bool {
+    matches!(block.content, Content::Media(_) | Content::Opaque(_))
+}

@@ -1,0 +1,86 @@
+//! Is the room used?
+
+use std::collections::{HashMap, HashSet};
+
+use epitome_session::{Change, EntryKey, Origin, UnitKind, units};
+use epitome_strategy::HostChanges;
+
+use super::Laws;
+
+/// One in so many tokens of the target may stay free for notices.
+const NOTICES: u32 = 32;
+
+impl Laws<'_> {
+    /// Where something left, no unit and no text that left would still fit whole. Exceptions: what no plan took out
+    /// (repairs, thinking, what could not fit from the start), what a text tells, or one that left again, and what stands
+    /// within the stretch that a summary stands for.
+    pub(super) fn room(&mut self) {
+        let target = self.request.target;
+        let Some(epoch) = self.epoch().filter(|_| self.engine.refill && self.request.host == HostChanges::Any) else {
+            return;
+        };
+        let view = self.before.view();
+        let is_plain = self.report.repaired.is_none() && self.request.memories.is_empty();
+        if self.report.tokens_after > target || !is_plain || !view.is_sorted_by_key(|entry| entry.position) {
+            return;
+        }
+        let room = (target - self.report.tokens_after).saturating_sub(target / NOTICES);
+        let text = |index: u32| EntryKey::Synthetic { epoch: epoch.id, index };
+        let is_summary = |index: u32| epoch.synthetics[index as usize].message.origin == Origin::Summary;
+        let mut untold: HashSet<EntryKey> = HashSet::new();
+        let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
+        let mut cut: Vec<(EntryKey, u32)> = Vec::new();
+        for edit in &epoch.edits {
+            let is_planned = !["repair", "thinking", "oversize"].contains(&&*edit.strategy);
+            for change in &edit.changes {
+                match change {
+                    Change::Remove { entry } => {
+                        became.extend(edit.into.map(|into| (*entry, text(into))));
+                        if is_planned && edit.into.is_none_or(|into| !is_summary(into)) {
+                            untold.insert(*entry);
+                        }
+                    }
+                    // The task yields before anything is planned.
+                    Change::Excerpt { entry, block, .. } | Change::Trim { entry, block, .. }
+                        if is_planned && &*edit.reason.code != "message-over-budget" =>
+                    {
+                        cut.push((*entry, *block));
+                    }
+                    Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => {}
+                }
+            }
+        }
+        let mut stretches: HashMap<EntryKey, (usize, usize)> = HashMap::new();
+        for (at, entry) in view.iter().enumerate() {
+            let mut key = entry.key;
+            while let Some(next) = became.get(&key) {
+                key = *next;
+            }
+            if key != entry.key && self.shown.get(&key).is_some_and(|shown| shown.message.origin == Origin::Summary) {
+                stretches.entry(key).or_insert((at, at)).1 = at;
+            }
+        }
+        let is_told = |at: usize| stretches.values().any(|(first, last)| (*first..=*last).contains(&at));
+        for unit in units(view) {
+            let gone = unit.closed
+                && unit.kind != UnitKind::Orphan
+                && unit.entries.clone().all(|at| untold.contains(&view[at].key) && !is_told(at));
+            let tokens: u32 = unit.entries.clone().map(|at| self.count(&view[at].message).total).sum();
+            self.law("room", !gone || tokens == 0 || tokens > room, || {
+                format!("{} of {tokens} tokens would fit into the {room} left", view[unit.entries.start].message.id)
+            });
+        }
+        for (key, block) in cut {
+            let before = view.iter().find(|entry| entry.key == key);
+            let Some((before, after)) = before.zip(self.shown.get(&key).copied()) else { continue };
+            if before.message.role != after.message.role {
+                continue; // a result whose call has left
+            }
+            let whole = self.count(&before.message).blocks[block as usize];
+            let more = whole.saturating_sub(self.count(&after.message).blocks[block as usize]);
+            self.law("room", more == 0 || more > room, || {
+                format!("{more} more tokens of {} would fit into the {room} left", before.message.id)
+            });
+        }
+    }
+}
