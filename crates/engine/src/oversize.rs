@@ -52,9 +52,10 @@ impl Editor<'_> {
             return Ok(());
         }
         let positions = self.leaving(&layout, &leaving)?;
-        match self.drop_for_gain(OVERSIZE, &positions, reason()) {
-            Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
-            Ok(_) | Err(_) => {}
+        // What the host cannot remove stays.
+        let left = self.drop_for_gain(OVERSIZE, &positions, reason());
+        if let Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) = left {
+            return Err(refusal);
         }
         self.entail_unless_cancelled()
     }
