@@ -137,3 +137,13 @@ fn telling_lines_are_errors_the_focus_and_both_ends() {
     check(marks + 3 * line + 10, None, &[0, 20, 59]);
     check(marks + view.further_mark_tokens() + 4 * line + 10, Some("where is the lexer?"), &[0, 20, 40, 59]);
 }
+
+#[test]
+fn a_run_of_one_line_is_told_once() {
+    let view = View::new(&[], &[], &[], &[], &Bytes, Language::English);
+    let text = format!("start\n{}end\n", "error: connection refused by the host\n".repeat(30));
+    let keep = telling_lines(&view, &text, &Focus::new(None), 400).keep;
+    let shown: String = keep.iter().map(|range| &text[range.start as usize..range.end as usize]).collect();
+    assert_eq!(shown.matches("refused").count(), 1, "{shown}");
+    assert!(shown.starts_with("start") && shown.ends_with("end\n"), "{shown}");
+}

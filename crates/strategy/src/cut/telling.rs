@@ -80,8 +80,10 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
     // The first line names the subject and the last the outcome: they precede everything else.
     let ranked = ends().take(2).chain(picked.iter().copied()).chain(below).chain(ends());
     // A run of one line is told once: the mark behind it has the number of the others.
-    let is_told =
-        |index: usize| index > 0 && line(index).trim() == line(index - 1).trim() && line(index).len() > SHORT_LINE;
+    let is_told = |index: usize| {
+        let (line, before) = (line(index), line(index.saturating_sub(1)));
+        index > 0 && line.len() > SHORT_LINE && before.ends_with('\n') && line.trim() == before.trim()
+    };
     let ranked = ranked.filter(|index| !is_told(*index));
     let keep = fit(view, text, &pieces, ranked, budget);
     let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
