@@ -102,9 +102,9 @@ fn a_check_goes_by_the_larger_count() {
     let window = || json!({ "window": 8_000, "reserveOutput": 0 });
     check(window(), "gpt-4o", 1, 12, true, "none");
     check(window(), "gpt-4o", 7_900, 7_905, false, "hard");
-    check(window(), "claude-sonnet-5", 1, 12, false, "none");
+    check(window(), "claude-sonnet-5", 1, 16, false, "none");
     check(json!({ "model": "gpt-4o" }), "claude-sonnet-5", 1, 12, true, "none");
-    check(json!({ "model": "claude-sonnet-5" }), "gpt-4o", 1, 12, false, "none");
+    check(json!({ "model": "claude-sonnet-5" }), "gpt-4o", 1, 16, false, "none");
 }
 
 #[test]

@@ -150,7 +150,7 @@ mod tests {
         check(SEARCH_HISTORY, "", Err("`queries` is missing"));
         check(SEARCH_HISTORY, r#"{"queries": [" "]}"#, Err("`queries` is missing"));
         check(SEARCH_HISTORY, r#"{"queries": 7}"#, Err("list of texts"));
-        check(SEARCH_HISTORY, r#"{"queries": "x", "from": "me"}"#, Err("take user, assistant"));
+        check(SEARCH_HISTORY, r#"{"queries": "x", "from": "me"}"#, Err("is not one of user, assistant"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "page": -1}"#, Err("whole number"));
         check(SEARCH_HISTORY, r#"{"queries": "x", "page": 20}"#, Err("20 pages at most"));
         let last = Query { page: 19, ..search(&["x"]) };

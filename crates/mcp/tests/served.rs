@@ -128,7 +128,7 @@ async fn the_status_goes_by_the_larger_count() {
         assert!(text.starts_with(expect), "{text}");
     };
     let counted = "of 8,000 tokens (0.2 %); a compaction is suggested at 6,400.\n";
-    check("claude-sonnet-5", 1, &format!("The context holds about 13 {counted}")).await;
+    check("claude-sonnet-5", 1, &format!("The context holds about 18 {counted}")).await;
     check("gpt-4o", 1, &format!("The context holds 13 {counted}")).await;
     let reported = "The context holds 6,005 of 8,000 tokens (75.1 %) by the provider's count; \
                     a compaction is suggested at 6,400. 13 are counted in its messages:\n";

@@ -21,12 +21,12 @@ fn a_context_is_told_in_whole_lines() {
         "context chat.json",
         &[
             "chat.json  openai-chat, m, 6 messages",
-            "about 1,095 of the 184,000 tokens that the messages may take",
+            "about 1,207 of the 184,000 tokens that the messages may take",
             "window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer",
-            "a compaction is suggested from 147,200 tokens on: 146,105 more",
+            "a compaction is suggested from 147,200 tokens on: 145,993 more",
             "What fills it",
-            "tool results      1,035   95 %  ███████████████▏  bash 1,035",
-            "the task             16    1 %  ▎···············",
+            "tool results      1,139   94 %  ███████████████▏  bash 1,139",
+            "the task             18    1 %  ▎···············",
             "What would leave next",
             "What has left",
             "Nothing.",
@@ -35,18 +35,18 @@ fn a_context_is_told_in_whole_lines() {
     check(
         "context chat.json --budget 1200",
         &[
-            "about 1,095 of the 1,200 tokens that the messages may take",
+            "about 1,207 of the 1,200 tokens that the messages may take",
             "as --budget says",
-            "a compaction is suggested: 960 tokens are reached",
-            "warning: one result of bash (#3) fills 86 % of the usable window",
+            "a compaction is due: 1,140 tokens are reached",
+            "warning: one result of bash (#3) fills 95 % of the usable window",
         ],
     );
     check(
         "context chat.json --budget 10",
         &[
             "a compaction is due: 9 tokens are reached",
-            "Nothing: 33 tokens must stay, and that is more than there is room for.",
-            "newest user    10  1 message",
+            "Nothing: 37 tokens must stay, and that is more than there is room for.",
+            "newest user    11  1 message",
         ],
     );
 }

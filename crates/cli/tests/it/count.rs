@@ -13,7 +13,7 @@ fn a_text_and_messages_are_counted() {
     let checked = place.run("check chat.json --json").json();
     assert_eq!(tokens("count chat.json"), checked["counted_tokens"].as_u64().unwrap() as u32);
     let wrong = place.run("count note.txt --counter abacus").all();
-    assert!(wrong.contains("--counter takes one of \"o200k_base\""), "{wrong}");
+    assert!(wrong.contains("--counter takes one of \"model\""), "{wrong}");
 }
 
 #[test]

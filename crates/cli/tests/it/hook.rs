@@ -170,7 +170,7 @@ fn a_status_line() {
     let window = json!({"context_window_size": 200_000, "used_percentage": 61.4});
     check(
         json!({"transcript_path": path, "context_window": window}),
-        &["██████▏··· 61 % of 200,000, messages 41 % of 184,000 · "],
+        &["██████▏··· 61 % of 200,000, messages 45 % of 184,000 · "],
     );
     // Where the transcript is not there, nothing is said of its messages.
     let missing = |window: Option<&Value>, line: &str| {

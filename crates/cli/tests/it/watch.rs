@@ -94,7 +94,7 @@ fn a_file_that_comes_later_is_waited_for() {
     assert!(told.contains("later.json is not there: waiting for it"), "{told}");
     place.file("later.json", chat());
     let line = watch.line();
-    assert!(line.starts_with("later.json: 0.6 % full, 1,095 of 184,000 tokens"), "{line}");
+    assert!(line.starts_with("later.json: 0.7 % full, 1,207 of 184,000 tokens"), "{line}");
     assert_eq!(watch.interrupt(), Some(0));
 }
 
@@ -131,7 +131,7 @@ fn once_shows_it_and_ends() {
     let place = Place::with("chat.json", chat());
     let shown = place.run("watch chat.json --once --budget 1200");
     assert_eq!(shown.code, 0);
-    for expect in ["chat.json", "91 %", "1,095 of the 1,200 tokens", "tool results", "warning: one result of bash"] {
+    for expect in ["chat.json", "101 %", "1,207 of the 1,200 tokens", "tool results", "warning: one result of bash"] {
         assert!(shown.text().contains(expect), "{expect}: {}", shown.text());
     }
     let line = place.run("watch chat.json --once --json");

@@ -102,13 +102,16 @@ impl Job {
     /// Reads the request. Linear in it.
     pub(crate) fn new(core: &Core, subject: &Subject, cancellation: &Cancellation) -> Result<Self, ApiError> {
         let format = subject.format.as_deref().map(provider_format).transpose()?;
-        let loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
+        let mut loaded = read_request(subject.request.get().as_bytes().to_vec(), format, core.settings.limits.parts)?;
         let runtime = call_runtime(&core.runtime, &core.registry, &subject.settings)?;
         let engine = match &runtime {
             Some(runtime) => suited(epitome::engine_of(runtime), loaded.format),
             None => suited(core.engine.clone(), loaded.format),
         };
         let runtime = runtime.map_or_else(|| Arc::clone(&core.runtime), Arc::new);
+        if let Some(model) = &subject.model {
+            loaded.sessions[0].session.model = Some(Arc::from(model.as_str()));
+        }
         let session = &loaded.sessions[0].session;
         let ledger = engine.ledger_unless(cancellation, session).map_err(not_compacted)?;
         let wishes: RequestFields = serde_json::from_str(subject.request.get()).unwrap_or_default();

@@ -129,6 +129,47 @@ async fn past_the_threshold_it_compacts_and_stays_with_it() {
     }
 }
 
+/// What the provider reports of its requests, in one piece or at either end of a stream, is what the next ones are counted by.
+#[tokio::test]
+async fn the_providers_count_corrects_ours() {
+    let answers = |wire: Wire, input: u32, is_stream: bool| {
+        let usage = match wire {
+            Wire::Chat => json!({"prompt_tokens": input, "completion_tokens": 5}),
+            Wire::Responses => json!({"input_tokens": input, "output_tokens": 5}),
+            Wire::Anthropic => json!({"input_tokens": 1, "cache_read_input_tokens": input - 1, "output_tokens": 5}),
+        };
+        let event = match wire {
+            Wire::Chat => json!({"choices": [], "usage": usage}),
+            Wire::Responses => json!({"type": "response.completed", "response": {"usage": usage}}),
+            Wire::Anthropic => json!({"type": "message_start", "message": {"usage": usage}}),
+        };
+        match is_stream {
+            false => ScriptedAnswer::json(200, json!({"usage": usage}).to_string()),
+            true => ScriptedAnswer::bytes(200, format!("data: {{}}\n\ndata: {event}\n\n"))
+                .header("content-type", "text/event-stream"),
+        }
+    };
+    for (wire, is_stream) in Wire::ALL.into_iter().flat_map(|wire| [(wire, false), (wire, true)]) {
+        let told = async |usage: bool| {
+            let answer = if usage { answers(wire, 6_000, is_stream) } else { ScriptedAnswer::json(200, "{}") };
+            let upstream = ScriptedServer::start(vec![answer]);
+            let service = Running::proxy(&upstream, SMALL).await;
+            let mut figures = Vec::new();
+            for steps in [6, 7, 8] {
+                let response = service.post(wire.path(), &wire.request(steps)).send().await.unwrap();
+                figures.push(header(&response, "x-epitome-tokens-before").parse::<f64>().unwrap());
+                response.bytes().await.unwrap();
+            }
+            figures
+        };
+        let (counted, reported) = (told(false).await, told(true).await);
+        assert_eq!(reported[0], counted[0], "{wire:?}: nothing was known of the first");
+        let share = 6_000.0 / counted[0];
+        let corrected = reported[2] / counted[2];
+        assert!(share > 1.3 && corrected > 1.0 + (share - 1.0) / 2.0, "{wire:?} {is_stream}: {counted:?} {reported:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_long_session_is_compacted_again_and_again() {
     for wire in Wire::ALL {

@@ -149,7 +149,7 @@ async fn a_hollow_compaction_is_made_and_told() {
     let said = |text: &str| json!({"role": "user", "content": text});
     let messages: Vec<Value> = [said("go")].into_iter().chain((0..5).flat_map(read)).chain([said("ok")]).collect();
     let request = json!({"model": "test-model", "messages": messages});
-    let (budget, chain) = (40, ["sliding-window"]);
+    let (budget, chain) = (40, ["tool-results"]);
     let fitted = kept.done("/v1/compact", json!({"request": request, "budget": budget, "chain": chain})).await;
     assert_eq!(fitted["status"], "hollow");
     assert!(fitted["tokens_after"].as_u64().unwrap() <= budget, "{fitted}");

@@ -158,7 +158,7 @@ async fn a_compaction_is_told_in_order_over_both() {
     let heard = stream.until("token_update").await;
     assert_eq!(
         names(&heard),
-        ["compaction_start", "summary_start", "summary_done", "compaction_step", "compaction_done", "token_update"]
+        ["compaction_start", "summary_start", "summary_done", "compaction_step", "compaction_step", "compaction_done", "token_update"]
     );
     assert_eq!((&heard[0].data["reason"], &heard[0].data["messageCount"]), (&json!("manual"), &json!(28)));
     let done = &heard[4].data;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_engine::{Chain, Engine, Pins, Request, SignalDetector};
+use epitome_engine::{Chain, Chains, Engine, Pins, Request, SignalDetector};
 use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger};
 use epitome_store::{Checkpoint, SessionArchive, SessionMetadata, Store, StoreError, StoredSession, Tenant};
 use epitome_testkit::FakeCounter;
@@ -20,7 +20,6 @@ pub(crate) struct Host {
     /// Whether nothing is stored until it is saved.
     pub(crate) is_lazy: bool,
     engine: Engine,
-    chain: Chain,
     dice: Dice,
 }
 
@@ -43,6 +42,15 @@ impl Host {
 
     fn over(store: &Store, id: &str, seed: u64) -> Self {
         let mut engine = Engine::new(Arc::new(FakeCounter), Arc::new(SignalDetector));
+        let chain = || Chain(vec![Arc::new(Chaos { seed, panics: false })]);
+        engine.chains = Chains {
+            code: chain(),
+            analysis: chain(),
+            conversation: chain(),
+            mixed: chain(),
+            unknown: chain(),
+            ..Chains::default()
+        };
         engine.pins = Pins { protected_tools: Vec::new(), ..Pins::default() };
         Self {
             store: store.clone(),
@@ -54,7 +62,6 @@ impl Host {
             stored: Checkpoint::default(),
             is_lazy: false,
             engine,
-            chain: Chain(vec![Arc::new(Chaos { seed, panics: false })]),
             dice: Dice::new(seed),
         }
     }
@@ -77,7 +84,7 @@ impl Host {
     pub(crate) async fn compact_in_memory(&mut self) -> bool {
         let mut ledger = self.engine.ledger(&self.session);
         let budget = ledger.total() * (self.dice.below(90) as u32 + 5) / 100;
-        let request = Request { chain: Some(self.chain.clone()), ..Request::to_budget(budget) };
+        let request = Request::to_budget(budget);
         let compacted = self.engine.compact(&mut self.session, &mut ledger, &mut self.archive, &request);
         compacted.await.unwrap().status.is_compaction()
     }

@@ -7,12 +7,13 @@ use epitome_strategy::HostChanges;
 
 use super::Laws;
 
-/// One in so many tokens of the target may stay free for notices.
-const NOTICES: u32 = 32;
+/// One in so many tokens of the target may stay free: the most that the step leaves for notices, and what they are shorter by at the
+/// end.
+const NOTICES: u32 = 24;
 
 impl Laws<'_> {
     /// Where something left, no unit and no text that left would still fit whole. Exceptions: what no plan took out
-    /// (repairs, thinking, what could not fit from the start), what a text tells, or one that left again, and what stands
+    /// (repairs, pictures that the provider takes no more of, thinking, what could not fit from the start), what a text tells, or one that left again, and what stands
     /// within the stretch that a summary stands for.
     pub(super) fn room(&mut self) {
         let target = self.request.target;
@@ -31,7 +32,7 @@ impl Laws<'_> {
         let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
         let mut cut: Vec<(EntryKey, u32)> = Vec::new();
         for edit in &epoch.edits {
-            let is_planned = !["repair", "thinking", "oversize"].contains(&&*edit.strategy);
+            let is_planned = !["repair", "pictures", "thinking", "oversize"].contains(&&*edit.strategy);
             for change in &edit.changes {
                 match change {
                     Change::Remove { entry } => {
