@@ -82,9 +82,9 @@ fn family_of(model: &str, base: Arc<dyn TokenCounter>) -> FamilyCounter {
     } else if has("deepseek") || has("kimi") {
         ("deepseek", DEEPSEEK, usual, GUESSED_MARGIN)
     } else if has("pixtral") {
-        ("unknown", UNKNOWN, PIXTRAL_MEDIA, GUESSED_MARGIN)
+        ("o200k_base ×1.1", UNKNOWN, PIXTRAL_MEDIA, GUESSED_MARGIN)
     } else {
-        ("unknown", UNKNOWN, usual, GUESSED_MARGIN)
+        ("o200k_base ×1.1", UNKNOWN, usual, GUESSED_MARGIN)
     };
     FamilyCounter { name, base, weights, media, margin }
 }
@@ -162,7 +162,7 @@ mod tests {
         check(&["gemini-3-pro-preview", "google/gemma-3-27b-it"], "gemini");
         check(&["Qwen/Qwen3-Coder-480B", "qwen3-max"], "qwen");
         check(&["deepseek-v4-flash-free", "moonshotai/kimi-k2"], "deepseek");
-        check(&["grok-4", "llama-4-maverick", "", "opusculum"], "unknown");
+        check(&["grok-4", "llama-4-maverick", "", "opusculum"], "o200k_base ×1.1");
         assert_eq!(by_model(None).unwrap().name(), "o200k_base");
     }
 

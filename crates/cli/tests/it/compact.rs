@@ -19,7 +19,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
         assert_eq!(before != after, is_result, "everything but the long result stays byte for byte: {after}");
     }
     assert!(after[4].len() * 2 < before[4].len() && after[4].contains("error: unit 61 did not link"), "{}", after[4]);
-    insta::assert_snapshot!(ran.stderr, @"
+    insta::assert_snapshot!(ran.stderr, @r#"
     chat.json (openai-chat): compacted · [TIME]
       before [BAR] # # messages
       after [BAR] # # messages, # % saved
@@ -27,7 +27,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
 
       task unknown [WHY]
       chain tool-results (fixed)
-      counted by o#k_base
+      counted by o#k_base ×#.#
       cache message ## is the first that changed; # already-sent tokens from there on leave the
                prompt cache
 
@@ -41,7 +41,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
       retained typed # % (# of #)
       recall epitome restore chat.json --handle HANDLE writes what left
       time [TIMES]
-    ");
+    "#);
 }
 
 #[test]
@@ -144,14 +144,14 @@ fn what_cannot_fit_is_explained_and_not_written() {
     place.file("out.json", "precious");
     let ran = place.run("compact chat.json -b 20 --chain tool-results -o out.json --report r.json");
     assert_eq!((ran.code, ran.text()), (3, ""));
-    insta::assert_snapshot!(ran.stderr, @"
+    insta::assert_snapshot!(ran.stderr, @r#"
     chat.json (openai-chat): cannot fit · [TIME]
       tokens [BAR] # # messages
       budget [BAR] #
 
       task unknown [WHY]
       chain tool-results (fixed)
-      counted by o#k_base
+      counted by o#k_base ×#.#
 
       at least # tokens must stay and the budget is #; of the # tokens:
       part as is at least
@@ -160,7 +160,7 @@ fn what_cannot_fit_is_explained_and_not_written() {
       system # # # message never changed: shorten it in the agent
       help: raise the budget to # or more (from # on the task and the newest message stay whole), or
             let parts go as said above; no session was written
-    ");
+    "#);
     assert_eq!(place.read("out.json"), b"precious");
     let report: Value = serde_json::from_slice(&place.read("r.json")).unwrap();
     assert_eq!(report["status"], "infeasible");
@@ -288,8 +288,10 @@ fn presets_and_embedders_of_the_configuration_compact_the_example() {
         let ran = place.run(&format!("compact session.jsonl -b 12k --config c.toml --preview --json {options}"));
         let report = ran.json();
         // A chain that somebody named and that declined as a whole is no compaction.
-        let has_declined = report["steps"].as_array().unwrap().iter().all(|step| !step["declined"].is_null());
-        assert_eq!((ran.code, &report["status"]), if has_declined { (1, &"rolled-back".into()) } else { (0, &"compacted".into()) }, "{config}: {}", ran.stderr);
+        let has_declined =
+            report["stopped"].as_str().is_some_and(|why| why.starts_with("every strategy of the chain declined"));
+        let expect = if has_declined { (1, Some("rolled-back")) } else { (0, Some("compacted")) };
+        assert_eq!((ran.code, report["status"].as_str()), expect, "{config}: {}", ran.stderr);
         assert!(has_declined || report["tokens_after"].as_u64().unwrap() <= 12_000, "{config}");
         report
     };
@@ -513,7 +515,7 @@ fn losses_of_earlier_compactions_stand_apart() {
 #[test]
 fn a_budget_of_almost_nothing_says_what_left() {
     let place = Place::with("session.jsonl", example("session.jsonl"));
-    let ran = place.run("compact session.jsonl -b 400 --to openai-chat");
+    let ran = place.run("compact session.jsonl -b 500 --to openai-chat");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for told in ["[151 earlier messages left the context]", "[12 earlier messages left the context]"] {
         assert!(ran.text().contains(told), "{told}: {}", ran.text());

@@ -186,7 +186,7 @@ fn a_status_line() {
     let over = json!({"context_window_size": 64_000, "used_percentage": 130.2});
     check(
         json!({"transcript_path": path, "context_window": over}),
-        &["██████████ 130 % of 64,000, messages 157 % of 48,000 · "],
+        &["██████████ 130 % of 64,000, messages 173 % of 48,000 · "],
     );
     // Nor where none is named.
     for unknown in [json!({}), json!({"session_id": "x", "context_window": null})] {

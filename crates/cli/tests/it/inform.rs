@@ -9,8 +9,8 @@ fn check_tells_the_urgency() {
     exit 0
     ----- stdout
     no need to compact
-      ▎·······································  0.6 %
-      tokens     1,095  by o200k_base
+      ▍·······································  0.7 %
+      tokens     1,207  by o200k_base ×1.1
       usable     184,000  window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer
       threshold  147,200
       trigger    nothing
@@ -88,35 +88,35 @@ fn inspect_shows_what_a_session_is_made_of() {
     exit 0
     ----- stdout
     chat.json  openai-chat, 4.1 kB
-      1,095 tokens in 6 messages, 2 rounds by o200k_base
+      1,207 tokens in 6 messages, 2 rounds by o200k_base ×1.1
 
     Task
       unknown, confidence and evidence, the detector's
       next chain  transcript → tool-results → message-truncation → sliding-window (for unknown)
 
     Tokens by role
-      system         8  0.7 %   1 message  ▎·······················
-      user          26    2 %  2 messages  ▋·······················
-      assistant     26    2 %  2 messages  ▋·······················
-      tool       1,035   95 %   1 message  ██████████████████████▊·
+      system         9  0.7 %   1 message  ▎·······················
+      user          29    2 %  2 messages  ▋·······················
+      assistant     30    2 %  2 messages  ▋·······················
+      tool       1,139   94 %   1 message  ██████████████████████▊·
 
     Tokens by tool
       tool  calls  in calls  in results  share
-      bash      1        15       1,035   96 %
+      bash      1        18       1,139   96 %
 
     Largest units
       tokens  share  round  unit        first words
-       1,050   96 %      1  step: bash  bash {"command": "make release"}
-          16    1 %      1  user        Build release 4.2 and tell me what failed.
-          11    1 %      1  step        Unit 61 did not link.
-          10  0.9 %      2  user        Then fix unit 61.
-           8  0.7 %      0  system      You build releases.
+       1,157   96 %      1  step: bash  bash {"command": "make release"}
+          18    1 %      1  user        Build release 4.2 and tell me what failed.
+          12  1.0 %      1  step        Unit 61 did not link.
+          11  0.9 %      2  user        Then fix unit 61.
+           9  0.7 %      0  system      You build releases.
 
     Timeline
       round  tokens  messages  tools  user
-          0       8         1         You build releases.
-          1   1,077         4  bash   Build release 4.2 and tell me what failed.
-          2      10         1         Then fix unit 61.
+          0       9         1         You build releases.
+          1   1,187         4  bash   Build release 4.2 and tell me what failed.
+          2      11         1         Then fix unit 61.
     "#);
     let inspected = place.run("inspect chat.json --json").json();
     assert_eq!(inspected["format"], "openai-chat");

@@ -64,10 +64,15 @@ fn given(key: &str) -> Option<(String, Vec<Value>)> {
     match key {
         "budget.model" => Some((String::new(), vec![json!("gpt-4.1")])),
         "budget.soft" => with("", json!([0.6, 0.9])),
-        "quality.min_instructions" | "quality.min_summaries" => {
+        "quality.min_instructions" => {
             // Nobody writes what leaves down.
             let chain = SUMMARY.replace("\"summary\"", "\"sliding-window\"");
             with(&format!("{chain}[summary]\nsummarizer = \"off\"\n"), json!([1.0]))
+        }
+        // What a summary said leaves once there is next to no room, and comes back where there is.
+        "quality.min_summaries" => {
+            let narrow = WINDOW.replace("16_000", "3_000");
+            Some((format!("{narrow}{SUMMARY}"), vec![json!(1.0)]))
         }
         "budget.window" => Some((String::new(), vec![json!(16_000)])),
         "live.on_refusal" => with("[live]\nrequire_confirmation = true\n", json!(["drop-oldest", "new-session"])),

@@ -149,14 +149,14 @@ async fn send_on(
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
         (_, remembered) => {
-            let reader = remembered.filter(|_| status.is_success());
-            let reader = reader.map(|(incoming, _)| UsageReader::new(proxy, &incoming, opened.is_stream()));
-            return Ok(with_headers(metrics, pass_answer(lookup, opened, reader).await, &prepared));
+            let known = remembered.filter(|_| status.is_success());
+            opened.reader = known.map(|(incoming, _)| UsageReader::new(proxy, &incoming, opened.is_stream()));
+            return Ok(with_headers(metrics, pass_answer(lookup, opened).await, &prepared));
         }
     };
     let Some(smaller) = retry(proxy, remembered.clone(), overflow).await else {
         let prepared = PreparedRequest { detail: Some("too-long"), ..prepared };
-        return Ok(with_headers(metrics, opened.into_response(None), &prepared));
+        return Ok(with_headers(metrics, opened.into_response(), &prepared));
     };
     let (lookup, body) = match lookup_of(Some(&remembered), &smaller) {
         Some((lookup, body)) => (Some(lookup), body),
@@ -170,12 +170,11 @@ async fn send_on(
     Ok(with_headers(metrics, answer, &smaller))
 }
 
-/// An answer for the client: as it comes, or with what the model looks up. The figures of one with lookups are of more than
-/// the request that was counted, and nothing is learned of them.
-async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer, reader: Option<UsageReader>) -> Response {
+/// An answer for the client: as it comes, or with what the model looks up.
+async fn pass_answer(lookup: Option<Lookup>, opened: OpenedAnswer) -> Response {
     match lookup {
         Some(lookup) => lookup.answer(opened).await,
-        None => opened.into_response(reader),
+        None => opened.into_response(),
     }
 }
 

@@ -6,6 +6,7 @@ use axum::body::Bytes;
 use epitome::wire::{Events, reported_input};
 use futures_util::{Stream, StreamExt as _, stream};
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::incoming::Incoming;
 use super::opening::Pieces;
@@ -41,7 +42,7 @@ impl UsageReader {
             match &piece {
                 Some(Ok(bytes)) => reader.read(bytes),
                 Some(Err(_)) => reader.form = Form::Done,
-                None => reader.end(),
+                None => {}
             }
             piece.map(|piece| (piece, (pieces, reader)))
         })
@@ -61,18 +62,22 @@ impl UsageReader {
         }
     }
 
-    fn end(&mut self) {
-        let Form::Whole(read) = &self.form else { return };
-        if let Some(reported) = serde_json::from_slice::<Value>(read).ok().as_ref().and_then(reported_input) {
-            self.learn(reported);
-        }
-    }
-
     /// Learns of it when the conversation has a turn to spare: the answer does not wait.
     fn learn(&mut self, reported: u64) {
         self.form = Form::Done;
-        if let Some(shared) = self.proxy.decisions.find(&self.incoming.chain) {
-            tokio::spawn(async move { shared.lock().await.reported.learn(reported) });
+        let shared = self.proxy.decisions.find(&self.incoming.chain);
+        if let (Some(shared), Ok(runtime)) = (shared, Handle::try_current()) {
+            runtime.spawn(async move { shared.lock().await.reported.learn(reported) });
+        }
+    }
+}
+
+/// An answer whose length is named is not asked for an end behind its last piece: it is over when nobody reads on.
+impl Drop for UsageReader {
+    fn drop(&mut self) {
+        let Form::Whole(read) = &self.form else { return };
+        if let Some(reported) = serde_json::from_slice::<Value>(read).ok().as_ref().and_then(reported_input) {
+            self.learn(reported);
         }
     }
 }

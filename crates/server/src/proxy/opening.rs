@@ -38,12 +38,14 @@ pub(super) struct OpenedAnswer {
     broken: Option<reqwest::Error>,
     /// Whether the answer is, or begins with, the error that the request was too long.
     pub(super) overflow: Option<Overflow>,
+    /// Reads the answer as it passes.
+    pub(super) reader: Option<UsageReader>,
 }
 
 impl OpenedAnswer {
     /// Looks at a provider's error.
     pub(super) async fn refusal(answer: reqwest::Response) -> Self {
-        let mut opened = Self { answer, read: Vec::new(), broken: None, overflow: None };
+        let mut opened = Self::unseen(answer);
         let mut said = Vec::new();
         while opened.read_on(&mut said).await {
             if said.len() > READ_BYTES {
@@ -59,7 +61,7 @@ impl OpenedAnswer {
 
     /// An answer that nothing is looked for in.
     pub(super) fn unseen(answer: reqwest::Response) -> Self {
-        Self { answer, read: Vec::new(), broken: None, overflow: None }
+        Self { answer, read: Vec::new(), broken: None, overflow: None, reader: None }
     }
 
     /// Looks at the first event of an answer, where it is a stream of events.
@@ -107,14 +109,10 @@ impl OpenedAnswer {
         false
     }
 
-    /// The answer for the client, each piece as it comes, and read by `reader` as it passes. Dropping it hangs up on the provider.
-    pub(super) fn into_response(self, reader: Option<UsageReader>) -> Response {
+    /// The answer for the client, each piece as it comes. Dropping it hangs up on the provider.
+    pub(super) fn into_response(self) -> Response {
         let (status, headers, _, pieces) = self.into_parts();
-        let body = match reader {
-            Some(reader) => Body::from_stream(reader.watch(pieces)),
-            None => Body::from_stream(pieces),
-        };
-        let mut response = Response::new(body);
+        let mut response = Response::new(Body::from_stream(pieces));
         (*response.status_mut(), *response.headers_mut()) = (status, headers::for_client(&headers));
         response
     }
@@ -127,6 +125,10 @@ impl OpenedAnswer {
         let pieces = match self.broken {
             Some(error) => read.chain(broken_off(error)).boxed(),
             None => read.chain(self.answer.bytes_stream()).boxed(),
+        };
+        let pieces = match self.reader {
+            Some(reader) => reader.watch(pieces).boxed(),
+            None => pieces,
         };
         (status, headers, is_stream, pieces)
     }

@@ -154,11 +154,12 @@ async fn the_providers_count_corrects_ours() {
             let answer = if usage { answers(wire, 6_000, is_stream) } else { ScriptedAnswer::json(200, "{}") };
             let upstream = ScriptedServer::start(vec![answer]);
             let service = Running::proxy(&upstream, SMALL).await;
-            let mut figures = Vec::new();
-            for steps in [6, 7, 8] {
-                let response = service.post(wire.path(), &wire.request(steps)).send().await.unwrap();
+            let (mut request, mut figures) = (wire.request(6), Vec::new());
+            for turn in 0..3 {
+                let response = service.post(wire.path(), &request).send().await.unwrap();
                 figures.push(header(&response, "x-epitome-tokens-before").parse::<f64>().unwrap());
                 response.bytes().await.unwrap();
+                request = wire.longer(&request, vec![wire.said("Done."), asked(&format!("Question {turn}?"))]);
             }
             figures
         };

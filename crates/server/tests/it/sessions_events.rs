@@ -158,10 +158,18 @@ async fn a_compaction_is_told_in_order_over_both() {
     let heard = stream.until("token_update").await;
     assert_eq!(
         names(&heard),
-        ["compaction_start", "summary_start", "summary_done", "compaction_step", "compaction_step", "compaction_done", "token_update"]
+        [
+            "compaction_start",
+            "summary_start",
+            "summary_done",
+            "compaction_step",
+            "compaction_step",
+            "compaction_done",
+            "token_update"
+        ]
     );
     assert_eq!((&heard[0].data["reason"], &heard[0].data["messageCount"]), (&json!("manual"), &json!(28)));
-    let done = &heard[4].data;
+    let done = &heard[5].data;
     assert_eq!(done["success"], true);
     assert_eq!(
         (&done["tokensBefore"], &done["tokensAfter"]),
@@ -180,7 +188,7 @@ async fn a_compaction_is_told_in_order_over_both() {
         summary.to_string().contains("made its parts")
             && done["summaryContent"].as_str().unwrap().contains("made its parts")
     );
-    assert_eq!(heard[5].data["context"], compacted["context"]);
+    assert_eq!(heard[6].data["context"], compacted["context"]);
     let numbers: Vec<u64> = heard.iter().map(|event| event.data["sequence"].as_u64().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{numbers:?}");
     let over_socket = socket.until("token_update").await;

@@ -25,7 +25,10 @@ impl Laws<'_> {
         if self.report.tokens_after > target || !is_plain || !view.is_sorted_by_key(|entry| entry.position) {
             return;
         }
-        let room = (target - self.report.tokens_after).saturating_sub(target / NOTICES);
+        // Notices come after the step, and where they take the place of others the view becomes smaller.
+        let stood =
+            self.report.steps.iter().rfind(|step| &*step.strategy != "notices").map_or(0, |step| step.tokens_after);
+        let room = target.saturating_sub(self.report.tokens_after.max(stood)).saturating_sub(target / NOTICES);
         let text = |index: u32| EntryKey::Synthetic { epoch: epoch.id, index };
         let is_summary = |index: u32| epoch.synthetics[index as usize].message.origin == Origin::Summary;
         let mut untold: HashSet<EntryKey> = HashSet::new();
