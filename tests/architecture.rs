@@ -74,7 +74,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-harness", &["epitome-engine", "epitome-session", "epitome-strategy", "epitome-testkit"]),
     ("epitome-benches", &["epitome", "epitome-harness", "epitome-testkit"]),
     ("epitome-lab", &["epitome", "epitome-eval"]),
-    ("epitome-factors", &["epitome-engine", "epitome-formats", "epitome-session", "epitome-strategy", "epitome-tokens"]),
+    (
+        "epitome-factors",
+        &["epitome-engine", "epitome-formats", "epitome-session", "epitome-strategy", "epitome-tokens"],
+    ),
     ("epitome-tests", &["epitome-formats", "epitome-lab", "epitome-session"]),
 ];
 

@@ -74,6 +74,8 @@ fn live(tokens: u32, summarizer: &Arc<Counting>) -> LiveSession {
     let runtime = Config::parse(&toml, "live.toml", &registry).unwrap().build(&registry).unwrap();
     let mut engine = epitome::engine_of(&runtime);
     engine.summarizer = Some(Arc::clone(summarizer) as Arc<dyn Summarizer>);
+    // What the room gives back is summarised again: this is of the levels alone.
+    engine.refill = false;
     LiveSession::with_engine(engine, &runtime, Session::new())
 }
 

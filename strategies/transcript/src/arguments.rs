@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use epitome_strategy::Value;
 use epitome_strategy::text;
 
-use crate::LISTS;
+use crate::lists::LISTS;
 
 /// The most bytes of arguments in the line of the call.
 const HEAD_BYTES: usize = 200;

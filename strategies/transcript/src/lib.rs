@@ -10,6 +10,7 @@ mod excerpts;
 mod fit;
 mod heads;
 mod layout;
+mod lists;
 mod outcome;
 mod passage;
 mod pieces;
@@ -21,7 +22,7 @@ mod terms;
 mod worth;
 
 use epitome_strategy::session::HeadingKind;
-use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, WordLists, strategy, text};
+use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
 use crate::layout::{Layout, UnitFate};
@@ -39,9 +40,6 @@ pub mod lines {
     pub use crate::source::Source;
     pub use crate::worth::Worth;
 }
-
-/// What tools call their arguments, and print beside their results.
-const LISTS: WordLists = WordLists(include_str!("lists.txt"));
 
 strategy! {
     /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.

@@ -9,7 +9,7 @@ use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Ending;
 
-use crate::LISTS;
+use crate::lists::LISTS;
 
 /// Bytes of the longest line that is brought for the ending of a call: a longer one says more than how it ended.
 const LONGEST: usize = 160;

@@ -147,7 +147,7 @@ impl Laws<'_> {
     }
 
     pub(super) fn count(&mut self, message: &Arc<Message>) -> EntryTokens {
-        let counted = || (Arc::clone(message), count_message(&*self.engine.counter, message));
+        let counted = || (Arc::clone(message), count_message(&*self.counter, message));
         self.counts.0.entry(Arc::as_ptr(message)).or_insert_with(counted).1.clone()
     }
 }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, Ledger, MemoryArchive, Report, Request, Status, block_on};
 use epitome_session::{Content, Entry, EntryKey, Epoch, Message, Session};
-use epitome_strategy::EntryTokens;
+use epitome_strategy::{EntryTokens, TokenCounter};
 
 /// A law that a result broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +78,7 @@ pub fn compact_and_check_with(
     let shown = session.view().iter().map(|entry| (entry.key, entry)).collect();
     let mut laws = Laws {
         engine,
+        counter: Arc::clone(ledger.counter()),
         request,
         archive,
         before: &before,
@@ -97,6 +98,8 @@ pub fn compact_and_check_with(
 /// One compaction and its properties from the outside.
 struct Laws<'a> {
     engine: &'a Engine,
+    /// Counts as the session's model does.
+    counter: Arc<dyn TokenCounter>,
     request: &'a Request,
     archive: &'a MemoryArchive,
     before: &'a Session,

@@ -122,7 +122,7 @@ impl Laws<'_> {
     /// Returns the expected text of an excerpt, made of the recorded text and checked mark for mark.
     fn excerpted(&mut self, entry: &Entry, original: &str, excerpt: &Excerpt) -> String {
         let id = &entry.message.id;
-        let of_text = f64::from(self.engine.counter.count(original));
+        let of_text = f64::from(self.counter.count(original));
         let mut shown = String::new();
         let mut marks = excerpt.marks.iter();
         let mut at = 0;
