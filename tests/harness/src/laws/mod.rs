@@ -114,6 +114,11 @@ struct Laws<'a> {
 }
 
 impl<'a> Laws<'a> {
+    /// The request's target as the engine aims at it: the counter's margin below.
+    fn target(&self) -> u32 {
+        (f64::from(self.request.target) / (1.0 + self.counter.margin())) as u32
+    }
+
     fn check(&mut self) {
         self.counting();
         self.budget();
@@ -121,7 +126,7 @@ impl<'a> Laws<'a> {
         self.receipts();
         self.cache();
         self.quality();
-        let fitted = self.ledger_before.total() <= self.request.target;
+        let fitted = self.ledger_before.total() <= self.target();
         self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
             "what fits was touched".to_owned()
         });

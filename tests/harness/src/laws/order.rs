@@ -46,9 +46,9 @@ impl Laws<'_> {
     /// shorter than they were.
     pub(super) fn notices(&mut self) {
         let Some(epoch) = self.epoch().filter(|_| self.request.host == HostChanges::Any) else { return };
-        let most = match self.report.tokens_after > self.request.target {
+        let most = match self.report.tokens_after > self.target() {
             true => self.request.limit.max(self.request.target),
-            false => self.request.target,
+            false => self.target(),
         };
         if most.saturating_sub(self.report.tokens_after) < NOTICE {
             return;

@@ -16,7 +16,7 @@ impl Laws<'_> {
     /// (repairs, pictures that the provider takes no more of, thinking, what could not fit from the start), what a text tells, or one that left again, and what stands
     /// within the stretch that a summary stands for.
     pub(super) fn room(&mut self) {
-        let target = self.request.target;
+        let target = self.target();
         let Some(epoch) = self.epoch().filter(|_| self.engine.refill && self.request.host == HostChanges::Any) else {
             return;
         };
@@ -74,7 +74,10 @@ impl Laws<'_> {
                 format!("{} of {tokens} tokens would fit into the {room} left", view[unit.entries.start].message.id)
             });
         }
-        for (key, block) in cut {
+        // What the context has elsewhere stays away, whoever cut it again.
+        let redundant = epoch.edits.iter().filter(|edit| &*edit.strategy == "superseded-reads");
+        let redundant: HashSet<EntryKey> = redundant.flat_map(|edit| &edit.changes).map(Change::entry).collect();
+        for (key, block) in cut.into_iter().filter(|(key, _)| !redundant.contains(key)) {
             let before = view.iter().find(|entry| entry.key == key);
             let Some((before, after)) = before.zip(self.shown.get(&key).copied()) else { continue };
             if before.message.role != after.message.role {

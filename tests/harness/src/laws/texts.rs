@@ -13,6 +13,9 @@ use super::Laws;
 use super::json::{Token, tokens};
 use super::marks::{cut_string, mark};
 
+/// The share by which a mark of an earlier compaction may be off: the counter has learned from more requests since.
+const LEARNED_SINCE: f64 = 0.1;
+
 impl Laws<'_> {
     /// Every removed item is in the archive as it was recorded, under the handle that the edit names.
     pub(super) fn archived(&mut self) {
@@ -135,7 +138,7 @@ impl Laws<'_> {
                 let tokens = of_text * gap.len() as f64 / original.len() as f64;
                 let fits = mark(text).is_some_and(|mark| {
                     (whole..=touched).contains(&mark.lines)
-                        && (mark.tokens as f64 - tokens).abs() <= 1.0
+                        && (mark.tokens as f64 - tokens).abs() <= 1.0 + tokens * LEARNED_SINCE
                         && (!mark.breaks_before || gap.starts_with('\n'))
                         && (!mark.breaks_after || gap.ends_with('\n'))
                 });
