@@ -184,7 +184,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
         Status::Infeasible => return Err(too_much(tokens, draft.report.floor.as_ref())),
         Status::RolledBack => {
             if let Some(stopped) = draft.report.stopped {
-                return Err(Failure::usage_text(&format!("there is no text: {stopped}")));
+                return Err(Failure::usage_text(format!("there is no text: {stopped}")));
             }
             let failure = Failure::usage_text("the text would lose more than `[quality]` of the configuration allows");
             return Err(failure.with_help("give it more with --tokens"));

@@ -26,7 +26,7 @@ pub(crate) fn find_rollout(file: &Path, id: &str) -> Option<Vec<u8>> {
             let is_it = name.to_str().is_some_and(|name| ends.iter().any(|end| name.ends_with(end)));
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && home.is_some() => folders.push(entry.path()),
-                Ok(kind) if kind.is_file() && is_it => return read_plain(&entry.path()).ok(),
+                Ok(kind) if kind.is_file() && is_it => return read_plain(entry.path()).ok(),
                 _ => {}
             }
         }
