@@ -165,8 +165,8 @@ class Fitter:
         native = self._native
         if reported_tokens is not None and (isinstance(reported_tokens, bool) or not isinstance(reported_tokens, int) or reported_tokens < 0):
             raise TypeError(f"`reported_tokens` takes a number of tokens, not {reported_tokens!r}")
-        beside = {"system": system, "tools": tools, "key": key, "reported_tokens": reported_tokens}
-        result = native.fit(messages, format=format, overflow=overflow, **beside)
+        words = {"system": system, "tools": tools, "key": key, "reported_tokens": reported_tokens}
+        result = native.fit(messages, format=format, overflow=overflow, **words)
         fitted = Fitted(messages, result, lambda handle: native.retrieve(handle, result.format))
         problem = result.problem()
         if problem is not None:

@@ -77,7 +77,7 @@ def test_excerpts_count_characters() -> None:
 
     came = [*work(3)]
     came[3] = {**came[3], "content": "naïve 🎈 " * 200}
-    compacted = epitome.compact(came, budget=1_000, chain=[Heads()])
+    compacted = epitome.compact(came, budget=600, chain=[Heads()])
     assert compacted.messages[3]["content"].startswith(("naïve 🎈 " * 200)[:30])
     assert len(compacted.messages[3]["content"]) < 80
 
@@ -202,7 +202,7 @@ def test_texts_are_embedded() -> None:
 
     def check(embedder: Any, declined: str | None) -> None:
         report = epitome.compact(work(), budget=6_000, chain=["vector-retrieval"], embedder=embedder).report
-        assert report.status == "compacted"
+        assert report.status == ("compacted" if declined is None else "rolled-back")
         told = report["steps"][0]["declined"]
         assert told is None if declined is None else declined in told, told
 
