@@ -285,7 +285,7 @@ def test_what_left_comes_back() -> None:
     assert compacted.report.handles
     messages = compacted.retrieve(compacted.report.handles[0])
     assert messages[0]["role"] == "assistant" and all(message in work() for message in messages)
-    cut = epitome.compact(work(4), budget=300, chain=["message-truncation"])
+    cut = epitome.compact(work(4), budget=1_200, chain=["tool-results", "message-truncation"])
     assert isinstance(cut.retrieve(cut.report.handles[0]), str)
     assert compacted.retrieve("ffffffff") is None
 
