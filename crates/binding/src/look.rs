@@ -41,11 +41,10 @@ impl Inspection {
 /// searched for one.
 pub fn measure_fullness(parts: &Parts, loaded: &LoadedFile, index: usize) -> Fullness {
     let session = &loaded.sessions[index].session;
-    let engine = parts.engine();
+    let ledger = parts.engine().ledger(session);
     let runtime = &parts.runtime;
-    let tool_definitions = tool_definition_tokens(&*engine.counter_of(session), session);
+    let tool_definitions = tool_definition_tokens(&**ledger.counter(), session);
     let budget = Budget { tool_definitions, ..runtime.budget.clone() };
     let model = runtime.model.clone().or_else(|| recorded_model(loaded.format, &loaded.bytes).name);
-    let tokens = engine.ledger(session).total();
-    Fullness::measure_reported(&engine, session, tokens, &budget, &runtime.triggers).for_model(model.as_deref())
+    Fullness::measure_reported(&ledger, session, ledger.total(), &budget, &runtime.triggers).for_model(model.as_deref())
 }

@@ -253,24 +253,7 @@ mod tests {
     use epitome_session::{Origin, Role, Thinking};
 
     use super::*;
-
-    /// Counts bytes.
-    #[derive(Debug)]
-    struct Bytes;
-
-    impl TokenCounter for Bytes {
-        fn count(&self, text: &str) -> Tokens {
-            text.len() as Tokens
-        }
-
-        fn name(&self) -> &str {
-            "bytes"
-        }
-
-        fn is_exact(&self) -> bool {
-            false
-        }
-    }
+    use crate::testing::Bytes;
 
     #[test]
     fn media_in_json_of_any_form_count_as_media() {

@@ -43,6 +43,8 @@ mod slots;
 mod stages;
 mod status;
 mod summaries;
+#[cfg(test)]
+mod testing;
 mod tournament;
 mod triggers;
 mod trim;

@@ -160,24 +160,7 @@ mod tests {
     use epitome_session::{Origin, Usage};
 
     use super::*;
-
-    /// Counts bytes.
-    #[derive(Debug)]
-    struct Bytes;
-
-    impl TokenCounter for Bytes {
-        fn name(&self) -> &str {
-            "bytes"
-        }
-
-        fn count(&self, text: &str) -> Tokens {
-            text.len() as Tokens
-        }
-
-        fn is_exact(&self) -> bool {
-            false
-        }
-    }
+    use crate::testing::Bytes;
 
     /// A session of one message a word: `u600` is a user's of so many bytes, `a100:5000+90` a model's whose request had 5,000
     /// tokens of input and whose answer 90.

@@ -92,9 +92,10 @@ pub(crate) fn trim_mark(language: Language, chars: usize, handle: Option<&str>) 
 
 #[cfg(test)]
 mod tests {
-    use epitome_strategy::{TokenCounter, View};
+    use epitome_strategy::View;
 
     use super::*;
+    use crate::testing::Bytes;
 
     #[test]
     fn marks_keep_lines_apart() {
@@ -109,24 +110,6 @@ mod tests {
         check("one two three", 3..8, "[… 1,204 tokens elided · recall e3f9]");
         check("one", 0..3, "[… 1 line, 1,204 tokens elided · recall e3f9]");
         assert_eq!(gap_mark(Language::Chinese, "一\n二\n", 0..8, 5, None), "[… 省略 2 行、5 token]");
-    }
-
-    /// Counts bytes: equal counts of these texts are equal texts for any counter's purposes.
-    #[derive(Debug)]
-    struct Bytes;
-
-    impl TokenCounter for Bytes {
-        fn name(&self) -> &str {
-            "bytes"
-        }
-
-        fn count(&self, text: &str) -> Tokens {
-            text.len() as Tokens
-        }
-
-        fn is_exact(&self) -> bool {
-            true
-        }
     }
 
     #[test]

@@ -128,8 +128,9 @@ impl LocalSession {
         let (engine, budget) = (&self.engine, self.budget(session, model));
         let recorded = || model.and_then(|model| model.name.as_deref());
         let name = self.runtime.model.as_deref().or_else(recorded);
-        ContextStatus::measure(session, engine, &budget, |tokens| {
-            Fullness::measure_reported(engine, session, tokens, &budget, &self.runtime.triggers).for_model(name)
+        ContextStatus::measure(session, engine, &budget, |ledger| {
+            let triggers = &self.runtime.triggers;
+            Fullness::measure_reported(ledger, session, ledger.total(), &budget, triggers).for_model(name)
         })
     }
 

@@ -22,7 +22,7 @@ pub(crate) fn fit(growths: &[Growth]) -> Weights {
         let mut squares = [[0.0; KINDS.len()]; KINDS.len()];
         let mut products = Weights::default();
         for growth in growths {
-            let (counts, reported) = seen(&weights, growth);
+            let (counts, reported) = shown_part(&weights, growth);
             if reported <= 0.0 {
                 continue;
             }
@@ -53,7 +53,7 @@ fn descend(weights: &mut Weights, squares: &[[f64; KINDS.len()]; KINDS.len()], p
 }
 
 /// What a recording shows of a growth, and the provider's tokens for it: without the reasoning that it does not show.
-fn seen(weights: &Weights, growth: &Growth) -> (Counts, f64) {
+fn shown_part(weights: &Weights, growth: &Growth) -> (Counts, f64) {
     let mut counts = growth.answer;
     counts.iter_mut().zip(growth.others).for_each(|(sum, one)| *sum += one);
     let hidden = (growth.output - sum(weights, &growth.answer)).max(0.0);
@@ -69,7 +69,7 @@ pub(crate) fn median_ratio(weights: &Weights, growths: &[Growth]) -> Option<f64>
     let mut ratios: Vec<(f64, f64)> = growths
         .iter()
         .map(|growth| {
-            let (counts, reported) = seen(weights, growth);
+            let (counts, reported) = shown_part(weights, growth);
             let computed = sum(weights, &counts);
             (reported / computed, computed)
         })

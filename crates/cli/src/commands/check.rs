@@ -68,14 +68,14 @@ pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
 
 fn measure<'a>(name: &'a str, session: &Session, window: &'a Window) -> CheckOutput<'a> {
     let (engine, budget) = window.engine(session);
-    let (tokens, triggers) = (engine.ledger(session).total(), &window.runtime.triggers);
+    let (ledger, triggers) = (engine.ledger(session), &window.runtime.triggers);
     CheckOutput {
         session: name,
         is_by_tokens: triggers.tokens > 0 && triggers.tokens < budget.soft.tokens(budget.usable()),
-        counted_tokens: tokens,
+        counted_tokens: ledger.total(),
         usage: ReportedUsage::read(session),
         window: &window.source,
-        fullness: window.fullness(&engine, session, tokens, &budget),
+        fullness: window.fullness(&ledger, session, ledger.total(), &budget),
     }
 }
 

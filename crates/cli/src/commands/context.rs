@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ContextArgs, quiet: bool) -> CommandResult {
     let mut live = LiveSession::with_engine(engine, &window.runtime, found.session);
     live.set_budget(budget);
     let mut report = block_on(live.report_context());
-    report.fullness = window.fullness(live.engine(), live.session(), report.contents.tokens, live.budget());
+    report.fullness = window.fullness(live.ledger(), live.session(), report.contents.tokens, live.budget());
     let output = ContextOutput {
         reading: reading_words(&found.file, args.session.from, args.session.session.as_deref()),
         file: found.file,

@@ -101,8 +101,8 @@ fn line(session: Option<&Session>, model: &RecordedModel, window: &WindowInput) 
         });
     };
     let (engine, budget) = own_window.engine(session);
-    let status = ContextStatus::measure(session, &engine, &budget, |tokens| {
-        own_window.fullness(&engine, session, tokens, &budget)
+    let status = ContextStatus::measure(session, &engine, &budget, |ledger| {
+        own_window.fullness(ledger, session, ledger.total(), &budget)
     });
     let check = &status.fullness.check;
     let words = |tokens: u32| {

@@ -4,6 +4,7 @@ pub(crate) mod snapshot;
 
 use epitome::config::Source;
 use epitome::context::Fullness;
+use epitome::engine::Ledger;
 use epitome::formats::RecordedModel;
 use epitome::strategy::{Registry, Value};
 use epitome::{Budget, Engine, Runtime, Session};
@@ -88,9 +89,9 @@ impl Window {
 
     /// How full a session of this room is, whose messages take `tokens`. A budget of the messages alone is compared with these
     /// alone: what the provider counted is the whole request.
-    pub(crate) fn fullness(&self, engine: &Engine, session: &Session, tokens: u32, budget: &Budget) -> Fullness {
+    pub(crate) fn fullness(&self, ledger: &Ledger, session: &Session, tokens: u32, budget: &Budget) -> Fullness {
         let measure = if self.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
-        measure(engine, session, tokens, budget, &self.runtime.triggers).for_model(self.model.as_deref())
+        measure(ledger, session, tokens, budget, &self.runtime.triggers).for_model(self.model.as_deref())
     }
 
     /// The engine for a session of this room, and the budget that its messages have. Linear in the tool definitions.

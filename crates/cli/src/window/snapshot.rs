@@ -8,7 +8,7 @@ use epitome::follow::FollowedSession;
 use epitome::formats::RecordedModel;
 use epitome::session::MessageId;
 use epitome::strategy::Registry;
-use epitome::{Budget, Engine, Session};
+use epitome::{Budget, Session};
 use serde::Serialize;
 
 use crate::args::WindowArgs;
@@ -85,7 +85,6 @@ struct Followed {
 struct Measures {
     model: RecordedModel,
     window: Window,
-    engine: Engine,
     budget: Budget,
     counts: ViewCounts,
 }
@@ -137,8 +136,8 @@ impl<'a> SnapshotWatcher<'a> {
         };
         let counts = measures.counts.count(session);
         let tokens = counts.iter().map(|tokens| tokens.total).fold(0, u32::saturating_add);
-        let Measures { engine, budget, window, .. } = &measures;
-        let fullness = window.fullness(engine, session, tokens, budget);
+        let Measures { budget, window, .. } = &measures;
+        let fullness = window.fullness(measures.counts.ledger(), session, tokens, budget);
         let now = PreviousSnapshot::read(session);
         let event = match &past {
             None if is_first => SnapshotEvent::Start,
@@ -148,7 +147,7 @@ impl<'a> SnapshotWatcher<'a> {
             Some(past) if past.epochs != now.epochs => SnapshotEvent::Compaction,
             Some(_) => SnapshotEvent::Messages,
         };
-        let counter = &**measures.counts.counter();
+        let counter = &**measures.counts.ledger().counter();
         let warnings = ContextWarning::find(session, &counts, counter, fullness.check.usable_tokens);
         let modified = read.modified().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let frame = ContextSnapshot {
@@ -176,6 +175,6 @@ impl<'a> SnapshotWatcher<'a> {
     fn measures(&self, read: &FollowedSession) -> Result<Measures, Failure> {
         let window = Window::new(self.args, &read.model, self.registry)?;
         let (engine, budget) = window.engine(&read.session);
-        Ok(Measures { model: read.model.clone(), counts: ViewCounts::new(&engine), window, engine, budget })
+        Ok(Measures { model: read.model.clone(), counts: ViewCounts::new(&engine), window, budget })
     }
 }

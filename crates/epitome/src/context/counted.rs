@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, Ledger, learned_requests};
 use epitome_session::{EntryKey, Message, Session};
-use epitome_strategy::{EntryTokens, TokenCounter};
+use epitome_strategy::EntryTokens;
 
 /// Counts the view of a session that is read again and again, from a file that grows: only messages that are new or other
 /// than before are counted.
@@ -25,9 +25,9 @@ impl ViewCounts {
         Self { engine: engine.clone(), ledger: engine.ledger(&Session::new()), learned: 0, known: HashMap::new() }
     }
 
-    /// Returns the counter of the session that was counted last.
-    pub fn counter(&self) -> &Arc<dyn TokenCounter> {
-        self.ledger.counter()
+    /// Returns the ledger that counts as the session does that was counted last, and holds nothing.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Returns the counts of the session's view, in order. Counts what is new or changed; the rest is compared with what

@@ -1,6 +1,6 @@
 //! How a session stands against its budget.
 
-use epitome_engine::{Budget, Check, Engine, Triggers, Watch};
+use epitome_engine::{Budget, Check, Ledger, Triggers, Watch};
 use epitome_session::Session;
 use epitome_strategy::{TokenCounter, Tokens};
 use epitome_tokens::has_vocabulary;
@@ -31,39 +31,39 @@ pub struct Fullness {
 }
 
 impl Fullness {
-    /// How full the context of a session is whose view has `tokens` tokens, by these alone: for a budget that is room for
+    /// How full the context of a session is whose view has `tokens` tokens by `ledger`, by these alone: for a budget that is room for
     /// the messages and nothing else. `budget` has the tokens of the tool definitions. Linear in the messages since the
     /// newest compaction.
-    pub fn measure(engine: &Engine, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
+    pub fn measure(ledger: &Ledger, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
         let watch = watch_of(session, triggers);
         let check = watch.check_with(budget, tokens, session.newest_tokens_after(), session.excess());
-        Self::new(&*engine.counter_of(session), check, budget)
+        Self::new(&**ledger.counter(), check, budget)
     }
 
     /// The same of a model's window, by what the provider counted where the session records that of its newest request
     /// and it is more: most recordings have neither the system prompt nor the tools, and models count differently.
     pub fn measure_reported(
-        engine: &Engine,
+        ledger: &Ledger,
         session: &Session,
         tokens: Tokens,
         budget: &Budget,
         triggers: &Triggers,
     ) -> Self {
-        Self::measure_watched(engine, session, tokens, budget, &watch_of(session, triggers))
+        Self::measure_watched(ledger, session, tokens, budget, &watch_of(session, triggers))
     }
 
     /// The same of a session that `watch` has followed. Linear in the messages since the newest request.
     pub(crate) fn measure_watched(
-        engine: &Engine,
+        ledger: &Ledger,
         session: &Session,
         tokens: Tokens,
         budget: &Budget,
         watch: &Watch,
     ) -> Self {
-        let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(engine, session, budget));
+        let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(ledger, session, budget));
         let tokens_now = tokens.max(reported);
         let check = watch.check_with(budget, tokens_now, session.newest_tokens_after(), session.excess());
-        let fullness = Self::new(&*engine.counter_of(session), check, budget);
+        let fullness = Self::new(&**ledger.counter(), check, budget);
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }
 

@@ -1,6 +1,6 @@
 //! Everything about a context in one value.
 
-use epitome_engine::{Budget, Engine};
+use epitome_engine::{Budget, Ledger};
 use epitome_session::Session;
 use epitome_strategy::Tokens;
 use serde::Serialize;
@@ -59,10 +59,9 @@ impl ReportedUsage {
     }
 
     /// The tokens that a session takes of what `budget` leaves to its messages, by this count: that of the request and its
-    /// answer, and the engine's of the messages that have come since. Linear in these messages.
-    pub fn fill(&self, engine: &Engine, session: &Session, budget: &Budget) -> Tokens {
+    /// answer, and the ledger's of the messages that have come since. Linear in these messages.
+    pub fn fill(&self, ledger: &Ledger, session: &Session, budget: &Budget) -> Tokens {
         let log = session.log();
-        let ledger = engine.empty_ledger(session);
         let newest = log.iter().skip(log.len().saturating_sub(self.messages_since));
         let since = newest.map(|message| ledger.measure(message).total).fold(0, Tokens::saturating_add);
         // The budget has taken the tools off already.

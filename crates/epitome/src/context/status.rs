@@ -1,6 +1,6 @@
 //! What fills a context, in the few figures of a status line or of an answer to a model.
 
-use epitome_engine::{Budget, Engine};
+use epitome_engine::{Budget, Engine, Ledger};
 use epitome_session::Session;
 use epitome_strategy::Tokens;
 
@@ -25,17 +25,17 @@ pub struct ContextStatus {
 }
 
 impl ContextStatus {
-    /// The status of a session whose context `engine` counts and `budget` bounds; `fullness` is told the tokens of its
-    /// messages. Linear in the log: what left is counted too.
+    /// The status of a session whose context `engine` counts and `budget` bounds; `fullness` is given what has
+    /// counted them. Linear in the log: what left is counted too.
     pub fn measure(
         session: &Session,
         engine: &Engine,
         budget: &Budget,
-        fullness: impl FnOnce(Tokens) -> Fullness,
+        fullness: impl FnOnce(&Ledger) -> Fullness,
     ) -> Self {
         let ledger = engine.ledger(session);
         let counter = &**ledger.counter();
-        let fullness = fullness(ledger.total());
+        let fullness = fullness(&ledger);
         Self {
             soft_tokens: budget.soft.tokens(fullness.check.usable_tokens),
             fullness,

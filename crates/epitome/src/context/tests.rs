@@ -232,7 +232,13 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
     check(&[("a", Some(10)), ("b", Some(20)), ("c", None), ("d", None)], Some((25, 2)));
     let fullness = |tokens: Tokens| {
         let budget = Budget { window: 1_000, reserve_output: 0, ..Budget::default() };
-        Fullness::measure(&engine(FakeCounter), &Session::new(), tokens, &budget, &Default::default())
+        Fullness::measure(
+            &engine(FakeCounter).ledger(&Session::new()),
+            &Session::new(),
+            tokens,
+            &budget,
+            &Default::default(),
+        )
     };
     let near =
         |tokens: u64, ours: Tokens| ReportedUsage { tokens, messages_since: 0 }.is_near_the_window(&fullness(ours));
@@ -243,8 +249,9 @@ fn the_providers_own_count_is_that_of_the_newest_request() {
         session.push(said("a", Some(input)));
         session.push(Message::text("b", Role::User, Origin::Typed, after));
         let (engine, budget) = (engine(FakeCounter), Budget { tool_definitions: 100, ..Budget::default() });
-        let ours = engine.ledger(&session).total();
-        let fullness = Fullness::measure_reported(&engine, &session, ours, &budget, &Default::default());
+        let ledger = engine.ledger(&session);
+        let ours = ledger.total();
+        let fullness = Fullness::measure_reported(&ledger, &session, ours, &budget, &Default::default());
         (fullness.check.current_tokens, ours)
     };
     let (tokens, ours) = filled(1, "word");
@@ -277,7 +284,7 @@ fn a_live_session_tells_the_providers_count_and_acts_by_its_own() {
         let told = (u64::from(fullness.check.current_tokens), fullness.exact, fullness.check.should_compact);
         assert_eq!(told, (tokens, expect.1, expect.2), "{model} {input}");
         let counted = Fullness::measure_reported(
-            live.engine(),
+            live.ledger(),
             live.session(),
             live.tokens(),
             live.budget(),
@@ -334,7 +341,7 @@ fn a_view_that_is_read_again_is_counted_once() {
     // What replaces a message of the same number is counted.
     assert_eq!(asked(&mut counts, &session(&format!("{WORK}user: less\n"))), 1);
     let budget = Budget::default();
-    let fullness = Fullness::measure(&engine, &session(WORK), 100, &budget, &Default::default());
+    let fullness = Fullness::measure(counts.ledger(), &session(WORK), 100, &budget, &Default::default());
     assert_eq!((fullness.check.current_tokens, fullness.window_tokens), (100, budget.window));
 }
 

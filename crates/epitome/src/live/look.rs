@@ -17,8 +17,9 @@ impl LiveSession {
     /// compaction cannot make smaller what is not among the messages. Linear in the messages since that request, and in
     /// the log where none is recorded.
     pub fn fullness(&self) -> Fullness {
-        let (engine, session, tokens) = (&self.engine, &self.session, self.ledger.total());
-        Fullness::measure_watched(engine, session, tokens, &self.budget, &self.watch).for_model(self.model.as_deref())
+        let (ledger, session) = (&self.ledger, &self.session);
+        Fullness::measure_watched(ledger, session, ledger.total(), &self.budget, &self.watch)
+            .for_model(self.model.as_deref())
     }
 
     /// What fills the context, how full it is, what a compaction made now would take out and why, and what has left. The

@@ -53,7 +53,7 @@ use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch,
 use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, TokenCounter, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
 
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
@@ -305,9 +305,9 @@ impl LiveSession {
         &self.engine
     }
 
-    /// The counter of the session, as its model and its usage have it.
-    pub fn counter(&self) -> &Arc<dyn TokenCounter> {
-        self.ledger.counter()
+    /// The counts of the view, by the counter that the session's model and its usage give.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// Tokens of the view. Constant time.

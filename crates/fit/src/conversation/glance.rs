@@ -52,7 +52,7 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
         None => (FitOutcome::Passed, incoming.body.clone()),
     };
     let figures = Figures { tokens_before, tokens_after, epochs, usable: check.usable_tokens };
-    let figures = Some(conversation.told(incoming, figures));
+    let figures = Some(conversation.as_reported(incoming, figures));
     conversation.note_sent(incoming, tokens_after);
     // A failed attempt is reported again while its result still holds.
     let floor = detail.and(conversation.floor.clone());

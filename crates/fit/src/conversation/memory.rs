@@ -68,7 +68,7 @@ impl Conversation {
     }
 
     /// The figures of a request of it, in the provider's tokens as far as these are known.
-    pub(super) fn told(&self, incoming: &Incoming, figures: Figures) -> Figures {
+    pub(super) fn as_reported(&self, incoming: &Incoming, figures: Figures) -> Figures {
         self.reported.as_reported(incoming.model.as_deref(), figures)
     }
 

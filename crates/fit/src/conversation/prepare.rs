@@ -293,7 +293,7 @@ fn finish(
     let tokens_before = tokens_after.saturating_add(saved);
     let usable = live.budget().usable();
     let counted = |before, after, epochs| Figures { tokens_before: before, tokens_after: after, epochs, usable };
-    let figures = Some(conversation.told(incoming, counted(tokens_before, tokens_after, session.cycle())));
+    let figures = Some(conversation.as_reported(incoming, counted(tokens_before, tokens_after, session.cycle())));
     conversation.note_sent(incoming, tokens_after);
     if journal.is_empty() {
         return PreparedRequest::new(FitOutcome::Passed, incoming.body.clone(), figures);
@@ -306,7 +306,7 @@ fn finish(
                 PreparedRequest { outcome: FitOutcome::FailedOpen, detail: Some("not-written"), ..earlier }
             }
             None => PreparedRequest {
-                figures: Some(conversation.told(incoming, counted(tokens_before, tokens_before, 0))),
+                figures: Some(conversation.as_reported(incoming, counted(tokens_before, tokens_before, 0))),
                 ..PreparedRequest::as_it_came(FitOutcome::FailedOpen, "not-written", incoming.body.clone())
             },
         };
@@ -349,7 +349,7 @@ pub fn replay(decider: &Decider, incoming: &Incoming, earlier: &Conversation) ->
     let prepared = |body, tokens_after: u32, provenance| {
         let tokens_before = tokens_after.saturating_add(saved);
         let figures = Figures { tokens_before, tokens_after, epochs, usable };
-        let figures = Some(earlier.told(incoming, figures));
+        let figures = Some(earlier.as_reported(incoming, figures));
         let quality = earlier.quality.clone();
         Some(PreparedRequest { provenance, quality, ..PreparedRequest::new(FitOutcome::Replayed, body, figures) })
     };

@@ -37,7 +37,7 @@ pub(crate) async fn check(requester: Requester, request: Request) -> Result<Json
             }
             // A budget is room for the messages alone; what a provider counted is the whole request.
             let measure = if subject.budget.is_some() { Fullness::measure } else { Fullness::measure_reported };
-            let fullness = measure(&job.engine, job.session(), job.ledger.total(), &budget, &job.runtime.triggers);
+            let fullness = measure(&job.ledger, job.session(), job.ledger.total(), &budget, &job.runtime.triggers);
             let fullness = fullness.for_model(job.model.as_deref());
             Ok(CheckAnswer { format: job.loaded.format.to_string(), fullness })
         })

@@ -313,7 +313,7 @@ impl Operation for Apply {
             return Err(Problem::StaleDraft.into());
         }
         for summary in &self.summaries {
-            let edited = draft.edit_summary(summary.number, &summary.text, &**opened.live.counter());
+            let edited = draft.edit_summary(summary.number, &summary.text, &**opened.live.ledger().counter());
             edited.map_err(|error| live(error.into()))?;
         }
         for item in self.previewed.items.iter() {

@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Change, EntryKey, Origin, UnitKind, units};
-use epitome_strategy::HostChanges;
+use epitome_strategy::{HostChanges, Lossiness};
 
 use super::Laws;
 
-/// One in so many tokens of the target may stay free: the most that the step leaves for notices, and what they are shorter by at the
-/// end.
-const NOTICES: u32 = 24;
+/// One in so many tokens of the target may stay free for notices.
+const NOTICES: u32 = 32;
 
 impl Laws<'_> {
     /// Where something left, no unit and no text that left would still fit whole. Exceptions: what no plan took out
@@ -75,9 +74,13 @@ impl Laws<'_> {
             });
         }
         // What the context has elsewhere stays away, whoever cut it again.
-        let redundant = epoch.edits.iter().filter(|edit| &*edit.strategy == "superseded-reads");
-        let redundant: HashSet<EntryKey> = redundant.flat_map(|edit| &edit.changes).map(Change::entry).collect();
-        for (key, block) in cut.into_iter().filter(|(key, _)| !redundant.contains(key)) {
+        let chain = self.request.chain.iter().flat_map(|chain| &chain.0).map(|strategy| strategy.meta());
+        let redundant: HashSet<&str> =
+            chain.filter(|meta| meta.lossiness == Lossiness::Redundant).map(|meta| meta.id).collect();
+        let elsewhere = epoch.edits.iter().filter(|edit| redundant.contains(&*edit.strategy));
+        let elsewhere: HashSet<(EntryKey, u32)> =
+            elsewhere.flat_map(|edit| &edit.changes).filter_map(cut_block).collect();
+        for (key, block) in cut.into_iter().filter(|cut| !elsewhere.contains(cut)) {
             let before = view.iter().find(|entry| entry.key == key);
             let Some((before, after)) = before.zip(self.shown.get(&key).copied()) else { continue };
             if before.message.role != after.message.role {
@@ -89,5 +92,13 @@ impl Laws<'_> {
                 format!("{more} more tokens of {} would fit into the {room} left", before.message.id)
             });
         }
+    }
+}
+
+/// The block that a change cuts.
+fn cut_block(change: &Change) -> Option<(EntryKey, u32)> {
+    match change {
+        Change::Excerpt { entry, block, .. } | Change::Trim { entry, block, .. } => Some((*entry, *block)),
+        Change::Remove { .. } | Change::Strip { .. } => None,
     }
 }

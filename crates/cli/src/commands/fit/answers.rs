@@ -139,8 +139,9 @@ impl Answers {
     fn status(&self, session: &Session) -> ContextStatus {
         let Runtime { budget, triggers, model, .. } = &self.runtime;
         let engine = epitome::engine_of(&self.runtime);
-        ContextStatus::measure(session, &engine, budget, |tokens| {
-            Fullness::measure_reported(&engine, session, tokens, budget, triggers).for_model(model.as_deref())
+        ContextStatus::measure(session, &engine, budget, |ledger| {
+            let tokens = ledger.total();
+            Fullness::measure_reported(ledger, session, tokens, budget, triggers).for_model(model.as_deref())
         })
     }
 
