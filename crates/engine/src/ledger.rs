@@ -253,7 +253,7 @@ mod tests {
     use epitome_session::{Origin, Role, Thinking};
 
     use super::*;
-    use crate::testing::Bytes;
+    use crate::tests::Bytes;
 
     #[test]
     fn media_in_json_of_any_form_count_as_media() {

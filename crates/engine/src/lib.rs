@@ -44,7 +44,7 @@ mod stages;
 mod status;
 mod summaries;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod tournament;
 mod triggers;
 mod trim;

@@ -160,7 +160,7 @@ mod tests {
     use epitome_session::{Origin, Usage};
 
     use super::*;
-    use crate::testing::Bytes;
+    use crate::tests::Bytes;
 
     /// A session of one message a word: `u600` is a user's of so many bytes, `a100:5000+90` a model's whose request had 5,000
     /// tokens of input and whose answer 90.

@@ -95,7 +95,7 @@ mod tests {
     use epitome_strategy::View;
 
     use super::*;
-    use crate::testing::Bytes;
+    use crate::tests::Bytes;
 
     #[test]
     fn marks_keep_lines_apart() {

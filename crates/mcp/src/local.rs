@@ -125,11 +125,10 @@ impl LocalSession {
 
     /// Returns what fills the session's context. Linear in the log.
     fn status(&self, session: &Session, model: Option<&RecordedModel>) -> ContextStatus {
-        let (engine, budget) = (&self.engine, self.budget(session, model));
+        let (engine, budget, triggers) = (&self.engine, self.budget(session, model), &self.runtime.triggers);
         let recorded = || model.and_then(|model| model.name.as_deref());
         let name = self.runtime.model.as_deref().or_else(recorded);
         ContextStatus::measure(session, engine, &budget, |ledger| {
-            let triggers = &self.runtime.triggers;
             Fullness::measure_reported(ledger, session, ledger.total(), &budget, triggers).for_model(name)
         })
     }

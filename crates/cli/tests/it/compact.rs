@@ -27,7 +27,7 @@ fn the_session_goes_to_standard_output_and_the_report_to_standard_error() {
 
       task unknown [WHY]
       chain tool-results (fixed)
-      counted by o#k_base ×#.#
+      counted by o#k_base ×#
       cache message ## is the first that changed; # already-sent tokens from there on leave the
                prompt cache
 
@@ -151,7 +151,7 @@ fn what_cannot_fit_is_explained_and_not_written() {
 
       task unknown [WHY]
       chain tool-results (fixed)
-      counted by o#k_base ×#.#
+      counted by o#k_base ×#
 
       at least # tokens must stay and the budget is #; of the # tokens:
       part as is at least

@@ -189,12 +189,16 @@ impl<'a> Writes<'a> {
         }
         let shown: HashSet<EntryKey> = session.view().iter().map(|entry| entry.key).collect();
         for (epoch, index) in answers {
-            let left = (!shown.contains(&EntryKey::Synthetic { epoch, index })).then_some(self.now);
-            let update = self.statement(
-                "UPDATE messages SET compacted_at = ?3 WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?4 \
-                 AND added_index = ?5 AND compacted_epoch IS NULL AND (compacted_at IS NULL OR ?3 IS NULL)",
-            );
-            self.statements.push(update.with(left).with(epoch).with(index));
+            let is_shown = shown.contains(&EntryKey::Synthetic { epoch, index });
+            let update = self.statement(if is_shown {
+                "UPDATE messages SET compacted_at = NULL WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?3 \
+                 AND added_index = ?4 AND compacted_epoch IS NULL"
+            } else {
+                "UPDATE messages SET compacted_at = ?5 WHERE tenant = ?1 AND session = ?2 AND added_epoch = ?3 \
+                 AND added_index = ?4 AND compacted_epoch IS NULL AND compacted_at IS NULL"
+            });
+            let update = update.with(epoch).with(index);
+            self.statements.push(if is_shown { update } else { update.with(self.now) });
         }
     }
 
