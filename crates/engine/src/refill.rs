@@ -307,13 +307,14 @@ impl<'r> Removed<'r> {
         edit.changes.last().filter(|_| takes && self.is_shown(text)).and_then(|change| self.fate(change.entry()))
     }
 
-    /// Returns the stretches of the view before the chain that the summaries of this compaction stand for.
+    /// Returns the stretches of the view before the chain that the summaries of this compaction stand for, also of those
+    /// that left again: one handle tells of all that such a summary stood for.
     fn summarized_stretches(&self, start: &WorkingView) -> impl Iterator<Item = Range<usize>> {
         let mut stretches: HashMap<u32, Range<usize>> = HashMap::new();
         for (at, entry) in start.entries().iter().enumerate() {
             let mut key = entry.key;
             while let Some(text) = self.edits.get(&key).and_then(|edit| self.working.edits[*edit].into) {
-                if self.is_shown(text) && self.is_summary(text) {
+                if self.is_summary(text) {
                     stretches.entry(text).or_insert(at..at).end = at + 1;
                 }
                 key = self.key(text);

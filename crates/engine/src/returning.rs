@@ -127,6 +127,11 @@ impl Editor<'_> {
             self.working.edits.push(edit);
             return Ok(());
         }
+        if undone.is_empty() && edit.into.is_some() {
+            // Its text left in turn: what that one's edit says goes for its messages, too.
+            self.working.edits.push(edit);
+            return Ok(());
+        }
         let place = |change: &Change| self.working.removed(change.entry()).map(|it| it.position);
         let is_one_run = |one: &Change, next: &Change| {
             let at = places.partition_point(|it| Some(*it) <= place(one));

@@ -13,7 +13,7 @@ const NOTICES: u32 = 32;
 impl Laws<'_> {
     /// Where something left, no unit and no text that left would still fit whole. Exceptions: what no plan took out
     /// (repairs, pictures that the provider takes no more of, thinking, what could not fit from the start), what a text tells, or one that left again, and what stands
-    /// within the stretch that a summary stands for.
+    /// within the stretch that a summary stands for, or stood for before it left.
     pub(super) fn room(&mut self) {
         let target = self.target();
         let Some(epoch) = self.epoch().filter(|_| self.engine.refill && self.request.host == HostChanges::Any) else {
@@ -56,11 +56,11 @@ impl Laws<'_> {
         let mut stretches: HashMap<EntryKey, (usize, usize)> = HashMap::new();
         for (at, entry) in view.iter().enumerate() {
             let mut key = entry.key;
-            while let Some(next) = became.get(&key) {
-                key = *next;
-            }
-            if key != entry.key && self.shown.get(&key).is_some_and(|shown| shown.message.origin == Origin::Summary) {
-                stretches.entry(key).or_insert((at, at)).1 = at;
+            while let Some(EntryKey::Synthetic { index, .. }) = became.get(&key).copied() {
+                key = text(index);
+                if is_summary(index) {
+                    stretches.entry(key).or_insert((at, at)).1 = at;
+                }
             }
         }
         let is_told = |at: usize| stretches.values().any(|(first, last)| (*first..=*last).contains(&at));
