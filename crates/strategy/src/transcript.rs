@@ -3,6 +3,10 @@
 //! A summary of which only the text is left, in a file that was converted or piped, still says what was called and who
 //! said what.
 
+use std::borrow::Cow;
+
+use crate::levels::{FURTHER, unescaped};
+
 /// The speaker of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
@@ -12,18 +16,21 @@ pub enum Speaker {
     User,
     /// The harness.
     Harness,
+    /// A tool, of whose call nothing is known.
+    Tool,
 }
 
 impl Speaker {
     /// Every speaker.
-    pub const ALL: [Self; 3] = [Self::Assistant, Self::User, Self::Harness];
+    pub const ALL: [Self; 4] = [Self::Assistant, Self::User, Self::Harness, Self::Tool];
 
     /// Returns the mark in front of its text.
-    pub fn mark(self) -> &'static str {
+    pub const fn mark(self) -> &'static str {
         match self {
             Self::Assistant => "» ",
             Self::User => "« ",
             Self::Harness => "◦ ",
+            Self::Tool => OUTPUT,
         }
     }
 }
@@ -74,14 +81,14 @@ pub fn read_call(line: &str) -> (&str, &str, Option<Ending>) {
 }
 
 /// A record of a transcript.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Record<'t> {
     /// Speech, without the mark in front of it.
     Speech {
         /// Who speaks.
         speaker: Speaker,
-        /// The lines.
-        text: &'t str,
+        /// The lines, as they were said.
+        text: Cow<'t, str>,
     },
     /// A call.
     Call {
@@ -98,6 +105,17 @@ pub enum Record<'t> {
 enum Opening<'t> {
     Speech(Speaker, &'t str),
     Call(&'t str),
+}
+
+/// Returns the words of a record as they were said: what sets its further lines in is taken off. Linear.
+fn said(text: &str) -> Cow<'_, str> {
+    let Some((first, further)) = text.split_once('\n') else { return Cow::Borrowed(text) };
+    let mut said = first.to_owned();
+    for line in further.split('\n') {
+        said.push('\n');
+        said.push_str(&unescaped(line.strip_prefix(FURTHER).unwrap_or(line)));
+    }
+    Cow::Owned(said)
 }
 
 fn opening(line: &str) -> Option<Opening<'_>> {
@@ -117,9 +135,16 @@ pub fn opens_record(line: &str) -> bool {
 pub fn records(text: &str) -> Vec<Record<'_>> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;
+    // Whether the next output is that of the call above.
+    let mut is_of_call = false;
     for line in text.split_inclusive('\n') {
-        if opens_record(line) {
-            starts.push(at);
+        match opening(line) {
+            Some(Opening::Speech(Speaker::Tool, _)) if is_of_call => is_of_call = false,
+            Some(opening) => {
+                is_of_call = matches!(opening, Opening::Call(_));
+                starts.push(at);
+            }
+            None => {}
         }
         at += line.len();
     }
@@ -128,7 +153,7 @@ pub fn records(text: &str) -> Vec<Record<'_>> {
         let text = text[range].trim_end_matches('\n');
         Some(match opening(text)? {
             Opening::Speech(_, LEFT_OUT) => return None,
-            Opening::Speech(speaker, text) => Record::Speech { speaker, text },
+            Opening::Speech(speaker, text) => Record::Speech { speaker, text: said(text) },
             Opening::Call(text) if text.starts_with(LEFT_OUT) => return None,
             Opening::Call(text) => {
                 let (call, below) = text.split_once('\n').unwrap_or((text, ""));
@@ -149,12 +174,12 @@ mod tests {
         let check = |text: &str, expect: &[Record<'_>]| assert_eq!(records(text), expect, "{text}");
         check("## Goal\n- no transcript", &[]);
         check(
-            "What the signs mean.\n» I look.\nAnd think.\n▸ … ×3 (✗)\n» …\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
+            "What the signs mean.\n» I look.\n And think.\n \\▸ No call.\n▸ … ×3 (✗)\n» …\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.",
             &[
-                Record::Speech { speaker: Speaker::Assistant, text: "I look.\nAnd think." },
+                Record::Speech { speaker: Speaker::Assistant, text: "I look.\nAnd think.\n▸ No call.".into() },
                 Record::Call { name: "Bash", head: "cat a.rs", below: "| | head\n→ fn a() …" },
                 Record::Call { name: "Stop", head: "", below: "" },
-                Record::Speech { speaker: Speaker::User, text: "No: wait." },
+                Record::Speech { speaker: Speaker::User, text: "No: wait.".into() },
             ],
         );
     }

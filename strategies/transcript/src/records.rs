@@ -65,7 +65,7 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
                 *ending = ending.filter(|ending| *ending == Ending::Failed);
                 append(output, rows);
             }
-            (Kind::Output | Kind::Argument, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
+            (Kind::Output | Kind::Argument, _) => records.push(Record::Speech { speaker: Speaker::Tool, rows }),
             (Kind::Typed | Kind::Told, _) => records.push(Record::Speech { speaker: Speaker::User, rows }),
             (Kind::Injected, _) => records.push(Record::Speech { speaker: Speaker::Harness, rows }),
             (Kind::Said | Kind::Answer, _) => records.push(Record::Speech { speaker: Speaker::Assistant, rows }),

@@ -358,6 +358,7 @@ impl Source {
                         Speaker::Assistant => Kind::Answer,
                         Speaker::User => Kind::Told,
                         Speaker::Harness => Kind::Injected,
+                        Speaker::Tool => Kind::Output,
                     };
                     self.messages += 1;
                     self.add_rows(kind, &rows, None, Sign::Plain, place);

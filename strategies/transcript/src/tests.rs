@@ -66,7 +66,7 @@ fn what_was_said_comes_before_what_was_printed() {
 fn typed_messages_stay_and_transcripts_stand_between_them() {
     let fixture = "user: fix it\nassistant:\n  The first is fixed.\n  a line {n} of it … x40 lines\nuser: now the second\n\
         assistant:\n  The other is fixed.\n  a line {n} of that … x40 lines\nuser: go on\nassistant: yes";
-    let planned = case(fixture, "tail_share=0").target(150).run();
+    let planned = case(fixture, "tail_share=0").target(170).run();
     assert_eq!(transcripts(&planned).len(), 2, "{}", planned.text);
     check(&planned, &["The first", "The other"], &["now the second"]);
 }
@@ -205,10 +205,10 @@ fn what_is_introduced_stands_with_what_introduces_it() {
     let lead = "The queue_limit, retry_delay and base_url obey three rules of config.toml:";
     let list = "- never more than this many words of little use in one item of the list that nobody else names\n  \
         - plain words {n} … x30 lines";
-    let shown: Vec<bool> = (30..140).map(|target| check(lead, list, target, &["- never more"])).collect();
+    let shown: Vec<bool> = (30..200).map(|target| check(lead, list, target, &["- never more"])).collect();
     assert!(shown.contains(&true) && shown.contains(&false), "{shown:?}");
     let block = "```toml\n  plain = words\n  other {n} … x30 lines\n  ```";
-    let shown: Vec<bool> = (30..140).map(|target| check(lead, block, target, &["```toml", "plain = words"])).collect();
+    let shown: Vec<bool> = (30..200).map(|target| check(lead, block, target, &["```toml", "plain = words"])).collect();
     assert!(shown.contains(&true) && shown.contains(&false), "{shown:?}");
 }
 
@@ -426,7 +426,7 @@ fn an_answer_that_left_has_a_mark() {
     let fixture = format!("{turns}user: go on\nassistant: yes");
     let marked = |planned: &CheckedPlan| transcripts(planned).join("").contains("cities.\n» …\n« I have a wish");
     assert!(
-        (100..400).step_by(10).map(|target| case(&fixture, "tail_share=0").target(target).run()).any(|it| marked(&it))
+        (100..600).step_by(5).map(|target| case(&fixture, "tail_share=0").target(target).run()).any(|it| marked(&it))
     );
 }
 

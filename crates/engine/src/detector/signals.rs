@@ -125,11 +125,11 @@ impl Signals {
         for record in transcript::records(text) {
             match record {
                 Record::Speech { speaker: Speaker::User, text } => {
-                    self.read_typed(view, std::iter::once(text));
+                    self.read_typed(view, std::iter::once(&*text));
                     rounds.begin();
                 }
-                Record::Speech { speaker: Speaker::Assistant, text } => self.read_answer(std::iter::once(text)),
-                Record::Speech { speaker: Speaker::Harness, .. } => {}
+                Record::Speech { speaker: Speaker::Assistant, text } => self.read_answer(std::iter::once(&*text)),
+                Record::Speech { speaker: Speaker::Harness | Speaker::Tool, .. } => {}
                 Record::Call { name, head, below } => rounds.add(self.read_call(&Asked::of_record(name, head, below))),
             }
         }

@@ -135,7 +135,7 @@ impl<'a> TypedMessages<'a> {
             let Content::Text { text } = &block.content else { continue };
             for record in records(text) {
                 if let Record::Speech { speaker: Speaker::User, text } = record {
-                    count(&[text]);
+                    count(&[&text]);
                 }
             }
         }

@@ -7,6 +7,7 @@ mod read;
 mod write;
 
 use epitome_strategy::Language;
+use epitome_strategy::levels;
 use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, read_call};
 pub use epitome_strategy::transcript::{Ending, Speaker};
 
@@ -14,9 +15,6 @@ use crate::arguments::Sign;
 
 pub use read::{is_transcript, read};
 pub use write::write;
-
-/// The mark in front of a line that would read as one of the form's own.
-const ESCAPE: char = '\\';
 
 /// The marks around the number of failures among calls that were left out.
 const FAILURES: (&str, &str) = (" (✗", ")");
@@ -48,9 +46,19 @@ struct Row {
 }
 
 impl Rows {
-    /// Adds a line; `gap_before` says whether lines in front of it were left out. The form's own marks of omission at
-    /// its ends are read as such, and a line of marks only, or an empty one, is not added.
+    /// Adds a line, or each line of a text whose lines end otherwise than in line feeds; `gap_before` says whether lines in
+    /// front were left out. The form's own marks of omission at the ends of a line are read as such, and one of marks only,
+    /// or an empty one, is not added.
     pub fn push(&mut self, text: &str, gap_before: bool) {
+        if !text.contains(levels::is_line_end) {
+            return self.push_line(text, gap_before);
+        }
+        for (number, line) in levels::lines(text).enumerate() {
+            self.push_line(line, gap_before && number == 0);
+        }
+    }
+
+    fn push_line(&mut self, text: &str, gap_before: bool) {
         let gap_before = gap_before || std::mem::take(&mut self.gap_behind);
         let behind = text.strip_suffix(LEFT_OUT).and_then(|text| text.strip_suffix(' '));
         let marked = behind.unwrap_or(text);
@@ -146,8 +154,8 @@ fn legend_start(language: Language) -> &'static str {
 /// Returns the line that explains the form; only the first transcript of a view has it.
 pub(crate) fn legend(language: Language) -> String {
     let signs = language.pick(
-        "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out.",
-        "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略。",
+        "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out; indented: continued.",
+        "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略；缩进：续上行。",
     );
     format!("{}{signs}", legend_start(language))
 }

@@ -1,11 +1,11 @@
 //! Reads the form of a transcript.
 
 use epitome_strategy::Language;
+use epitome_strategy::levels::{FURTHER, unescaped};
 
-use super::write::is_mark;
 use super::{
-    CALL, ESCAPE, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start,
-    read_call, sign_mark,
+    CALL, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start, read_call,
+    sign_mark,
 };
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
@@ -35,6 +35,13 @@ pub fn read(text: &str) -> Vec<Record> {
             part = Part::Speech;
             continue;
         }
+        if line.starts_with(OUTPUT)
+            && part == Part::Arguments
+            && let Some(Record::Call { arguments, output, .. }) = records.last_mut()
+        {
+            read_line(line, arguments, output, &mut part);
+            continue;
+        }
         let speaker = Speaker::ALL.into_iter().find_map(|it| Some((it, line.strip_prefix(it.mark())?)));
         if let Some((speaker, said)) = speaker {
             let mut rows = Rows::default();
@@ -51,7 +58,7 @@ pub fn read(text: &str) -> Vec<Record> {
             part = Part::Arguments;
         } else {
             match records.last_mut() {
-                Some(Record::Speech { rows, .. }) => rows.push(unescape(line), false),
+                Some(Record::Speech { rows, .. }) => rows.push(&further(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
                 Some(Record::LeftOut(_) | Record::Unsaid) | None => {}
             }
@@ -93,9 +100,10 @@ fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut 
         // The line is not of the form, so the text was changed. It is kept as output of the tool.
         *part = Part::Output;
     }
-    output.push(unescape(line), false);
+    output.push(&further(line), false);
 }
 
-fn unescape(line: &str) -> &str {
-    line.strip_prefix(ESCAPE).filter(|inner| is_mark(inner)).unwrap_or(line)
+/// Returns a further line of a record as it was said.
+fn further(line: &str) -> std::borrow::Cow<'_, str> {
+    unescaped(line.strip_prefix(FURTHER).unwrap_or(line))
 }

@@ -48,17 +48,17 @@ fn example() -> Vec<Record> {
 fn the_form() {
     let expect = "\
 » I run the tests.
-\\▸ is only a mark here
+\x20\\▸ is only a mark here
 ▸ Bash: cargo test ✗
 → running 3 tests …
-test result: FAILED …
+\x20test result: FAILED …
 ▸ Edit: src/lib.rs
 -     one()
 +     two()
 + - three
 → done
-- a list
-\\\\» escaped
+\x20- a list
+\x20\\\\» escaped
 « No, keep one().
 » …
 « Yes.
@@ -112,7 +112,18 @@ fn record() -> impl Strategy<Value = Record> {
 proptest! {
     /// Written records are read back, whatever their text.
     #[test]
-    fn a_transcript_is_read_back(records in prop::collection::vec(record(), 1..6)) {
+    fn a_transcript_is_read_back(mut records in prop::collection::vec(record(), 1..6)) {
+        // What a tool printed behind a call without output is that call's.
+        let mut is_of_call = false;
+        records.retain(|record| {
+            let is_tool = matches!(record, Record::Speech { speaker: Speaker::Tool, .. });
+            let stays = !(is_of_call && is_tool);
+            is_of_call = match record {
+                Record::Call { output, .. } => output.is_empty(),
+                _ => is_of_call && is_tool,
+            };
+            stays
+        });
         prop_assert_eq!(read(&write(&records)), records);
     }
 }

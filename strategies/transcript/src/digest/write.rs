@@ -1,13 +1,15 @@
 //! Writes the form of a transcript.
 
-use super::{CALL, ESCAPE, Ending, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
+use epitome_strategy::levels::{FURTHER, escaped, in_one_line};
+
+use super::{CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub fn write(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
         match record {
-            Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), ""),
+            Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), FURTHER),
             Record::LeftOut(LeftOutCalls { calls, failures }) => {
                 text.push_str(CALL);
                 text.push_str(LEFT_OUT);
@@ -26,17 +28,17 @@ pub fn write(records: &[Record]) -> String {
             }
             Record::Call { name, head, ending, arguments, output } => {
                 text.push_str(CALL);
-                text.push_str(name);
+                text.push_str(&in_one_line(name));
                 if !head.is_empty() {
                     text.push_str(": ");
-                    text.push_str(head);
+                    text.push_str(&in_one_line(head));
                 }
                 text.push_str(ending.map_or("", Ending::mark));
                 text.push('\n');
                 for (sign, rows) in arguments {
                     write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign));
                 }
-                write_rows(&mut text, output, OUTPUT, "");
+                write_rows(&mut text, output, OUTPUT, FURTHER);
             }
         }
     }
@@ -55,32 +57,19 @@ fn write_number(text: &mut String, number: u32) {
 /// Writes the rows: `first` in front of the first one, `further` in front of the others.
 fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
     for (index, row) in rows.rows.iter().enumerate() {
-        if index == 0 {
-            text.push_str(first);
-        } else {
-            text.push_str(further);
-        }
+        text.push_str(if index == 0 { first } else { further });
         if index == 0 && row.gap_before {
             text.push_str(LEFT_OUT);
             text.push(' ');
-        } else if index > 0 && further.is_empty() && is_mark(&row.text) {
-            text.push(ESCAPE);
         }
-        text.push_str(&row.text);
+        match index > 0 && further == FURTHER {
+            true => text.push_str(&escaped(&row.text)),
+            false => text.push_str(&row.text),
+        }
         if rows.rows.get(index + 1).map_or(rows.gap_behind, |next| next.gap_before) {
             text.push(' ');
             text.push_str(LEFT_OUT);
         }
         text.push('\n');
     }
-}
-
-/// Whether a line would open a record, with a mark behind it or without, or looks like an escaped line.
-pub(super) fn is_mark(line: &str) -> bool {
-    let inner = line.trim_start_matches(ESCAPE);
-    Speaker::ALL
-        .iter()
-        .map(|speaker| speaker.mark())
-        .chain([CALL])
-        .any(|mark| inner.starts_with(mark) || inner == mark.trim_end())
 }
