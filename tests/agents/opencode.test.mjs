@@ -226,5 +226,5 @@ test("what left is found, and told to a compaction of opencode's own", async () 
   const output = { context: [] };
   await hooks["experimental.session.compacting"](context, output);
   assert.equal(output.context.length, 1);
-  assert.match(output.context[0], /^Exact words .*\n\n=== user\nLook at every part\./);
+  assert.match(output.context[0], /^Exact words .*\n\nEarlier steps, shortened\..*\n« Look at every part\./);
 });

@@ -60,7 +60,7 @@ function made(script) {
 test("the program's words stand in place of what leaves", async () => {
   const { compact, tools, ctx } = await extension(process.env.EPITOME_BIN);
   const { compaction } = await compact();
-  assert.match(compaction.summary, /^=== user\nLook at every part\. Never touch partner HLV-2209\./);
+  assert.match(compaction.summary, /^Earlier steps, shortened\..*\n« Look at every part\. Never touch partner HLV-2209\./);
   assert.deepEqual(compaction.details, { by: "epitome" });
   // The end of a process that has answered says nothing of the program.
   for (let time = 0; time < 5; time += 1) assert.equal((await compact()).compaction.summary, compaction.summary);

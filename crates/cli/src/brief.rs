@@ -1,7 +1,9 @@
 //! What matters of a session, as one text: for a model that goes on without the messages themselves.
 
-use epitome::engine::{Floor, Mode, block_on};
+use epitome::engine::{Floor, Mode, block_on, language};
 use epitome::session::{Content, EntryKey, Message, Origin, Role};
+use epitome::strategy::levels::{in_one_line, write_record};
+use epitome::strategy::transcript::{CALL, Speaker, legend};
 use epitome::{MemoryArchive, Request, Runtime, Session, Status};
 
 use crate::failure::{Failure, INFEASIBLE};
@@ -39,9 +41,16 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    /// Whether a text has all of it, word for word.
+    /// Whether a text has all of it, word for word, or as the record that it is there.
     fn is_in(&self, text: &str) -> bool {
-        texts_of(self.message).all(|own| text.contains(own.trim()))
+        texts_of(self.message).map(str::trim).all(|own| {
+            let is_record = || {
+                let mut record = String::new();
+                write_record(&mut record, Speaker::User, own);
+                text.contains(record.trim_end())
+            };
+            text.contains(own) || is_record()
+        })
     }
 
     /// Whether a text has at least the first or the last words of it.
@@ -173,7 +182,10 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
     let engine = epitome::engine_of(runtime);
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
-    let mut request = Request::to_budget(tokens);
+    // The line that explains the form is not of the session.
+    let legend = legend(language(told.view()));
+    let legend_tokens = engine.counter_of(&told).count(&legend) + 1;
+    let mut request = Request::to_budget(tokens.saturating_sub(legend_tokens));
     match (runtime.mode, &runtime.fixed) {
         (Mode::Fixed, Some(chain)) => (request.mode, request.chain) = (Mode::Fixed, Some(chain.clone())),
         (Mode::Fixed, None) => {}
@@ -194,18 +206,20 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
             engine.commit(&mut told, &mut ledger, draft).map_err(Failure::other)?;
         }
     }
-    let mut parts: Vec<String> = Vec::new();
+    let mut text = legend.clone() + "\n";
     for entry in told.view() {
-        let text = text_of(&entry.message);
-        match (text.is_empty(), entry.key) {
-            (true, _) => {}
-            (false, EntryKey::Log(_)) if entry.message.role != Role::Tool => {
-                parts.push(format!("=== {}\n{text}", entry.message.role.as_str()));
+        match entry.key {
+            EntryKey::Log(_) => write_message(&mut text, &entry.message),
+            // It was written in the same form.
+            EntryKey::Synthetic { .. } => {
+                let written = entry.message.plain_text();
+                let lines = written.lines().filter(|line| *line != legend);
+                lines.for_each(|line| text.extend([line, "\n"]));
             }
-            (false, _) => parts.push(text),
         }
     }
-    Ok(parts.join("\n\n"))
+    text.truncate(text.trim_end().len());
+    Ok(text)
 }
 
 /// The same in at most so many characters, for hosts that count these.
@@ -242,37 +256,26 @@ fn too_much(tokens: u32, floor: Option<&Floor>) -> Failure {
     failure.with_help("give it more with --tokens").with_exit_code(INFEASIBLE)
 }
 
-/// A message's text, with its calls and results as lines.
-fn text_of(message: &Message) -> String {
-    let mut lines: Vec<String> = Vec::new();
+/// Adds the records of a message: its words under who said them, its calls and results.
+fn write_message(text: &mut String, message: &Message) {
+    let speaker = match message.origin {
+        Origin::Typed => Speaker::User,
+        Origin::Model => Speaker::Assistant,
+        Origin::Tool | Origin::ToolOutput => Speaker::Tool,
+        _ => Speaker::Harness,
+    };
     for block in &message.blocks {
         match &block.content {
-            Content::Text { text } => lines.push(text.trim_end().to_owned()),
-            Content::ToolCall(call) => lines.push(format!("▸ {}: {}", call.name, call.arguments.text())),
-            Content::ToolResult(result) => lines.push(format!("→ {}", result.text.trim_end())),
+            Content::Text { text: words } => write_record(text, speaker, words),
+            Content::ToolCall(call) => {
+                text.push_str(&format!("{CALL}{}: {}\n", in_one_line(&call.name), in_one_line(call.arguments.text())));
+            }
+            Content::ToolResult(result) => write_record(text, Speaker::Tool, &result.text),
             Content::Media(media) => {
-                lines.push(format!("[{}]", if media.mime.is_empty() { "media" } else { &media.mime }))
+                let kind = if media.mime.is_empty() { "media" } else { &media.mime };
+                write_record(text, speaker, &format!("[{kind}]"));
             }
             Content::Thinking(_) | Content::Opaque(_) | Content::Gone => {}
         }
-    }
-    lines.retain(|line| !line.is_empty());
-    lines.join("\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_is_too_long_keeps_head_and_tail() {
-        let check = |text: &str, characters: usize, expect: &str| {
-            let cut = head_and_tail(text, characters, CUT);
-            assert_eq!(cut, expect);
-            assert!(cut.chars().count() <= characters);
-        };
-        check("short", 5, "short");
-        check("0123456789", 8, "01\n[…]\n9");
-        check("äöüäöüäöüäöü", 11, "äöüä\n[…]\nöü");
     }
 }

@@ -11,7 +11,7 @@ const SAMPLE: usize = 4_000;
 const CHINESE_FROM: f64 = 0.15;
 
 /// Returns the language in which the user writes. Linear in a bounded sample.
-pub(crate) fn language(entries: &[Entry]) -> Language {
+pub fn language(entries: &[Entry]) -> Language {
     let (mut letters, mut chinese, mut others) = (0usize, 0usize, 0usize);
     for entry in entries.iter().filter(|entry| entry.message.is_typed()) {
         for block in &entry.message.blocks {

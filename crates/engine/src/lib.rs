@@ -60,6 +60,7 @@ pub use budget::{Budget, Check, Threshold, Urgency};
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};
 pub use engine::{Engine, EngineError};
+pub use language::language;
 pub use ledger::{Ledger, MESSAGE_TOKENS, ReasoningFilter, count_block, count_media, count_message};
 pub use observe::{Observer, Progress};
 pub use quality::{KeptShare, MinQuality, OnLoss, Quality, QualityPart, Shortfall, Try};

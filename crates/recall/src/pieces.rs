@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Arguments, Content, Message, OpenCalls, Origin, Role};
+use epitome_strategy::levels::in_one_line;
 use epitome_strategy::{speech, tools};
 use serde_json::Value;
 
@@ -81,10 +82,18 @@ impl Piece {
             Speaker::Harness => format!("#{number} to the model:"),
             Speaker::Assistant => format!("#{number} assistant:"),
             Speaker::Thoughts => format!("#{number} thinks:"),
-            Speaker::Call => format!("#{number} calls {tool}:"),
-            Speaker::Output => format!("#{number} {tool} →"),
+            Speaker::Call => format!("#{number} calls {}:", in_one_line(tool)),
+            Speaker::Output => format!("#{number} {} →", in_one_line(tool)),
         }
     }
+}
+
+/// Whether words would be read as the line that names a piece ([`Piece::heading`]), or as the one above a passage in an
+/// answer (`--- #37 · tool`).
+pub(crate) fn is_heading(words: &str) -> bool {
+    let numbered = words.trim_start_matches(['-', ' ']).strip_prefix('#');
+    numbered.is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()))
+        && (words.starts_with('-') || words.trim_end().ends_with([':', '→']))
 }
 
 /// Returns the text of a block in which a piece may be.

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+use epitome_strategy::levels;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use crate::index::Index;
 use crate::page::{Page, Part, Passage};
-use crate::pieces::{Body, Piece};
+use crate::pieces::{Body, Piece, is_heading};
 use crate::query::Query;
 use crate::score::{Ranking, Window, rarity};
 use crate::terms::read_terms;
@@ -265,10 +266,12 @@ impl<'a> Selection<'a> {
                 text.extend([&piece.heading(), "\n"]);
             }
             let body = self.index.body(piece);
+            let mut words = String::new();
             for unit in units.iter().map(unit) {
-                text.push_str(&body[unit.start as usize..unit.end as usize]);
-                text.push_str(if unit.ends_line { "\n" } else { "" });
+                words.push_str(&body[unit.start as usize..unit.end as usize]);
+                words.push_str(if unit.ends_line { "\n" } else { "" });
             }
+            text.push_str(&levels::escaped_lines(&words, is_heading));
             let bytes = match &piece.body {
                 Body::Recorded(range) => Some(range.start + first.start..range.start + last.end),
                 Body::Arguments(_) => None,

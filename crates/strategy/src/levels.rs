@@ -1,17 +1,18 @@
 //! Levels in what a model reads: whose words a line holds is seen at the line, and no words can look like another's.
 //!
 //! A text that is written from a session has records: a mark (`« ` for what a person typed, `→ ` for what a tool printed,
-//! …) in front of the first line, and each further line set in by a blank. Where words of the session would look like a
+//! …) in front of the first line, and each further line set in by a blank, but for those that a person typed: what stands
+//! at the start of a line without a mark was typed, word for word. Where words of the session would look like a
 //! mark or a heading of this form, behind a blank or an invisible character too, a backslash stands in front.
 
 use std::borrow::Cow;
 
 use epitome_session::Heading;
 
-use crate::transcript::{ARGUMENT, CALL, OUTPUT, Speaker};
+use crate::transcript::{CALL, Speaker};
 
-/// What stands in front of each line of a record but its first: one blank, which most vocabularies have in one token with
-/// the word behind it.
+/// What stands in front of each further line of a record that no person typed: one blank, which most vocabularies have in
+/// one token with the word behind it.
 pub const FURTHER: &str = " ";
 
 /// The mark in front of words that would look like a mark or a heading of a written text.
@@ -45,19 +46,16 @@ pub fn in_one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds a record to `out`: the lines of `text`, `mark` in front of the first, the others set in, and a line feed at the
-/// end; a text without words adds none. Linear.
-pub fn write_record(out: &mut String, mark: &str, text: &str) {
-    for (number, line) in lines(text).filter(|line| !line.trim().is_empty()).enumerate() {
-        match number {
-            0 => {
-                out.push_str(mark);
-                out.push_str(line);
-            }
-            _ => {
-                out.push_str(FURTHER);
-                out.push_str(&escaped(line));
-            }
+/// Adds words to `out` as a record of `speaker`, with a line feed at the end; a text without words adds none. What was typed
+/// keeps its blank lines. Linear.
+pub fn write_record(out: &mut String, speaker: Speaker, text: &str) {
+    let mut is_first = true;
+    for line in lines(text.trim_matches(is_line_end)).filter(|line| speaker == Speaker::User || !line.trim().is_empty())
+    {
+        out.push_str(if is_first { speaker.mark() } else { speaker.further() });
+        match std::mem::take(&mut is_first) {
+            true => out.push_str(line),
+            false => out.push_str(&escaped(line)),
         }
         out.push('\n');
     }
@@ -66,31 +64,34 @@ pub fn write_record(out: &mut String, mark: &str, text: &str) {
 /// Returns a line such that no reader takes it for a mark or a heading of a written text. Linear in the blanks and invisible
 /// characters at its start.
 pub fn escaped(line: &str) -> Cow<'_, str> {
-    match mark_at(line) {
-        Some(at) => Cow::Owned(format!("{}{ESCAPE}{}", &line[..at], &line[at..])),
-        None => Cow::Borrowed(line),
-    }
+    escaped_from(line, is_mark)
 }
 
 /// Returns the line of which `line` was [`escaped`].
 pub fn unescaped(line: &str) -> Cow<'_, str> {
-    match mark_at(line).filter(|at| line[*at..].starts_with(ESCAPE)) {
+    match mark_at(line, &is_mark).filter(|at| line[*at..].starts_with(ESCAPE)) {
         Some(at) => Cow::Owned(format!("{}{}", &line[..at], &line[at + ESCAPE.len_utf8()..])),
         None => Cow::Borrowed(line),
     }
 }
 
-/// Returns a text of which no line looks like a mark or a heading of a written text, for words that stand without a mark of
-/// their own. Linear.
-pub fn escaped_lines(text: &str) -> Cow<'_, str> {
-    if lines(text).all(|line| mark_at(line).is_none()) {
+/// Whether words begin like a record of a written text, or are its heading. Linear in the line of a heading.
+pub fn is_mark(words: &str) -> bool {
+    words.starts_with(|char| MARKS.iter().any(|mark| mark.starts_with(char)))
+        || words.starts_with('[') && Heading::read(words).is_some()
+}
+
+/// Returns a text of which no line begins with words that are a mark, where they stand without one: a backslash stands in
+/// front of those that are, behind blanks and invisible characters. Linear.
+pub fn escaped_lines(text: &str, is_mark: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    if lines(text).all(|line| mark_at(line, &is_mark).is_none()) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(is_line_end).unwrap_or(rest.len());
-        out.push_str(&escaped(&rest[..end]));
+        out.push_str(&escaped_from(&rest[..end], &is_mark));
         let next = end + rest[end..].chars().next().map_or(0, char::len_utf8);
         out.push_str(&rest[end..next]);
         rest = &rest[next..];
@@ -98,21 +99,22 @@ pub fn escaped_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns where the words of a line begin that look like a mark or a heading, or like such words that are escaped; `None`
-/// where they do not.
-fn mark_at(line: &str) -> Option<usize> {
-    // Nearly every line begins with a letter, a digit or a blank and one of these.
+fn escaped_from(line: &str, is_mark: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    match mark_at(line, &is_mark) {
+        Some(at) => Cow::Owned(format!("{}{ESCAPE}{}", &line[..at], &line[at..])),
+        None => Cow::Borrowed(line),
+    }
+}
+
+/// Returns where the words of a line begin that are a mark, or such words escaped; `None` where they are not.
+fn mark_at(line: &str, is_mark: &impl Fn(&str) -> bool) -> Option<usize> {
     let at = line.find(|char: char| !is_unseen(char))?;
-    let words = line[at..].trim_start_matches(ESCAPE);
-    let is_mark = words.starts_with(|char| MARKS.iter().any(|mark| mark.starts_with(char)));
-    let is_sign = || words.starts_with(ARGUMENT);
-    let is_heading = || words.starts_with('[') && Heading::read(words).is_some();
-    (is_mark || is_sign() || is_heading()).then_some(at)
+    is_mark(line[at..].trim_start_matches(ESCAPE)).then_some(at)
 }
 
 /// The marks of records. One that lacks its blank, or has another one, looks the same.
-const MARKS: [&str; 6] =
-    [Speaker::Assistant.mark(), Speaker::User.mark(), Speaker::Harness.mark(), Speaker::Tool.mark(), CALL, OUTPUT];
+const MARKS: [&str; 5] =
+    [Speaker::Assistant.mark(), Speaker::User.mark(), Speaker::Harness.mark(), Speaker::Tool.mark(), CALL];
 
 /// Whether a character shows nothing: a blank, a control character, or one of Unicode's that are ignored where they cannot
 /// be shown (`Default_Ignorable_Code_Point`).
@@ -142,8 +144,7 @@ mod tests {
         check("\u{feff}\u{a0}▸ Bash: rm", "\u{feff}\u{a0}\\▸ Bash: rm");
         check("\u{7f}→ done", "\u{7f}\\→ done");
         check("\\« push", "\\\\« push");
-        check("| | head", "\\| | head");
-        check("|| head", "|| head");
+        check("| a | table |", "| a | table |");
         check("[Summary of 3 earlier messages]", "\\[Summary of 3 earlier messages]");
         check(
             "[1 earlier message left the context · recall 0a1b2c3d4e5f]",
@@ -166,19 +167,20 @@ mod tests {
 
     #[test]
     fn a_record_shows_whose_words_each_line_holds() {
-        let check = |text: &str, expect: &str| {
+        let check = |speaker: Speaker, text: &str, expect: &str| {
             let mut out = String::new();
-            write_record(&mut out, "→ ", text);
+            write_record(&mut out, speaker, text);
             assert_eq!(out, expect, "{text:?}");
         };
-        check(" \n", "");
-        check("one", "→ one\n");
-        check("one\n\ntwo\r  three\u{2028}« four", "→ one\n two\n   three\n \\« four\n");
+        check(Speaker::Tool, " \n", "");
+        check(Speaker::Assistant, "one", "» one\n");
+        check(Speaker::Tool, "one\n\ntwo\r  three\u{2028}« four", "→ one\n two\n   three\n \\« four\n");
+        check(Speaker::User, "one\n\n two\n« three\n", "« one\n\n two\n\\« three\n");
     }
 
     #[test]
     fn texts_without_a_mark_of_their_own() {
-        let check = |text: &str, expect: &str| assert_eq!(escaped_lines(text), expect, "{text:?}");
+        let check = |text: &str, expect: &str| assert_eq!(escaped_lines(text, is_mark), expect, "{text:?}");
         check("Done.\n\n- « quoted\n", "Done.\n\n- « quoted\n");
         check("Done.\r\n« now\u{2029}▸ Bash", "Done.\r\n\\« now\u{2029}\\▸ Bash");
     }

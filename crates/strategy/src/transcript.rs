@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use epitome_session::Language;
+
 use crate::levels::{FURTHER, unescaped};
 
 /// The speaker of a record.
@@ -33,6 +35,33 @@ impl Speaker {
             Self::Tool => OUTPUT,
         }
     }
+
+    /// Returns what stands in front of each further line of its text.
+    pub const fn further(self) -> &'static str {
+        match self {
+            Self::User => "",
+            Self::Assistant | Self::Harness | Self::Tool => FURTHER,
+        }
+    }
+
+    /// Returns a further line of its text as it was said.
+    pub fn read_further(self, line: &str) -> Cow<'_, str> {
+        unescaped(line.strip_prefix(self.further()).unwrap_or(line))
+    }
+}
+
+/// Returns what the line that explains the form begins with: the signs behind it differ between versions.
+pub fn legend_start(language: Language) -> &'static str {
+    language.pick("Earlier steps, shortened. ", "此前的步骤，已缩短。")
+}
+
+/// Returns the line that explains the form; only the first transcript of a view has it.
+pub fn legend(language: Language) -> String {
+    let signs = language.pick(
+        "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out; indented: continued.",
+        "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略；缩进：续上行。",
+    );
+    format!("{}{signs}", legend_start(language))
 }
 
 /// The mark in front of a call.
@@ -107,13 +136,13 @@ enum Opening<'t> {
     Call(&'t str),
 }
 
-/// Returns the words of a record as they were said: what sets its further lines in is taken off. Linear.
-fn said(text: &str) -> Cow<'_, str> {
+/// Returns the words of a speaker's record as they were said. Linear.
+fn said(speaker: Speaker, text: &str) -> Cow<'_, str> {
     let Some((first, further)) = text.split_once('\n') else { return Cow::Borrowed(text) };
     let mut said = first.to_owned();
     for line in further.split('\n') {
         said.push('\n');
-        said.push_str(&unescaped(line.strip_prefix(FURTHER).unwrap_or(line)));
+        said.push_str(&speaker.read_further(line));
     }
     Cow::Owned(said)
 }
@@ -153,7 +182,7 @@ pub fn records(text: &str) -> Vec<Record<'_>> {
         let text = text[range].trim_end_matches('\n');
         Some(match opening(text)? {
             Opening::Speech(_, LEFT_OUT) => return None,
-            Opening::Speech(speaker, text) => Record::Speech { speaker, text: said(text) },
+            Opening::Speech(speaker, text) => Record::Speech { speaker, text: said(speaker, text) },
             Opening::Call(text) if text.starts_with(LEFT_OUT) => return None,
             Opening::Call(text) => {
                 let (call, below) = text.split_once('\n').unwrap_or((text, ""));

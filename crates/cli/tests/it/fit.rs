@@ -106,7 +106,7 @@ fn several_sessions_and_what_left_them() {
         answers[5]["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["search_history", "recall", "context_status"]);
     let brief = answers[6]["result"]["text"].as_str().unwrap();
-    assert!(brief.starts_with("=== user\nLook at every part") && brief.contains("[Summary of"), "{brief}");
+    assert!(brief.contains("\n« Look at every part") && brief.contains("[Summary of"), "{brief}");
 }
 
 #[test]

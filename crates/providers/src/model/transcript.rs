@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use epitome_strategy::cut::Focus;
+use epitome_strategy::levels::escaped_lines;
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::{BlockRef, Content, Message, Origin, Role, SummaryTask, Tokens, View};
 
@@ -135,18 +136,8 @@ fn push(text: &mut String, speaker: &str, said: &str, inline: bool) {
     text.push_str(speaker);
     if !said.is_empty() {
         text.push(if inline && !said.contains('\n') { ' ' } else { '\n' });
-        text.push_str(&quote_text(said));
+        text.push_str(&escaped_lines(said, |words| words.starts_with(SPEAKER.trim_end())));
     }
-}
-
-/// A text in which no line looks like the beginning of another speaker's text.
-fn quote_text(text: &str) -> Cow<'_, str> {
-    let speaks = |line: &str| line.starts_with(SPEAKER.trim_end());
-    if !text.split(['\n', '\r']).any(speaks) {
-        return Cow::Borrowed(text);
-    }
-    let lines = text.split_inclusive(['\n', '\r']);
-    Cow::Owned(lines.flat_map(|line| [if speaks(line) { " " } else { "" }, line]).collect())
 }
 
 fn speaker(message: &Message) -> String {

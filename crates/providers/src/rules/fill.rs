@@ -9,15 +9,12 @@ use super::wording::heading;
 
 /// Below this budget sections are one line each, with their heading in front.
 const INLINE_BELOW: Tokens = 120;
-/// Below this budget headings are left out: they would take the room of their lines.
-const BARE_BELOW: Tokens = 48;
 
 /// The layout of a summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SummaryLayout {
     Sections,
     Inline,
-    Bare,
 }
 /// The factor for the value of each further line of a section: sections share the room.
 const DECAY: f32 = 0.93;
@@ -28,8 +25,7 @@ const MOST_MISSES: u32 = 100;
 pub(crate) fn fill(lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
     let budget = task.request.max_tokens;
     let layout = match budget {
-        ..BARE_BELOW => SummaryLayout::Bare,
-        BARE_BELOW..INLINE_BELOW => SummaryLayout::Inline,
+        ..INLINE_BELOW => SummaryLayout::Inline,
         INLINE_BELOW.. => SummaryLayout::Sections,
     };
     let lines = rank(lines, task);
@@ -38,7 +34,7 @@ pub(crate) fn fill(lines: Vec<Line>, task: &SummaryTask<'_>) -> String {
     let mut chosen: Vec<Line> = Vec::new();
     let mut misses = 0;
     for (line, tokens_of_line) in &lines {
-        let is_new = layout != SummaryLayout::Bare && !headings.contains(&line.section);
+        let is_new = !headings.contains(&line.section);
         let head = if is_new { task.counter.count(heading(line.section, task.language)) + 2 } else { 0 };
         let tokens = tokens_of_line + 1 + Tokens::from(layout == SummaryLayout::Sections) + head;
         if used + tokens > budget {
@@ -91,7 +87,8 @@ fn shortest(lines: &[(Line, Tokens)], task: &SummaryTask<'_>) -> String {
     let fits = |text: &String| task.counter.count(text) <= task.request.max_tokens;
     let cut = |line: &Line| {
         let widths = [160, 120, 90, 60, 40, 24];
-        widths.into_iter().filter_map(|width| clip(&line.text, width)).find(fits)
+        let named = |text: String| format!("{}: {text}", heading(line.section, task.language));
+        widths.into_iter().filter_map(|width| clip(&line.text, width).map(named)).find(fits)
     };
     lines.iter().map(|(line, _)| line).take(20).find_map(cut).unwrap_or_default()
 }
@@ -106,7 +103,6 @@ fn write(chosen: &[Line], task: &SummaryTask<'_>, layout: SummaryLayout) -> Stri
         let name = heading(line.section, task.language);
         let gap = if text.is_empty() { "" } else { "\n" };
         match (layout, is_new) {
-            (SummaryLayout::Bare, _) => text.push_str(&format!("{gap}{}", line.text)),
             (SummaryLayout::Inline, true) => text.push_str(&format!("{gap}{name}: {}", line.text)),
             (SummaryLayout::Inline, false) => text.push_str(&format!("; {}", line.text)),
             (SummaryLayout::Sections, true) => text.push_str(&format!("## {name}\n- {}\n", line.text)),

@@ -1,8 +1,10 @@
 //! Lines: what a rule summary is made of.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use epitome_strategy::cut::Focus;
+use epitome_strategy::levels::in_one_line;
 pub(crate) use epitome_strategy::text::clip;
 use epitome_strategy::text::is_cjk;
 
@@ -56,7 +58,10 @@ impl Lines {
         self.insert(Line { section, text, value, order });
     }
 
-    fn insert(&mut self, line: Line) {
+    fn insert(&mut self, mut line: Line) {
+        if let Cow::Owned(text) = in_one_line(&line.text) {
+            line.text = text;
+        }
         let key = key(&line.text);
         if !key.is_empty() && self.seen.insert(key) {
             self.all.push(line);

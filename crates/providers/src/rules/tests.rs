@@ -84,15 +84,14 @@ fn small_budgets_keep_what_matters_most() {
          Done: finished: fix the lexer
          Open: write the time to README.md; Should I write README.md next?",
     );
-    // No room for headings: the lines speak for themselves.
+    // A line never stands without the heading that says whose it is.
     check(
         FIXING,
         30,
-        "Make the lexer accept nested brackets.
-         Never touch the public API.
-         write the time to README.md",
+        "Standing instructions: Never touch the public API.
+         Open: write the time to README.md",
     );
-    check(FIXING, 12, "Never touch the public API.");
+    check(FIXING, 20, "Standing instructions: Never touch the public API.");
 }
 
 #[test]

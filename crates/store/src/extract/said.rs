@@ -2,6 +2,7 @@
 
 use epitome_strategy::speech::{binding, refers_back, sentences};
 use epitome_strategy::text::{clip, is_cjk};
+use epitome_strategy::transcript;
 use epitome_strategy::{Cue, CueMatch, Cues, Lexicon};
 
 use super::LONGEST_MEMORY;
@@ -95,7 +96,7 @@ pub(super) fn statements(text: &str, lexicon: &Lexicon) -> Vec<(MemoryKind, Stri
 /// Whether the line at a byte is a quotation or the row of a table, or stands behind a line that names a speaker, as
 /// transcripts have it.
 fn is_quoted(text: &str, at: usize) -> bool {
-    if text[..at].lines().any(|line| line.starts_with("=== ")) {
+    if text[..at].lines().any(transcript::opens_record) {
         return true;
     }
     let start = text[..at].rfind('\n').map_or(0, |feed| feed + 1);

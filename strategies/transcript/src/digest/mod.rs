@@ -6,9 +6,9 @@
 mod read;
 mod write;
 
-use epitome_strategy::Language;
 use epitome_strategy::levels;
-use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, read_call};
+pub(crate) use epitome_strategy::transcript::legend;
+use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, legend_start, read_call};
 pub use epitome_strategy::transcript::{Ending, Speaker};
 
 use crate::arguments::Sign;
@@ -144,20 +144,6 @@ impl std::ops::AddAssign for LeftOutCalls {
     fn add_assign(&mut self, other: Self) {
         (self.calls, self.failures) = (self.calls + other.calls, self.failures + other.failures);
     }
-}
-
-/// What the line that explains the form begins with: the signs behind it differ between versions.
-fn legend_start(language: Language) -> &'static str {
-    language.pick("Earlier steps, shortened. ", "此前的步骤，已缩短。")
-}
-
-/// Returns the line that explains the form; only the first transcript of a view has it.
-pub(crate) fn legend(language: Language) -> String {
-    let signs = language.pick(
-        "» assistant, « user, ◦ harness, ▸ call (✓ succeeded, ✗ failed, ∅ nothing found), → its result, … left out; indented: continued.",
-        "» 助手，« 用户，◦ 框架，▸ 调用（✓ 成功，✗ 失败，∅ 未找到），→ 结果，… 省略；缩进：续上行。",
-    );
-    format!("{}{signs}", legend_start(language))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Reads the form of a transcript.
 
 use epitome_strategy::Language;
-use epitome_strategy::levels::{FURTHER, unescaped};
 
 use super::{
     CALL, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start, read_call,
@@ -58,7 +57,7 @@ pub fn read(text: &str) -> Vec<Record> {
             part = Part::Arguments;
         } else {
             match records.last_mut() {
-                Some(Record::Speech { rows, .. }) => rows.push(&further(line), false),
+                Some(Record::Speech { speaker, rows }) => rows.push(&speaker.read_further(line), false),
                 Some(Record::Call { arguments, output, .. }) => read_line(line, arguments, output, &mut part),
                 Some(Record::LeftOut(_) | Record::Unsaid) | None => {}
             }
@@ -100,10 +99,5 @@ fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut 
         // The line is not of the form, so the text was changed. It is kept as output of the tool.
         *part = Part::Output;
     }
-    output.push(&further(line), false);
-}
-
-/// Returns a further line of a record as it was said.
-fn further(line: &str) -> std::borrow::Cow<'_, str> {
-    unescaped(line.strip_prefix(FURTHER).unwrap_or(line))
+    output.push(&Speaker::Tool.read_further(line), false);
 }

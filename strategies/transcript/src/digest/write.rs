@@ -9,7 +9,9 @@ pub fn write(records: &[Record]) -> String {
     let mut text = String::new();
     for record in records {
         match record {
-            Record::Speech { speaker, rows } => write_rows(&mut text, rows, speaker.mark(), FURTHER),
+            Record::Speech { speaker, rows } => {
+                write_rows(&mut text, rows, speaker.mark(), speaker.further(), true);
+            }
             Record::LeftOut(LeftOutCalls { calls, failures }) => {
                 text.push_str(CALL);
                 text.push_str(LEFT_OUT);
@@ -36,9 +38,9 @@ pub fn write(records: &[Record]) -> String {
                 text.push_str(ending.map_or("", Ending::mark));
                 text.push('\n');
                 for (sign, rows) in arguments {
-                    write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign));
+                    write_rows(&mut text, rows, sign_mark(*sign), sign_mark(*sign), false);
                 }
-                write_rows(&mut text, output, OUTPUT, FURTHER);
+                write_rows(&mut text, output, OUTPUT, FURTHER, true);
             }
         }
     }
@@ -54,15 +56,16 @@ fn write_number(text: &mut String, number: u32) {
     }
 }
 
-/// Writes the rows: `first` in front of the first one, `further` in front of the others.
-fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str) {
+/// Writes the rows: `first` in front of the first one, `further` in front of the others, which are escaped where that is no
+/// mark of its own.
+fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_escaped: bool) {
     for (index, row) in rows.rows.iter().enumerate() {
         text.push_str(if index == 0 { first } else { further });
         if index == 0 && row.gap_before {
             text.push_str(LEFT_OUT);
             text.push(' ');
         }
-        match index > 0 && further == FURTHER {
+        match index > 0 && is_escaped {
             true => text.push_str(&escaped(&row.text)),
             false => text.push_str(&row.text),
         }
