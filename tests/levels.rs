@@ -125,6 +125,7 @@ fn attributed(text: &str) -> Vec<(Speaker, &str)> {
             Some('◦') => Some(Speaker::Harness),
             Some('»') => Some(Speaker::Model),
             Some('▸' | '→') => Some(Speaker::Tool),
+            Some('[') if line.starts_with("[State") => Some(Speaker::Tool),
             Some('[') if line.starts_with('[') => Some(Speaker::Engine),
             // The lines of a call's arguments.
             Some('-' | '+' | '|') if is_call && !line.starts_with(' ') => Some(Speaker::Tool),

@@ -151,6 +151,7 @@ impl Config {
                 markers: table.pins.markers.clone(),
             },
             refill: true,
+            tells_state: true,
             ..Engine::new(Arc::clone(&counter), Arc::new(SignalDetector))
         };
         Ok(Runtime {

@@ -24,6 +24,8 @@ pub(crate) struct Context<'a> {
     pub guards: Guards,
     /// Whether the step behind the chain gives back what the room holds.
     pub refill: bool,
+    /// Whether the last text tells the state of the work.
+    pub tells_state: bool,
     pub epoch: u32,
     pub session: &'a Session,
     pub cancellation: &'a Cancellation,

@@ -58,6 +58,8 @@ pub struct Engine {
     pub pins: Pins,
     /// Whether the step `refill` gives back what the chain took out beyond the target. Comparisons of strategies leave it out.
     pub refill: bool,
+    /// Whether the last text of a compaction tells the state of the work. Comparisons of strategies leave it out.
+    pub tells_state: bool,
     /// The least that a compaction must keep, and what follows where it keeps less.
     pub quality: MinQuality,
     /// Which reasoning is sent to the model, and therefore counted.
@@ -111,6 +113,7 @@ impl Engine {
             select: SelectSettings::default(),
             pins: Pins::default(),
             refill: false,
+            tells_state: false,
             quality: MinQuality::default(),
             sent: ReasoningFilter::all(),
             clock: Clock::default(),
@@ -321,6 +324,7 @@ impl Engine {
             lexicon: &self.lexicon,
             guards: self.guards,
             refill: self.refill,
+            tells_state: self.tells_state,
             focus: None,
             epoch: session.next_epoch(),
             session,

@@ -41,6 +41,7 @@ mod run;
 mod select;
 mod slots;
 mod stages;
+mod state;
 mod status;
 mod summaries;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Memories: facts from elsewhere that the texts of a compaction name, whoever wrote these texts.
 
 use epitome_session::heading::memory_heading;
-use epitome_session::{Content, EntryKey, Message, Origin, Position, Reason, Role};
+use epitome_session::{Content, EntryKey, Language, Message, Origin, Position, Reason, Role};
 use epitome_strategy::Tokens;
 use epitome_strategy::text::clip;
 
@@ -22,7 +22,8 @@ impl Editor<'_> {
     /// Returns the tokens that are kept free for memories under a target.
     pub(crate) fn memory_tokens(&self, target: Tokens) -> Tokens {
         let lines: Vec<String> = self.context.memories.iter().filter_map(line).collect();
-        let of = |count: usize| self.context.counter.count(&self.section(&lines[..count]));
+        let section = section(self.context.language);
+        let of = |count: usize| self.context.counter.count(&section(&lines[..count]));
         (1..=lines.len()).rev().map(of).find(|tokens| *tokens <= target / PART).unwrap_or(0)
     }
 
@@ -37,31 +38,42 @@ impl Editor<'_> {
         if lines.is_empty() || self.working.is_untouched() {
             return Ok(());
         }
-        let own_text = |origin: Origin| {
-            let own = self.working.entries().iter().filter(move |entry| entry.message.origin == origin);
-            own.filter_map(|entry| match entry.key {
-                EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => Some(index),
-                EntryKey::Synthetic { .. } | EntryKey::Log(_) => None,
-            })
-        };
-        let texts: Vec<u32> = own_text(Origin::Summary).chain(own_text(Origin::Notice)).collect();
+        let texts = self.own_texts();
+        let of = |wanted: Origin| texts.iter().filter(move |(_, origin)| *origin == wanted).map(|(index, _)| *index);
+        let texts: Vec<u32> = of(Origin::Summary).chain(of(Origin::Notice)).collect();
         for index in texts {
-            if self.append_memories(index, &lines, most).is_some() {
+            if self.append(index, &lines, section(self.context.language), most).is_some() {
                 return Ok(());
             }
         }
         self.write_memories(&lines, most)
     }
 
-    /// Puts memories behind a text of this compaction; `None` where there is no room, or where the text was cut.
-    fn append_memories(&mut self, index: u32, lines: &[String], most: Tokens) -> Option<()> {
+    /// Returns the numbers of the summaries and notices of this compaction that are shown, in their order.
+    pub(crate) fn own_texts(&self) -> Vec<(u32, Origin)> {
+        let own = self.working.entries().iter().filter_map(|entry| match entry.key {
+            EntryKey::Synthetic { epoch, index } if epoch == self.context.epoch => Some((index, entry.message.origin)),
+            EntryKey::Synthetic { .. } | EntryKey::Log(_) => None,
+        });
+        own.filter(|(_, origin)| matches!(origin, Origin::Summary | Origin::Notice)).collect()
+    }
+
+    /// Puts the section of as many lines as there is room for behind a text of this compaction; `None` where there is room for
+    /// none, or where the text was cut.
+    pub(crate) fn append(
+        &mut self,
+        index: u32,
+        lines: &[String],
+        section: impl Fn(&[String]) -> String,
+        most: Tokens,
+    ) -> Option<()> {
         let own = self.working.synthetics.get(index as usize)?;
         let before = self.working.unchanged_tokens(EntryKey::Synthetic { epoch: self.context.epoch, index })?;
         let makers = (0..self.working.edits.len()).filter(|edit| self.working.edits[*edit].into == Some(index));
         let maker = makers.max_by_key(|edit| self.working.edits[*edit].tokens_saved)?;
         let (text, spare) = (own.message.plain_text(), self.working.edits[maker].tokens_saved.saturating_sub(1));
         let longer = (1..=lines.len()).rev().map(|count| {
-            let text = format!("{text}\n\n{}", self.section(&lines[..count]));
+            let text = format!("{text}\n\n{}", section(&lines[..count]));
             let message = Message::text(own.message.id.as_str(), own.message.role, own.message.origin, text);
             let tokens = count_message(self.context.counter, &message);
             (message, tokens)
@@ -81,7 +93,8 @@ impl Editor<'_> {
         let Some(unit) = layout.units.get(unit) else { return Ok(()) };
         let place = self.working.entries()[unit.entries.start].position;
         let room = most.saturating_sub(self.working.total);
-        let message = |count: usize| Message::text("", Role::User, Origin::Notice, self.section(&lines[..count]));
+        let section = section(self.context.language);
+        let message = |count: usize| Message::text("", Role::User, Origin::Notice, section(&lines[..count]));
         let fits = |message: &Message| count_message(self.context.counter, message).total <= room;
         let Some(message) = (1..=lines.len()).rev().map(message).find(fits) else { return Ok(()) };
         if self.check_host(HostChange::Addition).is_err() {
@@ -93,16 +106,17 @@ impl Editor<'_> {
         self.entail_unless_cancelled()
     }
 
-    fn section(&self, lines: &[String]) -> String {
-        format!("{}\n{}", memory_heading(self.context.language), lines.join("\n"))
-    }
-
     /// Whether a text of the view says what a memory says.
     fn shows(&self, note: &MemoryNote) -> bool {
         let quoted = quoted(&note.text);
         let mut blocks = self.working.entries().iter().flat_map(|entry| &entry.message.blocks);
         blocks.any(|block| matches!(&block.content, Content::Text { text } if text.contains(&*note.text) || text.contains(&quoted)))
     }
+}
+
+/// Returns the text of lines of memories under their heading.
+fn section(language: Language) -> impl Fn(&[String]) -> String {
+    move |lines| format!("{}\n{}", memory_heading(language), lines.join("\n"))
 }
 
 /// Returns the line of a memory; `None` where it says nothing.

@@ -23,6 +23,7 @@ use crate::refill::{BeforeChain, REFILL};
 use crate::report::{Step, SummarizerReport};
 use crate::request::Chain;
 use crate::stages::{REPAIR, THINKING};
+use crate::state::{STATE, StateLines};
 use crate::summaries::{wanted_summaries, write_summaries};
 use crate::wording;
 use crate::working::{Layout, WorkingView};
@@ -85,9 +86,13 @@ impl<'r> Runner<'r> {
         editor.working.keep_recent(editor.context.pins, goal.target);
         self.stage(PICTURES, Editor::shed_pictures)?;
         self.stage(THINKING, Editor::entail)?;
-        // The strategies leave room for the memories.
+        // The strategies leave room for the memories and the state.
         let (before, target) = (self.editor.working.total, goal.target);
-        goal.target -= self.editor.memory_tokens(target);
+        let state = match self.editor.context.tells_state {
+            true => StateLines::read(self.editor.context, target),
+            false => StateLines::default(),
+        };
+        goal.target = goal.target.saturating_sub(self.editor.memory_tokens(target) + state.tokens).max(1);
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());
         }
@@ -118,7 +123,19 @@ impl<'r> Runner<'r> {
         if self.editor.context.guards.on(Guard::Notices) {
             self.stage(NOTICES, |editor| editor.mark_gaps(most))?;
         }
-        self.name_memories(most.max(target.min(goal.limit)).min(before.saturating_sub(1)))?;
+        let most = most.max(target.min(goal.limit)).min(before.saturating_sub(1));
+        if !self.editor.context.memories.is_empty() {
+            self.stage(MEMORIES, |editor| editor.name_memories(most))?;
+        }
+        if state.tokens > 0 {
+            self.stage(STATE, |editor| {
+                editor.tell_state(&state, most);
+                Ok(())
+            })?;
+        }
+        if state.tokens > 0 || !self.editor.context.memories.is_empty() {
+            self.read_texts_again();
+        }
         Ok(self.into_run())
     }
 
@@ -137,19 +154,14 @@ impl<'r> Runner<'r> {
         Ok(())
     }
 
-    /// Has the texts of the compaction name the memories, as far as the view takes no more than `most` tokens.
-    fn name_memories(&mut self, most: Tokens) -> Result<(), Refusal> {
-        if self.editor.context.memories.is_empty() {
-            return Ok(());
-        }
-        self.stage(MEMORIES, |editor| editor.name_memories(most))?;
+    /// Reads what was written behind the texts of the compaction.
+    fn read_texts_again(&mut self) {
         for written in &mut self.summaries {
             let text = self.editor.working.synthetics.get(written.number as usize).map(|own| own.message.plain_text());
             if let Some((_, body)) = text.as_deref().and_then(|text| text.split_once('\n')) {
                 written.text = body.to_owned();
             }
         }
-        Ok(())
     }
 
     /// Sets a target that can be reached. Returns whether the limit can be: if not, no strategy is asked.

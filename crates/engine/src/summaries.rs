@@ -62,21 +62,21 @@ pub(crate) fn wanted_summaries<'p>(editor: &Editor<'_>, layout: &Layout, plan: &
                 Some(_) if request.is_handoff() => working.recorded_messages(&layout.positions(&request.about)),
                 Some(_) => working.recorded_messages(&positions),
             };
-            let messages = messages.into_iter().map(without_memories).collect();
+            let messages = messages.into_iter().map(without_notes).collect();
             wanted.push(RequestedSummary { edit, request, replaced: positions.len(), messages });
         }
     }
     wanted
 }
 
-/// Returns a message for a summarizer: the memories behind an earlier text are no part of the session, and the new text gets
-/// its own.
-fn without_memories(message: Arc<Message>) -> Arc<Message> {
+/// Returns a message for a summarizer: the memories and the state behind an earlier text are no part of the session, and the
+/// new text gets its own.
+fn without_notes(message: Arc<Message>) -> Arc<Message> {
     if !matches!(message.origin, Origin::Summary | Origin::Notice) {
         return message;
     }
     let whole = message.plain_text();
-    let text = heading::without_memories(&whole);
+    let text = heading::without_notes(&whole);
     if text.len() == whole.len() {
         return message;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_session::{
     Block, Content, Dialect, Heading, HeadingKind, Media, MediaSource, Message, OpaqueBlock, Origin, RawBlock, Role,
-    heading::is_memories, speaker, split_media,
+    heading::is_notes, speaker, split_media,
 };
 
 use crate::json::Object;
@@ -95,7 +95,7 @@ fn compacted(text: &str) -> Option<Origin> {
     match Heading::read(text) {
         Some(heading) if heading.kind == HeadingKind::Summary => Some(Origin::Summary),
         Some(_) => Some(Origin::Notice),
-        None if is_memories(text) => Some(Origin::Notice),
+        None if is_notes(text) => Some(Origin::Notice),
         None => text.starts_with(CONTINUED).then_some(Origin::Summary),
     }
 }

@@ -108,10 +108,10 @@ impl<'t> Heading<'t> {
         })
     }
 
-    /// Returns a text without its heading, without the memories behind it and without blank lines at its ends; the rest
+    /// Returns a text without its heading, without the memories and the state behind it and without blank lines at its ends; the rest
     /// where there is no heading.
     pub fn body_of(text: &str) -> &str {
-        let text = without_memories(text).trim();
+        let text = without_notes(text).trim();
         match Heading::read(text) {
             Some(_) => text.split_once('\n').map_or("", |(_, body)| body.trim()),
             None => text,
@@ -141,27 +141,37 @@ pub fn memory_heading(language: Language) -> &'static str {
     )
 }
 
-/// Returns a text of a compaction without the memories behind it: the next compaction has its own. Memories are the lines
-/// of a list behind their heading at the end of the text; with anything else behind it the line is one of the text. Linear.
-pub fn without_memories(text: &str) -> &str {
-    let is_heading =
-        |line: &str| [Language::English, Language::Chinese].iter().any(|it| memory_heading(*it) == line.trim_end());
+/// Returns the line above the state of the work that a compaction puts behind its text.
+pub fn state_heading(language: Language) -> &'static str {
+    language.pick("[State at this point, by the calls and their results]", "[此时的状态，据调用及其结果]")
+}
+
+/// Whether a line stands above memories or the state.
+pub fn is_notes_heading(line: &str) -> bool {
+    let of = |language| [memory_heading(language), state_heading(language)].contains(&line.trim_end());
+    of(Language::English) || of(Language::Chinese)
+}
+
+/// Returns a text of a compaction without the memories and the state behind it: the next compaction has its own. They are the
+/// lines of a list behind their heading at the end of the text; with anything else behind it the line is one of the text.
+/// Linear.
+pub fn without_notes(text: &str) -> &str {
+    let mut rest = text;
     let mut at = text.len();
     for line in text.split_inclusive('\n').rev() {
         at -= line.len();
-        if is_heading(line) {
-            return text[..at].trim_end();
-        }
-        if !(line.trim().is_empty() || line.starts_with("- ")) {
-            return text;
+        if is_notes_heading(line) {
+            rest = text[..at].trim_end();
+        } else if !(line.trim().is_empty() || line.starts_with("- ")) {
+            break;
         }
     }
-    text
+    rest
 }
 
-/// Whether a text consists of memories alone.
-pub fn is_memories(text: &str) -> bool {
-    !text.trim().is_empty() && without_memories(text.trim()).is_empty()
+/// Whether a text consists of memories and the state alone.
+pub fn is_notes(text: &str) -> bool {
+    !text.trim().is_empty() && without_notes(text.trim()).is_empty()
 }
 
 /// Returns a text of a compaction without the handles that `is_known` knows, and without the words around them: the
@@ -340,10 +350,10 @@ mod tests {
             let memories = format!("{}\n- “Use tabs.”", memory_heading(language));
             check(&format!("[Summary of 2 earlier messages]\n## Goal\n- x\n\n{memories}"), "## Goal\n- x");
             check(&format!("[2 earlier messages left the context]\n\n{memories}"), "");
-            assert!(is_memories(&memories) && !is_memories(&format!("x\n{memories}")) && !is_memories(""));
+            assert!(is_notes(&memories) && !is_notes(&format!("x\n{memories}")) && !is_notes(""));
             // Words behind the list are not memories, whatever stands above them.
             let said = format!("{memories}\nMy question.");
-            assert!(!is_memories(&said) && without_memories(&said) == said);
+            assert!(!is_notes(&said) && without_notes(&said) == said);
         }
     }
 

@@ -29,6 +29,7 @@ mod registry;
 mod services;
 mod settings;
 pub mod speech;
+pub mod state;
 mod strategy;
 mod summaries;
 mod task;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_strategy::session::heading::{is_missing_result, without_memories};
+use epitome_strategy::session::heading::{is_missing_result, without_notes};
 use epitome_strategy::session::{CallId, Content, Heading, Media};
 use epitome_strategy::speech::Demand;
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
@@ -85,7 +85,7 @@ impl Source {
                 None if unit.kind == UnitKind::System => {}
                 None if unit.kind == UnitKind::Summary => {
                     let text = view.message(unit.entries.start).plain_text();
-                    source.read_records(summary(without_memories(Heading::body_of(&text))), place);
+                    source.read_records(summary(without_notes(Heading::body_of(&text))), place);
                 }
                 None => {
                     for position in unit.entries.clone() {

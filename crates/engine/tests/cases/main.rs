@@ -16,6 +16,7 @@ mod recent;
 mod room;
 mod runs;
 mod selection;
+mod state;
 mod summaries;
 mod support;
 mod thinking;

@@ -87,7 +87,7 @@ impl Method {
         let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
         let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
         // Chains are compared by what they choose themselves.
-        let engine = Engine { refill: chain.is_none(), ..epitome::engine_of(&runtime) };
+        let engine = Engine { refill: chain.is_none(), tells_state: chain.is_none(), ..epitome::engine_of(&runtime) };
         Ok(Self { name: name.to_owned(), how: MethodKind::Engine(Box::new(EngineMethod { engine, mode, chain })) })
     }
 

@@ -69,6 +69,6 @@ pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<MethodK
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     let chain = fixed_chain(&runtime, &names, registry)?;
     // Strategies are compared by what they choose themselves.
-    let engine = Engine { refill: false, ..epitome::engine_of(&runtime) };
+    let engine = Engine { refill: false, tells_state: false, ..epitome::engine_of(&runtime) };
     Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
 }

@@ -1,0 +1,64 @@
+//! The state of the work, behind the last text of a compaction: what runs, the newest plan, what is not committed.
+
+use epitome_session::heading::state_heading;
+use epitome_session::{Language, Message};
+use epitome_strategy::Tokens;
+use epitome_strategy::state::WorkState;
+
+use crate::context::Context;
+use crate::editor::Editor;
+
+pub(crate) const STATE: &str = "state";
+
+/// The state takes at most one in so many tokens of the target.
+const PART: Tokens = 33;
+
+/// Tokens that it may take of any target: what runs is lost for good where its id is.
+const LEAST: Tokens = 80;
+
+/// The lines of a state, as many as a target has room for.
+#[derive(Debug, Default)]
+pub(crate) struct StateLines {
+    lines: Vec<String>,
+    /// The tokens that they take with their heading.
+    pub tokens: Tokens,
+}
+
+impl StateLines {
+    /// Reads the state of a session's branch, for a compaction to `target` tokens. Linear in the log.
+    pub(crate) fn read(context: &Context<'_>, target: Tokens) -> Self {
+        let taken_back = context.session.taken_back();
+        let log = context.session.log().iter().enumerate();
+        let branch = log.filter(|(number, _)| !taken_back.contains(&(*number as u32)));
+        let messages: Vec<&Message> = branch.map(|(_, message)| &**message).collect();
+        let mut lines = WorkState::read(&messages).lines(context.language);
+        let most = (target / PART).max(LEAST);
+        let section = section(context.language);
+        while !lines.is_empty() {
+            let tokens = context.counter.count(&section(&lines));
+            if tokens <= most {
+                return Self { lines, tokens };
+            }
+            lines.pop();
+        }
+        Self::default()
+    }
+}
+
+impl Editor<'_> {
+    /// Puts the state behind the last text of this compaction that has room for it, while the view takes no more than `most`
+    /// tokens and the text saves some. Where no text was written, the messages themselves tell.
+    pub(crate) fn tell_state(&mut self, state: &StateLines, most: Tokens) {
+        self.working.settle();
+        for (index, _) in self.own_texts().into_iter().rev() {
+            if self.append(index, &state.lines, section(self.context.language), most).is_some() {
+                return;
+            }
+        }
+    }
+}
+
+/// Returns the text of lines under their heading.
+fn section(language: Language) -> impl Fn(&[String]) -> String {
+    move |lines| format!("{}\n{}", state_heading(language), lines.join("\n"))
+}

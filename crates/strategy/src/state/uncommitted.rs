@@ -1,0 +1,38 @@
+//! The files that were edited since the newest commit.
+
+use super::Called;
+use crate::block::BlockRef;
+use crate::commands::{Action, action, script_in};
+use crate::facts::{Call, FileAccess, files_of};
+use crate::tools::ToolKind;
+
+/// Returns the files that calls edited behind the newest commit, each once, in order; none where no call commits or looks at
+/// the state of a repository. Linear in the calls.
+pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
+    let script = |call: &Called<'_>| match call.kind {
+        ToolKind::Shell => script_in(&serde_json::from_str(call.arguments.text()).ok()?),
+        _ => None,
+    };
+    let git = |call: &Called<'_>| script(call).filter(|script| script.contains("git "));
+    let commits = |script: &str| action(script) == Action::Commit;
+    let commit = calls.iter().rposition(|call| git(call).is_some_and(|script| commits(&script)));
+    if commit.is_none() && !calls.iter().any(|call| git(call).is_some()) {
+        return Vec::new();
+    }
+    let mut files: Vec<String> = Vec::new();
+    for call in &calls[commit.map_or(0, |at| at + 1)..] {
+        let failed = call.result.is_none_or(|result| result.is_error);
+        if failed || !matches!(call.kind, ToolKind::Edit | ToolKind::Write) {
+            continue;
+        }
+        let (at, arguments) = (BlockRef { message: call.message as u32, block: 0 }, call.arguments.text());
+        let is_json = serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
+        let called = Call { at, unit: 0, name: call.name, kind: call.kind, arguments, is_json, output: None };
+        let edited = files_of(&called, &mut None).into_iter();
+        for (path, _, _) in edited.filter(|(_, access, _)| matches!(access, FileAccess::Edit | FileAccess::Write)) {
+            files.retain(|known| *known != path);
+            files.push(path);
+        }
+    }
+    files
+}
