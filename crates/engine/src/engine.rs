@@ -14,6 +14,7 @@ use crate::block_on::panic_message;
 use crate::conclude::{conclude, is_vain};
 use crate::context::Context;
 use crate::draft::Draft;
+use crate::instructions::Loaded;
 use crate::guard::{self, Guard, Guards, Refusal};
 use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
@@ -148,7 +149,7 @@ impl Engine {
         let entries = session.view();
         let marked: Vec<bool> = entries.iter().map(|entry| is_pinned(entry, &self.pins)).collect();
         let units = units(entries);
-        let protections = protections(entries, &marked, &units, &self.pins, None);
+        let protections = protections(entries, &marked, &Loaded::read(entries), &units, &self.pins, None);
         units.iter().zip(protections).flat_map(|(unit, it)| unit.entries.clone().map(move |_| it)).collect()
     }
 

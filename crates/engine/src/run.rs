@@ -13,6 +13,7 @@ use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::{FLOOR, MARK};
 use crate::gaps::NOTICES;
 use crate::guard::{self, Guard, HostChange, Refusal};
+use crate::instructions::INSTRUCTIONS;
 use crate::least::easily_reached;
 use crate::memories::MEMORIES;
 use crate::observe::Progress;
@@ -87,6 +88,7 @@ impl<'r> Runner<'r> {
         // The strategies leave room for the memories.
         let (before, target) = (self.editor.working.total, goal.target);
         goal.target -= self.editor.memory_tokens(target);
+        self.stage(INSTRUCTIONS, |editor| editor.fit_instructions(goal.target))?;
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());
         }
@@ -167,6 +169,9 @@ impl<'r> Runner<'r> {
         let mut least = editor.least(goal.limit)?;
         if least.total > goal.target && editor.working.give_up_recent() {
             // The newest messages yield to the budget.
+            least = editor.least(goal.limit)?;
+        }
+        if least.total > goal.limit && editor.working.give_up_instructions() {
             least = editor.least(goal.limit)?;
         }
         if least.total > goal.limit && editor.check_host(HostChange::Text).is_ok() {

@@ -25,6 +25,7 @@ pub mod parts;
 mod plan;
 mod refusals;
 mod registry;
+pub mod secrets;
 mod services;
 mod settings;
 pub mod speech;
@@ -51,7 +52,7 @@ pub use cancellation::Cancellation;
 pub use clock::Clock;
 pub use facts::{
     Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput,
-    exact_strings, files_of,
+    exact_strings, files_of, rules_read,
 };
 pub use goal::Goal;
 pub use host::HostChanges;

@@ -5,6 +5,7 @@ mod call;
 mod calls;
 mod files;
 mod references;
+mod rules;
 mod scan;
 mod scripts;
 mod unit_text;
@@ -22,7 +23,9 @@ pub use scan::exact_strings;
 
 use crate::block::EntryTokens;
 use crate::lexicon::{CueCounts, Lexicon};
+use crate::commands::script_of;
 pub use files::files_of;
+pub use rules::rules_read;
 
 /// Properties of a view that several strategies need. Each is computed on first use, in time linear in the view.
 #[derive(Debug)]
