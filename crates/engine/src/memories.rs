@@ -94,7 +94,8 @@ impl Editor<'_> {
     }
 
     fn section(&self, lines: &[String]) -> String {
-        format!("{}\n{}", memory_heading(self.context.language), lines.join("\n"))
+        let lines = lines.join("\n");
+        format!("{}\n{}", memory_heading(self.context.language), self.context.redacted(&lines))
     }
 
     /// Whether a text of the view says what a memory says.

@@ -1,5 +1,6 @@
 //! One run of a chain: asks for plans and applies their edits until the target is met.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome_session::{Origin, Position, Unit};
@@ -270,7 +271,9 @@ impl<'r> Runner<'r> {
             (0..layout.units.len()).map(|unit| view.facts().unit_text(unit)).collect()
         };
         texts.extend(goal.focus.clone());
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let context = self.editor.context;
+        let texts: Vec<Cow<'_, str>> = texts.iter().map(|text| context.redacted(text)).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let embedded = guard::embedding(embedder, &texts).await.map_err(Arc::<str>::from)?;
         let focus = goal.focus.is_some().then(|| embedded.row(layout.units.len()).map(<[f32]>::to_vec)).flatten();
         let dimensions = embedded.dimensions();
@@ -340,6 +343,7 @@ impl<'r> Runner<'r> {
                 let replacement = Replacement { origin: Origin::Summary, write: &write };
                 let number = editor.working.synthetics.len() as u32;
                 let saved = editor.replace_messages(strategy, &positions, reason, replacement)?;
+                let text = context.redacted(&text).into_owned();
                 self.summaries.push(WrittenSummary { number, text, by_strategy });
                 Ok(saved)
             }

@@ -235,7 +235,9 @@ fn of_form(text: &str, start: usize, (prefix, body, kind): &(&str, Body, &'stati
 fn private_key(text: &str, start: usize) -> Option<Secret> {
     let head = &text[start..text.floor_char_boundary((start + 64).min(text.len()))];
     head.split_once("PRIVATE KEY").filter(|(before, _)| !before.contains(['\n', '\\']))?;
+    // In JSON a key is within one string.
     let rest = &text[start..];
+    let rest = &rest[..rest.find('"').unwrap_or(rest.len())];
     let closed = rest.find("-----END").and_then(|end| {
         let name = end + "-----END".len();
         Some(name + rest[name..].find("-----")? + "-----".len())
