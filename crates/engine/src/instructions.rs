@@ -22,6 +22,10 @@ pub(crate) const INSTRUCTIONS: &str = "instructions";
 const WHOLE_SHARE: f64 = 0.5;
 const RULES_SHARE: f64 = 0.75;
 
+/// The probability from which on a line that is no item of a list demands something: more than in what a person typed
+/// (`Demand::binding`), because a file has prose that states facts as such demands do.
+const SURE: f32 = 0.75;
+
 /// The longest name of instructions in a reason, in columns.
 const LONGEST_NAME: usize = 60;
 
@@ -116,6 +120,11 @@ fn is_tag(line: &str) -> bool {
     line.strip_prefix('<').and_then(|line| line.strip_suffix('>')).is_some_and(|inside| !inside.contains(['<', '>']))
 }
 
+/// Returns the probability that a line demands something; less than 0 where it does not.
+fn binds(lexicon: &Lexicon, line: &str) -> f32 {
+    demands(lexicon, line).iter().map(|demand| demand.binding).fold(-1.0, f32::max)
+}
+
 /// How soon a line of instructions leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LineRank {
@@ -154,7 +163,7 @@ fn ranked_lines(text: &str, within: Range<usize>, lexicon: &Lexicon) -> Vec<Rank
             _ if is_fence || in_fence => LineRank::Item,
             _ if is_tag(content) || content == first => LineRank::Frame,
             _ if content.starts_with('#') => LineRank::Heading,
-            _ if !demands(lexicon, content).is_empty() => LineRank::Rule,
+            _ if binds(lexicon, content) >= if is_item { 0.0 } else { SURE } => LineRank::Rule,
             _ if is_item => LineRank::Item,
             _ => LineRank::Prose,
         };

@@ -279,8 +279,8 @@ fn beside_name(text: &str, name: Range<usize>) -> Option<Secret> {
     let behind = run_end(text, name.end, is_quote);
     let blank = run_end(text, behind, is_blank);
     let is_option = || {
-        let word = text[..name.start].rfind(|char: char| !(char.is_ascii_alphanumeric() || char == '-')).map_or(0, |at| at + 1);
-        text[word..].starts_with("--") && blank > behind
+        let word = text[..name.start].trim_end_matches(|char: char| char.is_ascii_alphanumeric() || char == '-');
+        text[word.len()..].starts_with("--") && blank > behind
     };
     let start = match bytes.get(blank) {
         Some(b':' | b'=' | b'>') => run_end(text, blank, |byte| matches!(byte, b':' | b'=' | b'>')),

@@ -59,6 +59,7 @@ fn what_names_something_stays() {
     check("PWD=/home/dev1/a2b3c4d5e6");
     check("-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----");
     check("密码：不要写在这里");
+    check("（token x）（--token （password=“口令”）");
 }
 
 #[test]
