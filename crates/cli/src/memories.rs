@@ -63,5 +63,5 @@ impl Memories {
 fn newest(session: &Session, runtime: &Runtime, pending: usize) -> Vec<Memory> {
     let mut earlier = session.journal().iter().rev().filter(|epoch| epoch.is_compaction()).skip(pending);
     let first = earlier.next().map_or(0, |epoch| epoch.log_length as usize);
-    memories_of(session, first, &runtime.base_engine.lexicon)
+    memories_of(session, first, &runtime.base_engine)
 }

@@ -128,6 +128,7 @@ impl Config {
             summary_role: table.summary.role,
             max_summary_tokens: Some(table.summary.max_tokens).filter(|tokens| *tokens > 0),
             handles: table.marks.handles,
+            redact_secrets: table.marks.redact_secrets,
             chains: chains(&named),
             select: SelectSettings {
                 agreeing_verdicts: table.select.agreeing_verdicts,

@@ -161,6 +161,7 @@ pub(crate) fn writer(config: &Config) -> Result<Writer, Vec<Problem>> {
         parallel: table.parallel as usize,
         reasoning_tokens: table.reasoning_tokens,
         cache_folder: path(&table.cache),
+        redact_secrets: config.tables.marks.redact_secrets,
         ..ModelSettings::default()
     };
     let asking = (table.ask == ModelQuestion::SameConversation).then(|| ConversationModelSettings {

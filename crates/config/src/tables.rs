@@ -63,6 +63,11 @@ settings! {
         /// service; the proxy switches it on for itself with `[proxy] recall`), or a person who reads the context; to any
         /// other reader it is noise. Reports name the handles in any case.
         handles: bool = false, is common;
+        /// Whether secrets leave what compactions write: keys in the forms of known providers, private keys, passwords in
+        /// addresses, and values that look random beside a name such as `API_TOKEN` or `password`. A stand-in says what it
+        /// was. That is for summaries, shortened texts, hooks, memories and the prompts of models that write summaries; messages
+        /// that stay as they came keep their bytes.
+        redact_secrets: bool = true;
     }
 }
 

@@ -1,7 +1,10 @@
 //! What is constant during one compaction.
 
+use std::borrow::Cow;
+
 use epitome_session::{Language, MessageId, Session};
 use epitome_strategy::cut::Focus;
+use epitome_strategy::secrets::redact;
 use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter, Tokens};
 
 use crate::guard::{Guards, Refusal};
@@ -18,6 +21,8 @@ pub(crate) struct Context<'a> {
     pub max_summary_tokens: Option<Tokens>,
     /// Whether the engine's texts name the handles of what they replace.
     pub handles: bool,
+    /// Whether these texts leave secrets out.
+    pub redacts: bool,
     /// What is asked now: texts that the engine cuts keep what bears on it.
     pub focus: Option<&'a Focus>,
     pub lexicon: &'a Lexicon,
@@ -58,6 +63,11 @@ impl Context<'_> {
     /// Returns the handle for a text; `None` where the reader cannot use it.
     pub(crate) fn usable_handle<'h>(&self, handle: &'h str) -> Option<&'h str> {
         self.handles.then_some(handle)
+    }
+
+    /// Returns a text of the session as a compaction may write it: without secrets, unless these are to stay. Linear.
+    pub(crate) fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.redacts { redact(text) } else { Cow::Borrowed(text) }
     }
 
     /// Returns an id for the engine's message `number` that the session does not have yet.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Arguments, Block, Change, Content, EditKind, Excerpt, ExcerptError, KeptRanges, ToolCall};
+use epitome_strategy::secrets::{Secret, secrets};
 use epitome_strategy::{ArchivedContent, BlockRef, Tokens};
 
 use crate::context::Context;
@@ -41,6 +42,8 @@ impl Editor<'_> {
         };
         let of_text = tokens_of_original(working, context, at, &text);
         let kept = if kept.ranges().is_empty() { kept } else { without_small_gaps(kept, text.len(), of_text) };
+        let secrets = if context.redacts { secrets(&text) } else { Vec::new() };
+        let kept = if secrets.is_empty() { kept } else { without_secrets(&text, &kept, &secrets).map_err(bad)? };
         // A stub does not keep an image either: then the whole message is archived.
         let media = original.as_result().map_or(&[][..], |result| &result.attachments);
         let media = if kept.ranges().is_empty() { media } else { &[] };
@@ -54,7 +57,7 @@ impl Editor<'_> {
         let attachments = (!media.is_empty())
             .then(|| Arc::from(wording::media_mark(context.language, media, context.usable_handle(&handle))))
             .or(taken);
-        let excerpt = Excerpt { marks: marks(context, &text, &kept, of_text, &handle), kept, attachments };
+        let excerpt = Excerpt { marks: marks(context, &text, (&kept, &secrets), of_text, &handle), kept, attachments };
         let rendered = block.with_text(Arc::clone(&text)).excerpted(&excerpt).ok_or(Refusal::NotText)?;
         let after =
             if context.guards.on(Guard::Counting) { count_block(context.counter, &rendered) } else { of_text / 2 };
@@ -77,7 +80,7 @@ impl Editor<'_> {
         let handle = archive_first(context, self.archive, ArchivedContent::Text(Arc::clone(recorded.text())))?;
         let trimmed =
             trim::trim_arguments(&recorded, max_chars as usize, context.language, context.usable_handle(&handle));
-        let arguments: Arc<str> = Arc::from(trimmed.ok_or(Refusal::NoGain)?);
+        let arguments: Arc<str> = Arc::from(context.redacted(&trimmed.ok_or(Refusal::NoGain)?));
         let trimmed = match shown.arguments {
             Arguments::Json(_) => Arguments::Json(Arc::clone(&arguments)),
             Arguments::Text(_) => Arguments::Text(Arc::clone(&arguments)),
@@ -186,11 +189,37 @@ fn without_small_gaps(kept: KeptRanges, length: usize, of_text: Tokens) -> KeptR
     kept.fill_gaps(length, (MARK_TOKENS * bytes_per_token).ceil() as u32)
 }
 
-/// Returns the marks of an excerpt; a gap's tokens are estimated by its share of the block's bytes. The first mark has
-/// the handle.
-fn marks(context: &Context<'_>, text: &str, kept: &KeptRanges, of_text: Tokens, handle: &str) -> Vec<Arc<str>> {
+/// Returns the kept ranges without the secrets in them. Linear in both.
+fn without_secrets(text: &str, kept: &KeptRanges, secrets: &[Secret]) -> Result<KeptRanges, ExcerptError> {
+    let mut parts: Vec<Range<u32>> = Vec::new();
+    for range in kept.ranges() {
+        let mut start = range.start;
+        let first = secrets.partition_point(|secret| secret.range.end as u32 <= start);
+        for secret in secrets[first..].iter().take_while(|secret| (secret.range.start as u32) < range.end) {
+            let from = secret.range.start as u32;
+            parts.extend((from > start).then_some(start..from));
+            start = (secret.range.end as u32).min(range.end);
+        }
+        parts.push(start..range.end);
+    }
+    KeptRanges::new(text, &parts)
+}
+
+/// Returns the marks of an excerpt: in place of a secret alone what it was, in place of any other gap its tokens, estimated by
+/// its share of the block's bytes. The first of these has the handle.
+fn marks(
+    context: &Context<'_>,
+    text: &str,
+    (kept, secrets): (&KeptRanges, &[Secret]),
+    of_text: Tokens,
+    handle: &str,
+) -> Vec<Arc<str>> {
     let mut handle = context.usable_handle(handle);
     let mark = |gap: Range<u32>| {
+        let own = gap.start as usize..gap.end as usize;
+        if let Some(secret) = secrets.iter().find(|secret| secret.range == own) {
+            return Arc::from(secret.stand_in());
+        }
         let share = f64::from(gap.end - gap.start) / text.len().max(1) as f64;
         let tokens = (f64::from(of_text) * share).round() as Tokens;
         Arc::from(wording::gap_mark(context.language, text, gap, tokens, handle.take()))

@@ -138,7 +138,8 @@ impl<'e> Editor<'e> {
         self.drop_messages(strategy, &costly, reason)
     }
 
-    /// Replaces the messages at `positions`, a run of neighbours, by one message in the place of the first.
+    /// Replaces the messages at `positions`, a run of neighbours, by one message in the place of the first, whose text has no
+    /// secrets.
     pub(crate) fn replace_messages(
         &mut self,
         strategy: &str,
@@ -158,7 +159,8 @@ impl<'e> Editor<'e> {
             // Another message may have to open the conversation now.
             _ => Role::User,
         };
-        let message = Message::text(id.0, role, replacement.origin, (replacement.write)(&recall));
+        let text = (replacement.write)(&recall);
+        let message = Message::text(id.0, role, replacement.origin, context.redacted(&text));
         let tokens = count_message(context.counter, &message);
         let before = self.working.tokens_of(positions);
         let saved = if context.guards.on(Guard::Progress) {

@@ -1,9 +1,11 @@
 //! The engine: drafts a compaction and commits it. `run.rs` runs a chain, `conclude.rs` makes its result.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome_session::{Language, Session, Trigger, units};
 use epitome_strategy::cut::Focus;
+use epitome_strategy::secrets::redact;
 use epitome_strategy::{
     Archive, Cancellation, Clock, Embedder, Goal, Lexicon, Protection, SummarizeError, Summarizer, TaskDetector,
     TaskKind, TokenCounter, Tokens, Verdict,
@@ -15,6 +17,7 @@ use crate::conclude::{conclude, is_vain};
 use crate::context::Context;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
+use crate::instructions::Loaded;
 use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
 use crate::protect::{is_pinned, protections};
@@ -50,6 +53,8 @@ pub struct Engine {
     /// Whether the texts that the engine writes (headings, notices, marks) name the archive's handles. Reports name
     /// them in any case. For a model without a tool to recall the archived text, a handle is noise.
     pub handles: bool,
+    /// Whether the texts that the engine writes leave secrets out: see [`epitome_strategy::secrets`].
+    pub redact_secrets: bool,
     /// The chains by kind of task.
     pub chains: Chains,
     /// How the chain is chosen from a verdict.
@@ -109,6 +114,7 @@ impl Engine {
             summary_role: SummaryRole::default(),
             max_summary_tokens: None,
             handles: false,
+            redact_secrets: true,
             chains: Chains::default(),
             select: SelectSettings::default(),
             pins: Pins::default(),
@@ -146,12 +152,17 @@ impl Engine {
             .ok_or(EngineError::Cancelled)
     }
 
+    /// Returns a text that is made of a session as it may be written: without secrets, unless these are to stay. Linear.
+    pub fn redacted<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.redact_secrets { redact(text) } else { Cow::Borrowed(text) }
+    }
+
     /// Returns the protection of each message of a session's view, in order. Linear in the view.
     pub fn protections(&self, session: &Session) -> Vec<Protection> {
         let entries = session.view();
         let marked: Vec<bool> = entries.iter().map(|entry| is_pinned(entry, &self.pins)).collect();
         let units = units(entries);
-        let protections = protections(entries, &marked, &units, &self.pins, None);
+        let protections = protections(entries, &marked, &Loaded::read(entries), &units, &self.pins, None);
         units.iter().zip(protections).flat_map(|(unit, it)| unit.entries.clone().map(move |_| it)).collect()
     }
 
@@ -321,6 +332,7 @@ impl Engine {
             summary_role: self.summary_role,
             max_summary_tokens: self.max_summary_tokens,
             handles: self.handles,
+            redacts: self.redact_secrets,
             lexicon: &self.lexicon,
             guards: self.guards,
             refill: self.refill,

@@ -75,6 +75,7 @@ fn part_of(protection: Protection) -> &'static str {
         Protection::NewestUser => "newest-user",
         Protection::Pinned => "pinned",
         Protection::ProtectedTool => "protected-tool",
+        Protection::Instructions => "instructions",
         Protection::RecentRound => "recent-round",
         Protection::RecentMessage => "recent-message",
         Protection::Open => "open",

@@ -21,6 +21,7 @@ mod focus;
 mod freed;
 mod gaps;
 pub mod guard;
+mod instructions;
 mod language;
 mod least;
 mod ledger;

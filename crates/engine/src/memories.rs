@@ -73,7 +73,7 @@ impl Editor<'_> {
         let maker = makers.max_by_key(|edit| self.working.edits[*edit].tokens_saved)?;
         let (text, spare) = (own.message.plain_text(), self.working.edits[maker].tokens_saved.saturating_sub(1));
         let longer = (1..=lines.len()).rev().map(|count| {
-            let text = format!("{text}\n\n{}", section(&lines[..count]));
+            let text = format!("{text}\n\n{}", self.context.redacted(&section(&lines[..count])));
             let message = Message::text(own.message.id.as_str(), own.message.role, own.message.origin, text);
             let tokens = count_message(self.context.counter, &message);
             (message, tokens)
@@ -94,7 +94,10 @@ impl Editor<'_> {
         let place = self.working.entries()[unit.entries.start].position;
         let room = most.saturating_sub(self.working.total);
         let section = section(self.context.language);
-        let message = |count: usize| Message::text("", Role::User, Origin::Notice, section(&lines[..count]));
+        let message = |count: usize| {
+            let text = self.context.redacted(&section(&lines[..count])).into_owned();
+            Message::text("", Role::User, Origin::Notice, text)
+        };
         let fits = |message: &Message| count_message(self.context.counter, message).total <= room;
         let Some(message) = (1..=lines.len()).rev().map(message).find(fits) else { return Ok(()) };
         if self.check_host(HostChange::Addition).is_err() {

@@ -25,6 +25,8 @@ pub enum Guard {
     Thinking,
     /// What leaves is archived before.
     ArchiveFirst,
+    /// What the host loaded as instructions stays.
+    Instructions,
     /// What fits is left alone.
     Idempotence,
     /// The conversation starts with a user's message.

@@ -4,13 +4,15 @@ use epitome_session::speaker::typed_ranges;
 use epitome_session::{Block, Content, Entry, EntryKey, Level, Position, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
+use crate::instructions::Loaded;
 use crate::request::Pins;
 
-/// Returns the protection of each unit; `marked` has which entries are pinned ([`is_pinned`]), `recent_from` where the
-/// newest messages that stay whole begin. Linear in the view.
+/// Returns the protection of each unit; `marked` has which entries are pinned ([`is_pinned`]), `loaded` what the host loaded as
+/// instructions, `recent_from` where the newest messages that stay whole begin. Linear in the view.
 pub(crate) fn protections(
     entries: &[Entry],
     marked: &[bool],
+    loaded: &Loaded,
     units: &[Unit],
     pins: &Pins,
     recent_from: Option<Position>,
@@ -31,6 +33,7 @@ pub(crate) fn protections(
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
             _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,
             _ if messages.iter().any(|entry| calls_protected_tool(entry, pins)) => Protection::ProtectedTool,
+            _ if messages.iter().any(|entry| loaded.holds(entry.key)) => Protection::Instructions,
             _ if (!recent || Some(index) == newest_step && newest_user.is_none_or(|user| user < index))
                 && recent_from.is_some_and(|from| messages.first().is_some_and(|entry| entry.position >= from)) =>
             {

@@ -48,6 +48,7 @@ pub(crate) fn messages(start: &WorkingView, layout: &Layout, edits: &[AppliedEdi
                 | Protection::NewestUser
                 | Protection::Pinned
                 | Protection::ProtectedTool
+                | Protection::Instructions
                 | Protection::RecentRound
                 | Protection::RecentMessage
                 | Protection::Open => Outcome::Pinned,

@@ -24,7 +24,7 @@ pub struct Floor {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FloorPart {
-    /// Its name: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `recent-round`,
+    /// Its name: `system`, `original-task`, `newest-user`, `pinned`, `protected-tool`, `instructions`, `recent-round`,
     /// `recent-message`, `open`, `newest-step`, `notice`.
     pub part: String,
     /// The least tokens that it can be cut down to; those of all parts make the floor.

@@ -1,5 +1,6 @@
 //! One run of a chain: asks for plans and applies their edits until the target is met.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome_session::{Origin, Position, Unit};
@@ -14,6 +15,7 @@ use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::{FLOOR, MARK};
 use crate::gaps::NOTICES;
 use crate::guard::{self, Guard, HostChange, Refusal};
+use crate::instructions::INSTRUCTIONS;
 use crate::least::easily_reached;
 use crate::memories::MEMORIES;
 use crate::observe::Progress;
@@ -93,6 +95,7 @@ impl<'r> Runner<'r> {
             false => StateLines::default(),
         };
         goal.target = goal.target.saturating_sub(self.editor.memory_tokens(target) + state.tokens).max(1);
+        self.stage(INSTRUCTIONS, |editor| editor.fit_instructions(goal.target))?;
         if !self.aim(&mut goal)? {
             return Ok(self.into_run());
         }
@@ -180,6 +183,9 @@ impl<'r> Runner<'r> {
         let mut least = editor.least(goal.limit)?;
         if least.total > goal.target && editor.working.give_up_recent() {
             // The newest messages yield to the budget.
+            least = editor.least(goal.limit)?;
+        }
+        if least.total > goal.limit && editor.working.give_up_instructions() {
             least = editor.least(goal.limit)?;
         }
         if least.total > goal.limit && editor.check_host(HostChange::Text).is_ok() {
@@ -278,7 +284,9 @@ impl<'r> Runner<'r> {
             (0..layout.units.len()).map(|unit| view.facts().unit_text(unit)).collect()
         };
         texts.extend(goal.focus.clone());
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let context = self.editor.context;
+        let texts: Vec<Cow<'_, str>> = texts.iter().map(|text| context.redacted(text)).collect();
+        let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let embedded = guard::embedding(embedder, &texts).await.map_err(Arc::<str>::from)?;
         let focus = goal.focus.is_some().then(|| embedded.row(layout.units.len()).map(<[f32]>::to_vec)).flatten();
         let dimensions = embedded.dimensions();
@@ -349,6 +357,7 @@ impl<'r> Runner<'r> {
                 let replacement = Replacement { origin: Origin::Summary, write: &write };
                 let number = editor.working.synthetics.len() as u32;
                 let saved = editor.replace_messages(strategy, &positions, reason, replacement)?;
+                let text = context.redacted(&text).into_owned();
                 self.summaries.push(WrittenSummary { number, text, by_strategy });
                 Ok(saved)
             }

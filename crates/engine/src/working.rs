@@ -11,6 +11,7 @@ use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, V
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Guards, HostChange, Refusal};
+use crate::instructions::Loaded;
 use crate::ledger::is_sent;
 use crate::protect::{is_pinned, protect_for, protections, share_row};
 use crate::report::RecentMessages;
@@ -35,6 +36,8 @@ pub(crate) struct WorkingView {
     covers: Vec<usize>,
     /// Where the newest messages that stay whole begin.
     recent_from: Option<Position>,
+    /// What the host loaded as instructions.
+    loaded: Arc<Loaded>,
     incoming: Vec<Slot>,
     /// What was removed: of the view before, and of the messages that the compaction added.
     removed: HashMap<EntryKey, RemovedMessage>,
@@ -58,6 +61,13 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// Returns it with a unit of which parts may leave, and which may not leave whole.
+    pub(crate) fn with_cuttable(&self, unit: usize) -> Self {
+        let mut protections = self.protections.clone();
+        protections[unit] = Protection::NewestStep;
+        Self { units: self.units.clone(), protections }
+    }
+
     /// Returns the positions of the messages of units, in order; units that do not exist have none.
     pub(crate) fn positions(&self, units: &[u32]) -> Vec<usize> {
         let mut positions: Vec<usize> = units
@@ -94,6 +104,7 @@ impl WorkingView {
             host: HostChanges::Any,
             original_tokens: HashMap::new(),
             recent_from: None,
+            loaded: Arc::new(Loaded::read(session.view())),
             edits: Vec::new(),
             synthetics: Vec::new(),
             covers: Vec::new(),
@@ -164,6 +175,16 @@ impl WorkingView {
         self.recent_from.take().is_some()
     }
 
+    /// Returns what the host loaded as instructions, as far as it stays.
+    pub(crate) fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    /// Ends the protection of instructions; returns whether any were protected.
+    pub(crate) fn give_up_instructions(&mut self) -> bool {
+        !std::mem::take(&mut self.loaded).is_empty()
+    }
+
     /// Returns the view with the newest messages protected as in another view.
     pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
         self.layout_with(pins, other.recent_from)
@@ -171,7 +192,7 @@ impl WorkingView {
 
     fn layout_with(&self, pins: &Pins, recent_from: Option<Position>) -> Layout {
         let units = units(self.entries());
-        let mut protections = protections(self.entries(), &self.slots.marked, &units, pins, recent_from);
+        let mut protections = protections(self.entries(), &self.slots.marked, &self.loaded, &units, pins, recent_from);
         protect_for(self.host, self.entries(), &units, &mut protections);
         Layout { units, protections }
     }

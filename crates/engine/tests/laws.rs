@@ -139,6 +139,7 @@ fn each_guard_is_missed_when_it_is_gone() {
     check(Guard::Counting, "counting");
     check(Guard::Budget, "budget");
     check(Guard::Thinking, "thinking");
+    check(Guard::Instructions, "instructions");
     check(Guard::Idempotence, "idempotence");
     check(Guard::Provider, "provider");
     check(Guard::Failure, "failure");

@@ -29,6 +29,10 @@ pub struct Block {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub typed: Option<Vec<TextRange>>,
+    /// The parts of its text that the host loaded as instructions (rules files, memories, skills, modes, what hooks add),
+    /// ascending. They say what was loaded, and not that it is to be trusted: a part has the level of its message.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<TextRange>,
 }
 
 /// A block's recorded JSON and its dialect: an untouched block is written back as these bytes.
@@ -186,7 +190,15 @@ impl Content {
 impl Block {
     /// Returns a block without recorded bytes.
     pub fn new(content: Content) -> Self {
-        Self { content, raw: None, typed: None }
+        Self { content, raw: None, typed: None, instructions: Vec::new() }
+    }
+
+    /// Returns the block as instructions that the host loaded, all of its text.
+    #[must_use]
+    pub fn as_instructions(mut self) -> Self {
+        let length = self.excerptable().map_or(0, |text| text.len());
+        self.instructions = if length > 0 { vec![TextRange::from(0..length)] } else { Vec::new() };
+        self
     }
 
     /// Returns a text block.

@@ -139,7 +139,8 @@ impl Entry {
         }
         let told = self.message.blocks.iter().find_map(|block| {
             let text = Arc::clone(&block.as_result()?.text);
-            Some(Block { typed: block.typed.clone(), ..Block::text(text) })
+            let Block { typed, instructions, .. } = block.clone();
+            Some(Block { typed, instructions, ..Block::text(text) })
         });
         let shown = Arc::make_mut(&mut self.message);
         (shown.role, shown.origin) = (Role::User, Origin::ToolOutput);

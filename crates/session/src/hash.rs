@@ -104,7 +104,7 @@ impl HashBuilder {
         self.optional_text(recorded_call_id.as_deref());
     }
 
-    fn block(&mut self, Block { content, raw, typed }: &Block) {
+    fn block(&mut self, Block { content, raw, typed, instructions }: &Block) {
         match content {
             Content::Text { text } => self.kind(0, text),
             Content::Thinking(Thinking { text, signature, redacted }) => {
@@ -144,9 +144,9 @@ impl HashBuilder {
             self.text(&**json);
         }
         self.number(typed.is_some());
-        self.list(typed.as_deref().unwrap_or_default(), |parts, TextRange { start, end }| {
-            parts.numbers([*start, *end]);
-        });
+        for ranges in [typed.as_deref().unwrap_or_default(), instructions] {
+            self.list(ranges, |parts, TextRange { start, end }| parts.numbers([*start, *end]));
+        }
     }
 
     /// Hashes the number of a kind, and a text that belongs to it.

@@ -26,6 +26,7 @@ pub mod parts;
 mod plan;
 mod refusals;
 mod registry;
+pub mod secrets;
 mod services;
 mod settings;
 pub mod speech;
@@ -53,7 +54,7 @@ pub use cancellation::Cancellation;
 pub use clock::Clock;
 pub use facts::{
     Atom, AtomKind, AtomPlace, Atoms, Call, Facts, FileAccess, FileEvent, Occurrence, References, ToolOutput,
-    exact_strings, files_of,
+    exact_strings, files_of, rules_read,
 };
 pub use goal::Goal;
 pub use host::HostChanges;

@@ -32,6 +32,8 @@ pub enum Protection {
     Pinned,
     /// Contains the result of a protected tool.
     ProtectedTool,
+    /// What the host loaded as instructions: rules files, memories, skills.
+    Instructions,
     /// One of the newest rounds that the configuration keeps.
     RecentRound,
     /// One of the newest messages that the configuration keeps.

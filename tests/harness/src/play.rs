@@ -9,7 +9,7 @@ use epitome_engine::guard::Guards;
 use epitome_engine::{
     Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, SummaryRole,
 };
-use epitome_session::{Message, Session, Trigger};
+use epitome_session::{Message, Origin, Role, Session, Trigger};
 use epitome_strategy::HostChanges;
 use epitome_testkit::FakeCounter;
 use epitome_testkit::hostile::{self, Chaos, Dice};
@@ -121,6 +121,20 @@ pub fn quietly<T>(act: impl FnOnce() -> T) -> T {
     act()
 }
 
+/// Has the host load rules once in three times, in Codex's words: of one of two folders, a few lines or many.
+fn load_rules(session: &mut Session, dice: &mut Dice) {
+    if !dice.once_in(3) {
+        return;
+    }
+    let (folder, rules, prose) = (dice.pick(&["/w", "/w/web"]), dice.below(12), dice.pick(&[0, 3, 40]));
+    let rules: String = (0..=rules).map(|rule| format!("- Never rename module {rule}.\n")).collect();
+    let text = format!(
+        "# AGENTS.md instructions for {folder}\n\n<INSTRUCTIONS>\n# Rules\n\n{}{rules}</INSTRUCTIONS>",
+        "Many people built this.\n\n".repeat(prose)
+    );
+    session.push(Message::text("", Role::User, Origin::Injected, text));
+}
+
 /// Plays the session of a seed; the same seed and game give the same result.
 pub fn play(seed: u64, game: &Game) -> PlayedSession {
     let (engine, chain) = engine(seed, game.guards);
@@ -132,6 +146,8 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
     };
     let session = &mut played.session;
     let mut dice = Dice::new(!seed);
+    let mut rules_dice = Dice::new(seed ^ 0x2a1e);
+    load_rules(session, &mut rules_dice);
     let mut archive = MemoryArchive::new();
     for _ in 0..game.generations {
         let tokens = engine.ledger(session).total() as usize;
@@ -155,6 +171,7 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
         for message in late.into_iter().filter(|_| dice.once_in(4)) {
             session.push(message);
         }
+        load_rules(session, &mut rules_dice);
         // An epoch that a later compaction depends on cannot be undone; that is an answer and not a defect.
         if game.undoes && dice.once_in(4) && session.undo(session.next_epoch().saturating_sub(1)).is_ok() {
             played.undone += 1;

@@ -118,7 +118,7 @@ pub struct Try {
 pub enum QualityPart {
     /// Typed messages.
     Typed,
-    /// Demands of people.
+    /// Demands of people, and the lines of instructions that the host loaded.
     Instructions,
     /// Conclusions of the model.
     Conclusions,

@@ -12,6 +12,8 @@ use epitome_strategy::speech::{demands, sentences, told_texts, typed_texts};
 use epitome_strategy::text::lines;
 use epitome_strategy::transcript::{Record, Speaker, records};
 
+use crate::instructions::instruction_lines;
+
 /// The lengths of a sentence that concludes something by itself, in characters.
 const CONCLUSION: RangeInclusive<usize> = 40..=300;
 /// The lengths of a line of a summary that is informative by itself, in characters.
@@ -148,7 +150,8 @@ fn words_of<'a>(texts: &[&'a str]) -> Vec<Cow<'a, str>> {
     texts.map(|text| single_spaces(text.trim())).collect()
 }
 
-/// Returns what people said: every message, and the demands in them. Linear in the typed texts and the calls' names.
+/// Returns what people said: every message, and the demands in them, with the lines of the instructions that the host loaded.
+/// Linear in the typed texts, the instructions and the calls.
 pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessages<'a>, Texts<'a>) {
     let (mut typed, mut demanded) = (TypedMessages::default(), Texts::default());
     say_each(entries, |texts, message| {
@@ -159,6 +162,9 @@ pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessa
             }
         }
     });
+    for (line, message) in instruction_lines(entries) {
+        demanded.add(line.trim_start_matches(BULLETS), message);
+    }
     (typed, demanded)
 }
 

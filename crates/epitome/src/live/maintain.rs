@@ -125,7 +125,11 @@ impl LiveSession {
         let stays = |protection: Protection| {
             matches!(
                 protection,
-                Protection::System | Protection::OriginalTask | Protection::NewestUser | Protection::Pinned
+                Protection::System
+                    | Protection::OriginalTask
+                    | Protection::NewestUser
+                    | Protection::Pinned
+                    | Protection::Instructions
             )
         };
         for (entry, protection) in self.session.view().iter().zip(self.engine.protections(&self.session)) {

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use epitome_engine::MemoryNote;
+use epitome_engine::{Engine, MemoryNote};
 use epitome_session::{Message, Session};
 use epitome_store::{Memory, MemoryStore, Scope, StoreError, bearing_on, extract};
-use epitome_strategy::Lexicon;
 
 use super::LiveSession;
 
@@ -18,12 +17,17 @@ const LAST_TYPED: usize = 3;
 /// Bytes of each of them that count: longer text is likely pasted.
 const MOST_OF_A_MESSAGE: usize = 2_000;
 
-/// Returns the memories of a session's messages from the given number on, which a compaction puts into the memory store.
-pub fn memories_of(session: &Session, from: usize, lexicon: &Lexicon) -> Vec<Memory> {
+/// Returns the memories of a session's messages from the given number on, which a compaction of `engine` puts into the memory
+/// store: without secrets, unless these are to stay.
+pub fn memories_of(session: &Session, from: usize, engine: &Engine) -> Vec<Memory> {
     let taken_back = session.taken_back();
     let said = session.log().iter().zip(0..).skip(from).filter(|(_, number)| !taken_back.contains(number));
     let messages: Vec<Arc<Message>> = said.map(|(message, _)| Arc::clone(message)).collect();
-    extract(&messages, session.id.as_ref(), lexicon, MOST_MEMORIES)
+    let mut memories = extract(&messages, session.id.as_ref(), &engine.lexicon, MOST_MEMORIES);
+    for memory in &mut memories {
+        memory.text = engine.redacted(&memory.text).into_owned();
+    }
+    memories
 }
 
 /// Returns at most `most` memories that bear on the current subject of a session, for a compaction: on the focus, the task
@@ -47,7 +51,7 @@ impl LiveSession {
         if !self.settings.memory_flush {
             return Vec::new();
         }
-        memories_of(&self.session, self.flushed, &self.engine.lexicon)
+        memories_of(&self.session, self.flushed, &self.engine)
     }
 
     /// Stores the facts of the messages since the last flush in the memory store, and returns the number of new ones. A

@@ -22,6 +22,10 @@ const NOT_SENT: &str = "advisor_stripped already_read_file async_hook_response_b
     thinking_reminder thinking_stripped todo tool_host_result_lines tool_offer_record tool_results_cut ultramemory \
     ultrawork_request verify_plan_reminder whole_texts_withdrawn withheld_memory";
 
+/// The kinds by which the agent loads instructions: rules and memories, skills, modes, styles, what hooks and servers add.
+const INSTRUCTIONS: &str = "auto_mode critical_system_reminder hook_additional_context hook_success invoked_skills \
+    mcp_instructions_delta nested_memory output_style plan_mode plan_mode_reentry relevant_memories skill_content";
+
 /// The hooks of which the model hears that they succeeded, and what they printed (2.1.332).
 const HEARD_HOOKS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "UserPromptExpansion"];
 
@@ -39,6 +43,11 @@ pub(super) enum Attached {
 /// Whether a record has what the agent made of the attachment; of what holds media it has the role alone.
 pub(super) fn is_rendered(record: &Object<'_>) -> bool {
     record.has("rendered") || record.has("renderedRole")
+}
+
+/// Whether the agent loads instructions by an attachment of this kind.
+pub(super) fn is_instructions(kind: &str) -> bool {
+    INSTRUCTIONS.split_whitespace().any(|it| it == kind)
 }
 
 /// Reads an `attachment` record that is no queued command.

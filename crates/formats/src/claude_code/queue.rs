@@ -13,6 +13,7 @@ use std::ops::Range;
 use epitome_session::{Message, Origin, Role};
 
 use crate::anthropic::blocks as anthropic;
+use crate::claude_code::attached::is_instructions;
 use crate::json::Object;
 
 /// The reason of a `remove` that gives the text to the model.
@@ -58,6 +59,8 @@ pub(super) struct Leaving {
     pub(super) timestamp: Option<i64>,
     /// Whether no person wrote it.
     pub(super) is_injected: bool,
+    /// Whether the agent loads instructions by it.
+    pub(super) is_instructions: bool,
     text: String,
     evidence: Evidence,
 }
@@ -71,6 +74,7 @@ impl Leaving {
             json,
             timestamp: time_of(record),
             is_injected: true,
+            is_instructions: false,
             text: String::new(),
             evidence: Evidence::Attachment,
         }
@@ -132,6 +136,7 @@ impl Queue {
             json,
             timestamp: time_of(record),
             is_injected: false,
+            is_instructions: false,
             text,
             evidence,
         });
@@ -159,7 +164,9 @@ impl Queue {
 
     /// What the host puts into the next request: the content as JSON.
     pub(super) fn inject(&mut self, line: usize, span: Range<usize>, uuid: &str, json: String, record: &Object<'_>) {
-        self.leaving.push(Leaving::attached(line, span, uuid, json, record));
+        let kind = record.object("attachment").and_then(|attachment| attachment.text("type"));
+        let is_instructions = kind.is_some_and(|kind| is_instructions(&kind));
+        self.leaving.push(Leaving { is_instructions, ..Leaving::attached(line, span, uuid, json, record) });
     }
 
     /// Takes out what the model is given now, in the order in which it left.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{
-    Entry as ViewEntry, Epoch, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger, Usage,
+    Block, Entry as ViewEntry, Epoch, Message, MessageId, Origin, Role, Session, SyntheticMessage, Trigger, Usage,
 };
 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning, summary_position};
@@ -27,6 +27,14 @@ use crate::claude_code::spoken;
 use crate::claude_code::tree::{Kind, Tree};
 use crate::json::Object;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
+
+/// A message of the user's side whose texts the agent loaded as instructions: a skill, a command, rules, what a hook adds.
+fn as_instructions(mut message: Message) -> Message {
+    if message.role == Role::User {
+        message.blocks = message.blocks.into_iter().map(Block::as_instructions).collect();
+    }
+    message
+}
 
 /// The model of a message that the agent made itself.
 const SYNTHETIC: &str = "<synthetic>";
@@ -255,6 +263,9 @@ impl ClaudeCodeReader {
         let is_injected = self.is_side_chain || record.is_true("isMeta") || from.is_some_and(|kind| kind != "human");
         let mut read = anthropic::messages(role, message.get("content").unwrap_or_default());
         spoken::settle(&mut read, record);
+        if record.is_true("isMeta") && (record.has("sourceToolUseID") || self.follows_command()) {
+            read = read.into_iter().map(as_instructions).collect();
+        }
         let begins = if is_assistant {
             !api_id.as_deref().is_some_and(|id| self.by_message_id.contains_key(id))
         } else {
@@ -288,6 +299,12 @@ impl ClaudeCodeReader {
         }
     }
 
+    /// Whether the newest message is a command of a person's: what the agent adds behind it is the command's own text.
+    fn follows_command(&self) -> bool {
+        let newest = self.pending.last().filter(|message| message.role == Role::User);
+        newest.is_some_and(|message| message.plain_text().starts_with("<command-message>"))
+    }
+
     /// The number of a new record with messages.
     fn number(&mut self, line: usize, span: Range<usize>, uuid: Arc<str>, place: Option<Place>) -> u32 {
         self.records.push(span);
@@ -313,7 +330,10 @@ impl ClaudeCodeReader {
             let is_attached = !given.uuid.is_empty();
             let id = if given.uuid.is_empty() { format!("queued-{}", given.line) } else { given.uuid.clone() };
             let number = self.number(given.line, given.span, Arc::from(given.uuid), None);
-            for message in anthropic::messages("user", &given.json) {
+            for mut message in anthropic::messages("user", &given.json) {
+                if given.is_instructions {
+                    message = as_instructions(message);
+                }
                 let is_injected = self.is_side_chain || given.is_injected;
                 self.push(message, &id, number, given.timestamp, is_injected);
                 if is_attached {

@@ -85,7 +85,11 @@ impl Events {
             "system.message" => system(log, id, data, at),
             "user.message" => self.user(id, data, at),
             "session.mode_notice_delivered" => {
-                log.push_text(id, Role::User, Origin::Injected, data["content"].as_str().unwrap_or(""), at);
+                let notice = Block::text(data["content"].as_str().unwrap_or("")).as_instructions();
+                if notice != Block::text("") {
+                    let notice = Message::new(id, Role::User, Origin::Injected, vec![notice]);
+                    log.push(Message { timestamp: at, ..notice });
+                }
             }
             "session.binary_asset" => {
                 let (id, bytes) = (data["assetId"].as_str(), data["data"].as_str());

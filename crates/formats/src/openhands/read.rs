@@ -16,7 +16,7 @@ use crate::recording::session_builder::{Answer, SessionBuilder, gather, summary_
 use crate::time;
 
 /// Bookkeeping among the events.
-const SILENT: &[&str] = &["recall", "change_agent_state", "agent_state_changed", "null"];
+const SILENT: &[&str] = &["change_agent_state", "agent_state_changed", "null"];
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     let is_event = |event: &Value| {
@@ -83,6 +83,8 @@ impl<'a> OpenHandsReader<'a> {
     fn event(&mut self, event: &'a Value) {
         let key = match (event["action"].as_str(), event["observation"].as_str()) {
             (Some(kind), _) | (None, Some(kind)) if SILENT.contains(&kind) => None,
+            (Some("recall"), _) => None,
+            (None, Some("recall")) => self.recall(event),
             (Some("condensation"), _) => {
                 self.condensation(event);
                 None
@@ -94,6 +96,32 @@ impl<'a> OpenHandsReader<'a> {
         if let Some(key) = key {
             self.entries.insert(id(&event["id"]), key);
         }
+    }
+
+    /// What the agent's memory adds: the repository's rules, and what it knows by a key word; in the words of its templates
+    /// (`prompts/additional_info.j2`, `microagent_info.j2`).
+    fn recall(&mut self, event: &'a Value) -> Option<EntryKey> {
+        let extras = &event["extras"];
+        let element = |name: &str, text: &str| format!("<{name}>\n{}\n</{name}>", text.trim());
+        let of_field = |(field, name): (&str, &str)| Some(element(name, non_empty_str(&extras[field])?));
+        let fields = [
+            ("repo_instructions", "REPOSITORY_INSTRUCTIONS"),
+            ("additional_agent_instructions", "CONVERSATION_INSTRUCTIONS"),
+        ];
+        let knowledge = items(&extras["microagent_knowledge"]).iter().filter_map(|known| {
+            let trigger = known["trigger"].as_str().unwrap_or("");
+            let lead =
+                format!("The following information has been included based on a keyword match for \"{trigger}\".");
+            Some(element("EXTRA_INFO", &format!("{lead}\n\n{}", non_empty_str(&known["content"])?)))
+        });
+        let texts: Vec<String> = fields.into_iter().filter_map(of_field).chain(knowledge).collect();
+        if texts.is_empty() {
+            return None;
+        }
+        let block = Block::text(texts.join("\n\n")).as_instructions();
+        let mut message = Message::new(id(&event["id"]), Role::User, Origin::Injected, vec![block]);
+        message.timestamp = time::of_value(&event["timestamp"]);
+        self.log.push(message)
     }
 
     fn action(&mut self, event: &'a Value, action: &str) -> Option<EntryKey> {

@@ -85,6 +85,7 @@ const DIFFERENCES: &[(&str, isize, &str)] = &[
     ("mini_swe_agent/pylint", -5, "the same, and 4 notices that a command ran out of time"),
     ("mini_swe_agent/sympy__sympy-13091", -1, "the submitted patch is the last command's output"),
     ("mini_swe_agent/sympy__sympy-19040", -5, "the same, and 4 notices that a command ran out of time"),
+    ("openhands/multi_swe_bench", 1, "what the agent knows by a key word is in the context"),
     ("opencode/nimbus", 6, "commands run as sub-tasks are in the context"),
 ];
 

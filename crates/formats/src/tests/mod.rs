@@ -7,6 +7,7 @@ pub(crate) mod corpus;
 mod damage;
 mod documented;
 mod hostile;
+mod loaded_rules;
 mod page;
 mod pairs;
 mod recorded;

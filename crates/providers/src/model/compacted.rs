@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use epitome_formats::{Wire, render};
+use epitome_strategy::secrets::redact;
 use epitome_strategy::session::Position;
 use epitome_strategy::{Block, Content, Entry, EntryKey, Message, SummaryTask, Tokens, async_trait};
 use serde_json::{Map, Value};
@@ -22,9 +23,13 @@ pub(super) struct CompactionConversation {
 }
 
 impl CompactionConversation {
-    /// Renders the messages of `task` with the system prompt and the tools of their session. Linear in them.
-    pub(super) fn new(compaction: &Arc<dyn Compaction>, task: &SummaryTask<'_>) -> Self {
-        let json = render_task(task);
+    /// Renders the messages of `task` with the system prompt and the tools of their session, without secrets where it
+    /// `redacts`. Linear in them.
+    pub(super) fn new(compaction: &Arc<dyn Compaction>, task: &SummaryTask<'_>, redacts: bool) -> Self {
+        let mut json = render_task(task);
+        if redacts {
+            json = redact(&json).into_owned();
+        }
         let identity = format!("{} {}", compaction.identity(), blake3::hash(json.as_bytes()));
         let conversation = serde_json::from_str(&json).map_err(|error| error.to_string());
         Self { compaction: Arc::clone(compaction), conversation, tokens: source::size(task).tokens, identity }

@@ -156,7 +156,7 @@ impl Summarizer for ModelSummarizer {
 
     async fn summarize(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let Some(compaction) = &self.compaction else { return write::write(self, task).await };
-        let model = Arc::new(CompactionConversation::new(compaction, task));
+        let model = Arc::new(CompactionConversation::new(compaction, task, self.settings.redact_secrets));
         write::write(&Self { model, in_conversation: true, ..self.clone() }, task).await
     }
 

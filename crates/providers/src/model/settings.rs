@@ -42,6 +42,8 @@ pub struct ModelSettings {
     pub cache_entries: usize,
     /// A folder in which answers are kept as well, as many as `cache_entries`. They hold what the sessions say.
     pub cache_folder: Option<PathBuf>,
+    /// Whether the model reads no secrets: see [`epitome_strategy::secrets`].
+    pub redact_secrets: bool,
     /// The time for which a service that cannot be reached, or that refuses key or model, is not asked again: until
     /// then every request fails at once for the same reason. Zero asks it each time.
     pub rest_after_failure: Duration,
@@ -69,6 +71,7 @@ impl Default for ModelSettings {
             margin: 0.2,
             cache_entries: 256,
             cache_folder: None,
+            redact_secrets: true,
             rest_after_failure: Duration::from_secs(60),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use epitome_strategy::cut::Focus;
 use epitome_strategy::levels::escaped_lines;
+use epitome_strategy::secrets::redact;
 use epitome_strategy::session::heading::is_missing_result;
 use epitome_strategy::{BlockRef, Content, Message, Origin, Role, SummaryTask, Tokens, View};
 
@@ -14,7 +15,7 @@ use super::source;
 /// Begins the line that says who speaks; a line of a text that begins so is moved by one space.
 const SPEAKER: &str = ">>> ";
 
-/// The limits of texts, in tokens.
+/// The limits of texts, in tokens, and whether they keep secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextLimits {
     /// Tokens of what a tool answered.
@@ -25,15 +26,17 @@ pub(super) struct TextLimits {
     pub said: Tokens,
     /// Tokens of a whole piece.
     pub piece: Tokens,
+    /// Whether secrets are left out.
+    pub redacts: bool,
 }
 
 impl TextLimits {
-    /// For results of `result` tokens and pieces of `piece` tokens.
-    pub(super) fn new(result: Tokens, piece: Tokens) -> Self {
+    /// For results of `result` tokens and pieces of `piece` tokens, with secrets unless it `redacts`.
+    pub(super) fn new(result: Tokens, piece: Tokens, redacts: bool) -> Self {
         let result = result.max(16);
         // Texts of people are the summary's subject: they are cut last.
         let said = result.saturating_mul(3).max(600).min(piece);
-        Self { result: result.min(piece), argument: (result / 2).min(piece / 2), said, piece }
+        Self { result: result.min(piece), argument: (result / 2).min(piece / 2), said, piece, redacts }
     }
 }
 
@@ -59,7 +62,7 @@ pub(super) fn pieces(task: &SummaryTask<'_>, limits: TextLimits) -> Vec<Transcri
         let mut pieces = Vec::new();
         for unit in view.units() {
             let texts: Vec<(usize, String)> =
-                unit.entries.clone().map(|at| (at, writer.message(at, view.message(at)))).collect();
+                unit.entries.clone().map(|at| (at, writer.shown(at, view.message(at)))).collect();
             writer.add(&texts, &mut pieces);
         }
         pieces
@@ -92,6 +95,12 @@ impl TranscriptWriter<'_, '_> {
             self.add(first, pieces);
             self.add(second, pieces);
         }
+    }
+
+    /// A message as the model may read it.
+    fn shown(&self, at: usize, message: &Message) -> String {
+        let text = self.message(at, message);
+        if self.limits.redacts { redact(&text).into_owned() } else { text }
     }
 
     /// A message; empty where it says nothing.

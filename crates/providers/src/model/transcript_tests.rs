@@ -18,7 +18,7 @@ fn transcript(fixture: &str, limits: TextLimits) -> Vec<TranscriptPiece> {
 }
 
 fn check(fixture: &str, expect: &str) {
-    let pieces = transcript(fixture, TextLimits::new(100, 10_000));
+    let pieces = transcript(fixture, TextLimits::new(100, 10_000, true));
     let text = pieces.iter().map(|piece| piece.text.as_str()).collect::<Vec<_>>().join("\n--\n");
     let expect: Vec<&str> = expect.lines().map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
     assert_eq!(text.lines().collect::<Vec<_>>(), expect, "\n{text}\n");
@@ -73,7 +73,7 @@ fn nobody_speaks_in_anothers_name() {
 #[test]
 fn long_texts_keep_their_ends_and_their_errors() {
     let fixture = "user: go\ncall Bash c1 {\"command\":\"make\"}\nresult c1:\n  first line of the log\n  {n} compiled quietly … x400 lines\n  error[E0308]: mismatched types\n  {n} compiled as well … x400 lines\n  last line of the log\n";
-    let pieces = transcript(fixture, TextLimits::new(100, 10_000));
+    let pieces = transcript(fixture, TextLimits::new(100, 10_000, true));
     let step = &pieces[1];
     assert!(step.tokens < 180, "{}", step.tokens);
     for line in ["first line of the log", "error[E0308]: mismatched types", "last line of the log", "[… "] {
@@ -85,7 +85,7 @@ fn long_texts_keep_their_ends_and_their_errors() {
 fn long_arguments_stay_json() {
     let fixture = "user: go\ncall Write c1 {\"file_path\":\"a.rs\",\"content\":\"LONG\"}\nresult c1: ok\n"
         .replace("LONG", &"let x = 1;\\n".repeat(300));
-    let pieces = transcript(&fixture, TextLimits::new(100, 10_000));
+    let pieces = transcript(&fixture, TextLimits::new(100, 10_000, true));
     let line = pieces[1].text.lines().next().unwrap();
     let json: serde_json::Value = serde_json::from_str(line.strip_prefix(">>> call Write ").unwrap()).unwrap();
     assert_eq!(json["file_path"], "a.rs");
@@ -96,7 +96,7 @@ fn long_arguments_stay_json() {
 fn a_giant_step_is_several_pieces_and_a_giant_message_is_cut() {
     let fixture =
         "user: word … x4000\ncall Bash a {}\ncall Bash b {}\nresult a: word … x2000\nresult b: word … x2000\n";
-    let pieces = transcript(fixture, TextLimits::new(300, 400));
+    let pieces = transcript(fixture, TextLimits::new(300, 400, true));
     assert_eq!(pieces.iter().map(|piece| piece.messages).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(pieces.iter().all(|piece| piece.tokens <= 400), "{pieces:?}");
 }

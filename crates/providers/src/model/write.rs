@@ -221,13 +221,13 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let most = self.settings.result_tokens;
         let piece = (room / 2).max(LEAST_ROOM / 2);
         for result in [most, most / 2, most / 4] {
-            let pieces = pieces(task, TextLimits::new(result, piece));
+            let pieces = pieces(task, TextLimits::new(result, piece, self.settings.redact_secrets));
             let tokens: u64 = pieces.iter().map(|piece| u64::from(piece.tokens) + 1).sum();
             if tokens + u64::from(earlier) <= u64::from(room) {
                 return parts(&pieces, &self.known.earlier, room);
             }
         }
-        parts(&pieces(task, TextLimits::new(most / 2, piece)), &self.known.earlier, room)
+        parts(&pieces(task, TextLimits::new(most / 2, piece, self.settings.redact_secrets)), &self.known.earlier, room)
     }
 
     /// The one request that does it all, where one does.

@@ -4,6 +4,8 @@
 
 use std::ops::Range;
 
+use super::instructions::{SECTION, is_instructions, opens_instructions};
+
 /// Elements that harnesses write: everything between their tags is the harness's.
 const OWN: &[&str] = &[
     // Claude Code
@@ -35,6 +37,13 @@ const OWN: &[&str] = &[
     "user_shell_command",
     "subagent_notification",
     "INSTRUCTIONS",
+    "skill",
+    // OpenHands
+    "REPOSITORY_INFO",
+    "REPOSITORY_INSTRUCTIONS",
+    "RUNTIME_INFORMATION",
+    "CONVERSATION_INSTRUCTIONS",
+    "EXTRA_INFO",
     // Copilot, Cline, Gemini, Cursor
     "system_reminder",
     "system_notification",
@@ -47,6 +56,7 @@ const OWN: &[&str] = &[
     "folder_content",
     "final_file_content",
     "session_context",
+    "loaded_context",
     "hook_context",
     "additional_data",
     "attached_files",
@@ -55,6 +65,9 @@ const OWN: &[&str] = &[
 
 /// Elements around what a person typed: the tags leave, their content stays.
 const TYPED: &[&str] = &["command-args", "user-memory-input", "user_query", "user_message", "task"];
+
+/// How Gemini CLI's first message begins, before 0.20 with its rules among other things.
+const GEMINI_CONTEXT: &str = "This is the Gemini CLI. We are setting up the context for our chat.";
 
 /// Prefixes of a text that a harness wrote from its first to its last byte.
 const WHOLE: &[&str] = &[
@@ -68,7 +81,7 @@ const WHOLE: &[&str] = &[
     "<skill>\n<name>",
     "<image name=[Image #",
     "</image>",
-    "This is the Gemini CLI. We are setting up the context for our chat.",
+    GEMINI_CONTEXT,
     "[TASK RESUMPTION]",
     "Called the Read tool with the following input:",
     "The following tool was executed by the user",
@@ -78,6 +91,8 @@ const WHOLE: &[&str] = &[
     "Your output was not formatted correctly",
     "[ERROR] You did not use a tool in your previous response",
     "Please continue working on the task on whatever approach you think is suitable.",
+    // aider: files that it sends and does not edit, conventions among them
+    "Here are some READ ONLY files, provided for your reference.",
 ];
 
 /// Lines that a harness writes, by their prefix.
@@ -87,8 +102,11 @@ const LINES: &[&str] = &[
     "[Image: source: ",
     "Full transcript available at: ",
     "Read the output file to retrieve the result: ",
-    "# AGENTS.md instructions",
+    RULES_HEADING,
 ];
+
+/// The line in front of Codex's rules, with the folder that they are for.
+const RULES_HEADING: &str = "# AGENTS.md instructions";
 
 /// Openings of a template in which typed text follows a mark.
 const TEMPLATES: &[(&str, &str)] = &[
@@ -98,7 +116,7 @@ const TEMPLATES: &[(&str, &str)] = &[
 ];
 
 /// Sections that a harness adds for files that were named, from the first line to the second.
-const SECTIONS: &[(&str, &str)] = &[("--- Content from referenced files ---", "--- End of content ---")];
+const SECTIONS: &[(&str, &str)] = &[("--- Content from referenced files ---", "--- End of content ---"), SECTION];
 
 /// Commands that set up the agent: their arguments are not about the work.
 const SETTINGS: &[&str] = &[
@@ -135,14 +153,35 @@ const SETTINGS: &[&str] = &[
 /// A harness's elements are recognised by their tags at the beginning of a line. In a fenced block, and in the middle
 /// of a line, they are something that the person shows. Linear in the text.
 pub fn typed_parts(text: &str) -> Vec<Range<usize>> {
+    parts(text).typed
+}
+
+/// The parts of a text of the user's side, each ascending.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// What a person typed, without white space around it.
+    pub typed: Vec<Range<usize>>,
+    /// What the host loaded as instructions, with the line or the tags that say so.
+    pub instructions: Vec<Range<usize>>,
+}
+
+/// Returns the parts of a text of the user's side. Linear.
+pub(super) fn parts(text: &str) -> Parts {
     let lead = text.len() - text.trim_start().len();
-    let start = &text[lead..];
-    if WHOLE.iter().any(|opening| start.starts_with(opening)) || is_one_element(start.trim_end()) {
-        return Vec::new();
+    let start = text[lead..].trim_end();
+    let opens_whole = WHOLE.iter().any(|opening| start.starts_with(opening));
+    if opens_whole && !start.starts_with('<') {
+        let is_loaded = opens_instructions(start) || start.starts_with(GEMINI_CONTEXT) && start.contains(SECTION.0);
+        let whole = lead..lead + start.len();
+        return Parts { typed: Vec::new(), instructions: is_loaded.then_some(whole).into_iter().collect() };
     }
-    let mut scan = Scan { text, lead, typed: Vec::new(), from: lead, missing: Vec::new(), is_setting: false };
+    let mut scan =
+        Scan { text, lead, parts: Parts::default(), from: lead, missing: Vec::new(), is_setting: false, heading: None };
     scan.run();
-    scan.typed
+    if opens_whole || is_one_element(start) {
+        scan.parts.typed.clear();
+    }
+    scan.parts
 }
 
 /// Whether a text begins with a harness's tag and ends with the tag that closes it: what a harness quotes may close and open
@@ -158,13 +197,15 @@ struct Scan<'t> {
     text: &'t str,
     /// Where the text begins, behind white space.
     lead: usize,
-    typed: Vec<Range<usize>>,
+    parts: Parts,
     /// Where the part that is not assigned yet begins.
     from: usize,
     /// Names and marks whose end does not occur any more and is not searched for again.
     missing: Vec<&'static str>,
     /// Whether the newest command sets up the agent.
     is_setting: bool,
+    /// Where the newest heading of rules stands: the element behind it is theirs.
+    heading: Option<usize>,
 }
 
 impl Scan<'_> {
@@ -190,8 +231,17 @@ impl Scan<'_> {
             _ => {
                 let end = if let Some((_, mark)) = opening_tag(TEMPLATES, rest).or_else(|| opening_tag(SECTIONS, rest))
                 {
-                    self.end_of(mark, mark, at)
+                    let end = self.end_of(mark, mark, at);
+                    if *mark == SECTION.1 {
+                        // The line that ends it names the file again.
+                        let end = end.map(|end| end + self.text[end..].find('\n').unwrap_or(self.text.len() - end));
+                        self.parts.instructions.extend(end.map(|end| at..end));
+                        end
+                    } else {
+                        end
+                    }
                 } else if LINES.iter().any(|line| rest.starts_with(line)) {
+                    self.heading = rest.starts_with(RULES_HEADING).then_some(at);
                     Some(at + rest.find('\n').unwrap_or(rest.len()))
                 } else {
                     None
@@ -207,8 +257,8 @@ impl Scan<'_> {
         let length = rest.find(|char: char| !(char.is_ascii_alphanumeric() || matches!(char, '-' | '_')))?;
         let name = OWN.iter().chain(TYPED).copied().find(|name| *name == &rest[..length])?;
         let is_typed = TYPED.contains(&name);
-        if name == "task" && at > self.lead {
-            return None; // a word that a person's own text may use
+        if matches!(name, "task" | "skill") && at > self.lead {
+            return None; // words that a person's own text may use
         }
         let opened = rest[length..].find(['>', '\n']).filter(|end| rest.as_bytes()[length + end] == b'>')?;
         let inside = at + 1 + length + opened + 1;
@@ -221,6 +271,10 @@ impl Scan<'_> {
         };
         let inner = inside..self.text[inside..end].strip_suffix(&closing).map_or(end, |inner| inside + inner.len());
         self.leave_out(at..end);
+        if is_instructions(name, &self.text[inner.clone()]) {
+            let heading = self.heading.take().filter(|heading| self.text[*heading..at].lines().nth(2).is_none());
+            self.parts.instructions.push(heading.unwrap_or(at)..end);
+        }
         if name == "command-name" {
             self.is_setting = SETTINGS.contains(&self.text[inner.clone()].trim());
         }
@@ -282,7 +336,7 @@ impl Scan<'_> {
         let start = self.from + (part.len() - part.trim_start().len());
         let part = part.trim();
         if !part.is_empty() {
-            self.typed.push(start..start + part.len());
+            self.parts.typed.push(start..start + part.len());
         }
     }
 }
@@ -358,6 +412,8 @@ mod tests {
         );
         check("see @a.rs\n--- Content from referenced files ---\nfn a() {}\n--- End of content ---", &["see @a.rs"]);
         check("<skill>\n<name>tree</name>\nbody\n</skill>", &[]);
+        check("<skill name=\"tree\" location=\"/s\">\nbody\n</skill>\n\nonly the roots", &["only the roots"]);
+        check("a form:\n<skill>\nbody\n</skill>", &["a form:\n<skill>\nbody\n</skill>"]);
         check("Stop hook feedback:\n- tests fail", &[]);
         // what a person shows is typed
         check(
@@ -371,5 +427,48 @@ mod tests {
         check("<div>\n<p>a</p>\n</div>\nis not centred", &["<div>\n<p>a</p>\n</div>\nis not centred"]);
         check("ERROR at line 3\n  in main", &["ERROR at line 3\n  in main"]);
         check("看一下\n<system-reminder>提醒</system-reminder>", &["看一下"]);
+    }
+
+    #[test]
+    fn what_the_host_loaded() {
+        let check = |text: &str, expect: &[&str]| {
+            let loaded: Vec<&str> = parts(text).instructions.into_iter().map(|range| &text[range]).collect();
+            assert_eq!(loaded, expect, "{text}");
+        };
+        let whole = |text: &str| check(text, &[text]);
+        // Codex, of several folders
+        whole("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n- no tabs\n</INSTRUCTIONS>");
+        whole("<user_instructions>\n- no tabs\n</user_instructions>");
+        whole("<skill>\n<name>tree</name>\n<path>/s/SKILL.md</path>\n- ask\n</skill>");
+        let of =
+            |folder| format!("# AGENTS.md instructions for {folder}\n\n<INSTRUCTIONS>\n- no {folder}\n</INSTRUCTIONS>");
+        check(&format!("{}\n\n{}", of("/w"), of("/w/web")), &[&of("/w"), &of("/w/web")]);
+        check("# AGENTS.md instructions for /w\n\nwhat is that?", &[]);
+        // Claude Code
+        let context = "<system-reminder>\nAs you answer the user's questions, you can use the following context:\n\
+                       # claudeMd\nContents of /w/CLAUDE.md (project instructions):\n\n- no tabs\n</system-reminder>";
+        check(&format!("{context}\nrename it"), &[context]);
+        whole("<system-reminder>\nContents of /w/web/CLAUDE.md:\n\n- no tabs\n</system-reminder>");
+        whole("<system-reminder>\nSessionStart hook additional context: no tabs\n</system-reminder>");
+        whole("<system-reminder>\nPlan mode is active. Edit nothing.\n</system-reminder>");
+        whole("Base directory for this skill: /s\n\n# Review\nAlways ask.");
+        check("<system-reminder>\nThe file /w/a.rs changed on disk.\n</system-reminder>", &[]);
+        check("Called the Read tool with the following input: {}\nContents of /w/CLAUDE.md", &[]);
+        // Gemini CLI, Copilot CLI, OpenHands, aider
+        let rules = "--- Context from: GEMINI.md ---\n- no tabs\n--- End of Context from: GEMINI.md ---";
+        check(&format!("here:\n{rules}\ngo on"), &[rules]);
+        whole(&format!(
+            "<session_context>\nToday is Monday.\n<loaded_context>\n{rules}\n</loaded_context>\n</session_context>"
+        ));
+        whole(&format!("This is the Gemini CLI. We are setting up the context for our chat.\n{rules}"));
+        check("<session_context>\nToday is Monday.\n</session_context>", &[]);
+        whole("<skill-context name=\"x\">\n- ask\n</skill-context>");
+        let rules = "<REPOSITORY_INSTRUCTIONS>\n- no tabs\n</REPOSITORY_INSTRUCTIONS>";
+        check(&format!("<REPOSITORY_INFO>\nquay\n</REPOSITORY_INFO>\n{rules}"), &[rules]);
+        whole(
+            "Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\nCONVENTIONS.md",
+        );
+        // what a person shows is the person's
+        check("why this?\n```\n<INSTRUCTIONS>\n- no tabs\n</INSTRUCTIONS>\n```", &[]);
     }
 }

@@ -7,15 +7,17 @@
 
 mod answers;
 mod harness;
+mod instructions;
 
 use std::ops::Range;
 
 use crate::block::{Block, Content, ToolResult};
-use crate::message::{Message, Origin};
+use crate::message::{Message, Origin, Role};
 use crate::text_range::TextRange;
 
 pub use answers::{Refusal, spoken_range};
 pub use harness::typed_parts;
+pub use instructions::{rules_folder, rules_names};
 
 /// How far a text is trusted. What is said at one level cannot speak for a higher one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,24 +78,38 @@ fn trimmed(text: &str) -> Option<Range<usize>> {
     (length > 0).then_some(start..start + length)
 }
 
-/// Settles which parts of a message a person said, where its reader has not: the name of the tool that a result is of comes
-/// from `tool_of`, and nobody speaks through a tool that is not known. Linear in the texts that may be a person's.
+/// Settles which parts of a message a person said, and which the host loaded as instructions, where its reader has not: the
+/// name of the tool that a result is of comes from `tool_of`, and nobody speaks through a tool that is not known. Linear in the
+/// texts of the user's side and of tools.
 pub(crate) fn settle<'t>(message: &mut Message, tool_of: impl Fn(&ToolResult) -> Option<&'t str>) {
     let is_typed = message.is_typed();
-    for Block { content, typed, .. } in &mut message.blocks {
-        if typed.is_some() {
-            continue;
-        }
+    let is_injected = message.role == Role::User && message.origin == Origin::Injected;
+    for Block { content, typed, instructions, .. } in &mut message.blocks {
         match content {
-            Content::Text { text } if is_typed => {
-                let ranges = typed_parts(text);
-                if ranges.first() != trimmed(text).as_ref() {
-                    *typed = Some(ranges.into_iter().map(TextRange::from).collect());
+            Content::Text { text } if is_typed || is_injected => {
+                let parts = harness::parts(text);
+                let is_said = |range: &Range<usize>| {
+                    let mut said = typed.iter().flatten().map(|typed| Range::from(*typed));
+                    said.any(|said: Range<usize>| said.start < range.end && range.start < said.end)
+                };
+                if instructions.is_empty() {
+                    let loaded = parts.instructions.into_iter().filter(|range| !is_said(range));
+                    *instructions = loaded.map(TextRange::from).collect();
+                }
+                if is_typed && typed.is_none() && parts.typed.first() != trimmed(text).as_ref() {
+                    *typed = Some(parts.typed.into_iter().map(TextRange::from).collect());
                 }
             }
             Content::ToolResult(result) => {
-                let range = tool_of(result).and_then(|tool| spoken_range(tool, &result.text, result.is_error));
-                *typed = range.map(|range| vec![range.into()]);
+                let tool = tool_of(result);
+                if typed.is_none() {
+                    let range = tool.and_then(|tool| spoken_range(tool, &result.text, result.is_error));
+                    *typed = range.map(|range| vec![range.into()]);
+                }
+                if instructions.is_empty() && !result.is_error {
+                    let range = instructions::brought_along(tool, &result.text);
+                    *instructions = range.map(TextRange::from).into_iter().collect();
+                }
             }
             Content::Text { .. } | Content::Thinking(_) | Content::ToolCall(_) | Content::Media(_) => {}
             Content::Opaque(_) | Content::Gone => {}

@@ -5,6 +5,7 @@ mod call;
 mod calls;
 mod files;
 mod references;
+mod rules;
 mod scan;
 mod scripts;
 mod unit_text;
@@ -21,8 +22,10 @@ pub use references::References;
 pub use scan::exact_strings;
 
 use crate::block::EntryTokens;
+use crate::commands::script_of;
 use crate::lexicon::{CueCounts, Lexicon};
 pub use files::files_of;
+pub use rules::rules_read;
 
 /// Properties of a view that several strategies need. Each is computed on first use, in time linear in the view.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
 //! Each file has the laws of one question: is the view valid (`validity`), is it in order, and does it tell what left (`order`), does everything
-//! stay that must (`stays`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
+//! stay that must (`stays`, `instructions`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
 //! (`texts`), is the status right (`verdict`), are losses reported (`quality`), is the room used (`room`), can the host make the changes (`host`), does the journal hold (`journal`).
 
 mod accounts;
 mod host;
+mod instructions;
 mod journal;
 mod json;
 mod marks;
@@ -142,6 +143,7 @@ impl<'a> Laws<'a> {
         self.notices();
         self.room();
         self.pins();
+        self.instructions();
         self.progress();
         self.thinking();
         self.repaired();

@@ -43,9 +43,11 @@ impl Laws<'_> {
                             untold.insert(*entry);
                         }
                     }
-                    // The task yields before anything is planned.
+                    // The task yields before anything is planned, and so do instructions, with what stands beside them.
                     Change::Excerpt { entry, block, .. } | Change::Trim { entry, block, .. }
-                        if is_planned && &*edit.reason.code != "message-over-budget" =>
+                        if is_planned
+                            && !["message-over-budget", "rules-first", "beside-rules"]
+                                .contains(&&*edit.reason.code) =>
                     {
                         cut.push((*entry, *block));
                     }

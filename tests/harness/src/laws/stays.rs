@@ -54,6 +54,7 @@ impl Laws<'_> {
                 let pinned = must_stay.contains_key(&entry.key);
                 let either = !unit.closed
                     || position >= recent_from
+                    || super::instructions::rules_of(entry).is_some()
                     || may_be_marked(&entry.message, &self.engine.pins)
                     || pinned != with_empty.contains_key(&entry.key);
                 let fits = match receipt.outcome {

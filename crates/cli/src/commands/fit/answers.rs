@@ -94,7 +94,8 @@ impl Answers {
                 let tokens = question.tokens.unwrap_or(BRIEF_TOKENS);
                 let told = brief(&session, &self.runtime, tokens);
                 let told = told.map_err(|failure| Refusal::bad(failure.words().0, "give it more `tokens`"))?;
-                Ok(json!({"text": told.text, "messages": told.messages}).to_string())
+                let text = self.runtime.base_engine.redacted(&told.text);
+                Ok(json!({"text": text, "messages": told.messages}).to_string())
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use epitome::Session;
 use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Message, Role};
 use epitome::strategy::Lexicon;
+use epitome::{Runtime, Session};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -45,7 +45,10 @@ pub(super) fn demands_to_keep(input: &str) -> Result<String, Failure> {
     let lines =
         |words: &str| words.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n  ");
     let list: String = kept.iter().map(|words| format!("\n- {}", lines(words))).collect();
-    Ok(format!("The user demanded the following. Repeat each of these word for word in the summary:{list}"))
+    Ok(format!(
+        "The user demanded the following. Repeat each of these word for word in the summary:{}",
+        runtime()?.base_engine.redacted(&list)
+    ))
 }
 
 /// Behind a compaction: the exact words of what left, for the context.
@@ -66,11 +69,17 @@ pub(super) fn words_of_what_left(input: &str) -> Result<String, Failure> {
     if session.log().is_empty() {
         return Ok(String::new());
     }
-    let runtime = configuration::build_without_model(epitome::Config::default(), &epitome::registry())?;
+    let runtime = runtime()?;
     let told = brief_within(&session, &runtime, ADDED - INTRODUCTION.chars().count())?;
-    let text = format!("{INTRODUCTION}{}", told.text);
+    let text = format!("{INTRODUCTION}{}", runtime.base_engine.redacted(&told.text));
     let answer = json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}});
     Ok(answer.to_string())
+}
+
+/// What the environment sets, as for all commands that are called without a file.
+fn runtime() -> Result<Runtime, Failure> {
+    let registry = epitome::registry();
+    configuration::build_without_model(configuration::read(None, &registry)?, &registry)
 }
 
 /// The first lines of what is added to the context.

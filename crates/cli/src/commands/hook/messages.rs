@@ -135,10 +135,11 @@ enum Made<'c> {
 
 impl<'c> Fitting<'c> {
     fn new(came: &'c [ConversationEntry]) -> Result<Self, Failure> {
-        let mut config = epitome::Config::default();
+        let registry = epitome::registry();
+        let mut config = configuration::read(None, &registry)?;
         let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
         kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
-        let runtime = configuration::build_without_model(config, &epitome::registry())?;
+        let runtime = configuration::build_without_model(config, &registry)?;
         Ok(Self { came, runtime })
     }
 

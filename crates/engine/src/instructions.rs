@@ -1,0 +1,391 @@
+//! What the host loaded as instructions, and the rules that the agent read where its host would load them: they stay in their
+//! places, each at the level of its message, and whole as far as there is room.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use epitome_session::{Block, Entry, EntryKey, Level, Reason, UnitKind};
+use epitome_strategy::speech::demands;
+use epitome_strategy::text::clip;
+use epitome_strategy::{BlockRef, Lexicon, Protection, Tokens, rules_read};
+
+use crate::editor::{BlockEdit, Editor};
+use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
+use crate::guard::{Guard, HostChange, Refusal};
+use crate::working::Layout;
+
+pub(crate) const INSTRUCTIONS: &str = "instructions";
+
+/// Of the room that what else must stay leaves under the target, instructions take at most the first share with all their text, and
+/// with their rules alone at most the second: the work needs some of it too.
+const WHOLE_SHARE: f64 = 0.5;
+const RULES_SHARE: f64 = 0.75;
+
+/// The probability from which on a line that is no item of a list demands something: more than in what a person typed
+/// (`Demand::binding`), because a file has prose that states facts as such demands do.
+const SURE: f32 = 0.75;
+
+/// The longest name of instructions in a reason, in columns.
+const LONGEST_NAME: usize = 60;
+
+/// A block with instructions: its place in its message, and their ranges in its text as it was recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct LoadedBlock {
+    pub block: u32,
+    pub ranges: Vec<Range<usize>>,
+}
+
+/// The instructions of a view by entry; of each source the newest.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Loaded(HashMap<EntryKey, Vec<LoadedBlock>>);
+
+impl Loaded {
+    /// Reads the instructions of a view. Linear in the blocks, and in the calls where one may name a file of rules.
+    pub(crate) fn read(entries: &[Entry]) -> Self {
+        let mut newest: HashMap<&str, (EntryKey, u32, Range<usize>)> = HashMap::new();
+        for entry in entries {
+            for (number, block) in entry.original.blocks.iter().enumerate() {
+                let Some(text) = block.excerptable().filter(|_| !block.instructions.is_empty()) else { continue };
+                for range in block.instructions.iter().map(|range| Range::<usize>::from(*range)) {
+                    if let Some(part) = text.get(range.clone()) {
+                        newest.insert(source(part), (entry.key, number as u32, range));
+                    }
+                }
+            }
+        }
+        let mut loaded = Self::default();
+        newest.into_values().for_each(|(key, block, range)| loaded.add(key, block, range));
+        for at in rules_read(entries) {
+            let entry = &entries[at.message as usize];
+            let text = entry.original.blocks.get(at.block as usize).and_then(Block::excerptable);
+            if let Some(text) = text.filter(|_| !loaded.0.contains_key(&entry.key)) {
+                loaded.add(entry.key, at.block, 0..text.len());
+            }
+        }
+        for blocks in loaded.0.values_mut() {
+            blocks.sort_by_key(|block| block.block);
+            blocks.iter_mut().for_each(|block| block.ranges.sort_by_key(|range| range.start));
+        }
+        loaded
+    }
+
+    fn add(&mut self, key: EntryKey, block: u32, range: Range<usize>) {
+        let blocks = self.0.entry(key).or_default();
+        match blocks.iter_mut().find(|known| known.block == block) {
+            Some(known) => known.ranges.push(range),
+            None => blocks.push(LoadedBlock { block, ranges: vec![range] }),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an entry has instructions. Constant time.
+    pub(crate) fn holds(&self, key: EntryKey) -> bool {
+        self.0.contains_key(&key)
+    }
+
+    /// Returns the blocks of an entry that have instructions.
+    pub(crate) fn blocks(&self, key: EntryKey) -> &[LoadedBlock] {
+        self.0.get(&key).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Returns the lines of the instructions among messages, each with the position of its message: what is not blank, a tag, or
+/// nothing but signs. Linear in the instructions.
+pub(crate) fn instruction_lines(entries: &[Entry]) -> Vec<(&str, usize)> {
+    let loaded = Loaded::read(entries);
+    let mut lines = Vec::new();
+    for (position, entry) in entries.iter().enumerate() {
+        for LoadedBlock { block, ranges } in loaded.blocks(entry.key) {
+            let text = entry.original.blocks.get(*block as usize).and_then(Block::excerptable);
+            let parts = ranges.iter().filter_map(|range| text?.get(Range::clone(range)));
+            let words = parts.flat_map(str::lines).map(|line| without_number(line).trim());
+            lines.extend(words.filter(|line| !is_tag(line)).map(|line| (line, position)));
+        }
+    }
+    lines
+}
+
+/// Returns the line by which instructions are known: the first that is more than a tag.
+fn source(text: &str) -> &str {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines().find(|line| !is_tag(line)).or_else(|| lines().next()).unwrap_or_default()
+}
+
+/// Whether a line is one tag of an element.
+fn is_tag(line: &str) -> bool {
+    line.strip_prefix('<').and_then(|line| line.strip_suffix('>')).is_some_and(|inside| !inside.contains(['<', '>']))
+}
+
+/// Returns the probability that a line demands something; less than 0 where it does not.
+fn binds(lexicon: &Lexicon, line: &str) -> f32 {
+    demands(lexicon, line).iter().map(|demand| demand.binding).fold(-1.0, f32::max)
+}
+
+/// How soon a line of instructions leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum LineRank {
+    /// Says whose instructions they are.
+    Frame,
+    /// Demands something.
+    Rule,
+    /// An item of a list, a line of a table or of an example.
+    Item,
+    Heading,
+    Prose,
+}
+
+/// One line of instructions with the lines that continue it.
+struct RankedLine {
+    /// Its place in the text as it is shown.
+    range: Range<usize>,
+    rank: LineRank,
+}
+
+/// Returns the lines of instructions in a text, in order. Linear.
+fn ranked_lines(text: &str, within: Range<usize>, lexicon: &Lexicon) -> Vec<RankedLine> {
+    let mut lines: Vec<RankedLine> = Vec::new();
+    let (mut in_fence, mut start) = (false, within.start);
+    let first = source(&text[within.clone()]);
+    for line in text[within].split_inclusive('\n') {
+        let range = start..start + line.len();
+        start = range.end;
+        let words = without_number(line);
+        let (content, indent) = (words.trim(), words.len() - words.trim_start().len());
+        let is_fence = content.starts_with("```");
+        in_fence ^= is_fence;
+        let is_item = content.starts_with(['-', '*', '+', '•', '|']) || is_numbered(content);
+        let rank = match content {
+            "" => LineRank::Prose,
+            _ if is_fence || in_fence => LineRank::Item,
+            _ if is_tag(content) || content == first => LineRank::Frame,
+            _ if content.starts_with('#') => LineRank::Heading,
+            _ if binds(lexicon, content) >= if is_item { 0.0 } else { SURE } => LineRank::Rule,
+            _ if is_item => LineRank::Item,
+            _ => LineRank::Prose,
+        };
+        let goes_on = rank == LineRank::Prose && (content.is_empty() || indent > 1);
+        match lines.last_mut().filter(|last| goes_on && last.range.end == range.start) {
+            Some(last) => last.range.end = range.end,
+            None => lines.push(RankedLine { range, rank }),
+        }
+    }
+    lines
+}
+
+/// Returns a line without the number that a tool for reading puts in front of it: `    12→`, `12\t`, `12: `.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|char: char| char.is_ascii_digit());
+    let is_numbered = rest.len() < line.trim_start().len();
+    rest.strip_prefix(['→', '\t', '|']).or_else(|| rest.strip_prefix(": ")).filter(|_| is_numbered).unwrap_or(line)
+}
+
+/// Whether a line is an item of a numbered list.
+fn is_numbered(line: &str) -> bool {
+    let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
+    rest.len() < line.len() && rest.starts_with([')', '.']) && rest[1..].starts_with(' ')
+}
+
+/// A block with instructions in the view as it is.
+struct ShownBlock {
+    at: BlockRef,
+    unit: usize,
+    tokens: Tokens,
+    /// Where the instructions stand in its text as it is shown.
+    ranges: Vec<Range<usize>>,
+    is_tool_s: bool,
+}
+
+impl Editor<'_> {
+    /// Invariant (instructions): what the host loaded as instructions stays in its place, and whole while it takes no more than
+    /// [`WHOLE_SHARE`] of what the target leaves beside the rest that must stay. Where it takes more, prose leaves, and only
+    /// then rules: these take up to [`RULES_SHARE`]. What a tool read gives way to what the host loaded.
+    ///
+    /// Linear in the view, but for sorting the lines.
+    pub(crate) fn fit_instructions(&mut self, target: Tokens) -> Result<(), Refusal> {
+        if !self.context.guards.on(Guard::Instructions) {
+            self.working.give_up_instructions();
+        }
+        let layout = self.layout();
+        let blocks = self.loaded_blocks(&layout);
+        if blocks.is_empty() || self.check_host(HostChange::Text).is_err() {
+            return Ok(());
+        }
+        self.shorten_beside(&layout, &blocks, target)?;
+        let loaded: Tokens = blocks.iter().map(|block| block.tokens).sum();
+        let held = |unit: usize| blocks.iter().filter(move |block| block.unit == unit).map(|block| block.tokens);
+        let fixed: Tokens = (0..layout.units.len())
+            .map(|unit| {
+                let tokens = self.working.tokens()[layout.units[unit].entries.clone()].iter().map(|it| it.total);
+                let beside = tokens.sum::<Tokens>().saturating_sub(held(unit).sum());
+                match layout.protections[unit] {
+                    Protection::NewestStep => beside.min(target / 4),
+                    Protection::TextsOnly => beside.min(MARK),
+                    protection if protection.may_leave() => 0,
+                    _ => beside,
+                }
+            })
+            .sum();
+        let room = f64::from(target.saturating_sub(fixed));
+        let (whole, rules) = ((room * WHOLE_SHARE) as Tokens, (room * RULES_SHARE) as Tokens);
+        if loaded <= whole {
+            return Ok(());
+        }
+        self.let_prose_leave(&layout, &blocks, whole, rules)?;
+        self.entail_unless_cancelled()
+    }
+
+    /// Returns the blocks with instructions that nobody pinned.
+    fn loaded_blocks(&self, layout: &Layout) -> Vec<ShownBlock> {
+        let mut found = Vec::new();
+        for (unit, Range { start, end }) in layout.units.iter().map(|unit| unit.entries.clone()).enumerate() {
+            if layout.protections[unit] == Protection::Open || self.working.is_marked(&layout.units[unit]) {
+                continue;
+            }
+            for message in start..end {
+                let entry = &self.working.entries()[message];
+                for LoadedBlock { block, ranges } in self.working.loaded().blocks(entry.key) {
+                    let at = BlockRef { message: message as u32, block: *block };
+                    if self.excerptable(at).is_none() {
+                        continue;
+                    }
+                    let ranges = match entry.excerpt(*block) {
+                        Some(excerpt) => {
+                            let ranges: Vec<_> = ranges.iter().map(|range| range.clone().into()).collect();
+                            excerpt.to_rendered(&ranges).into_iter().map(Range::from).collect()
+                        }
+                        None => ranges.clone(),
+                    };
+                    let tokens = self.working.tokens()[message].blocks[*block as usize];
+                    let is_tool_s = entry.message.origin.level() == Level::Tool;
+                    found.push(ShownBlock { at, unit, tokens, ranges, is_tool_s });
+                }
+            }
+        }
+        found
+    }
+
+    /// Shortens what stands in a step beside rules that were read there: the step stays for the rules alone, so the rest of it keeps
+    /// the share of its text that the target is of the view.
+    fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], target: Tokens) -> Result<(), Refusal> {
+        let share = f64::from(target) / f64::from(self.working.total.max(1));
+        for block in blocks.iter().filter(|block| layout.protections[block.unit] == Protection::Instructions) {
+            let unit = &layout.units[block.unit];
+            if unit.kind != UnitKind::Step {
+                continue;
+            }
+            let cutting = layout.with_cuttable(block.unit);
+            let beside = editable_blocks(&self.working, unit.entries.clone(), |it| it.excerptable().is_some());
+            for (tokens, at) in beside.into_iter().filter(|(_, at)| blocks.iter().all(|block| block.at != *at)) {
+                let keep = ((f64::from(tokens) * share) as Tokens).max(SHORTEST_TEXT);
+                if tokens > keep.saturating_add(4 * MARK) {
+                    self.cut_text(&cutting, at, tokens, keep, "beside-rules")?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes lines out of blocks until these take no more than `rules` tokens, with prose no more than `whole`.
+    fn let_prose_leave(
+        &mut self,
+        layout: &Layout,
+        blocks: &[ShownBlock],
+        whole: Tokens,
+        rules: Tokens,
+    ) -> Result<(), Refusal> {
+        let texts: Vec<Arc<str>> =
+            blocks.iter().map(|block| self.excerptable(block.at).cloned().unwrap_or_default()).collect();
+        let lines: Vec<Vec<RankedLine>> = blocks
+            .iter()
+            .zip(&texts)
+            .map(|(block, text)| {
+                let ranges = block.ranges.iter().filter(|range| text.get(Range::clone(range)).is_some());
+                ranges.flat_map(|range| ranked_lines(text, range.clone(), self.context.lexicon)).collect()
+            })
+            .collect();
+        let tokens: Vec<Vec<Tokens>> = lines
+            .iter()
+            .zip(&texts)
+            .map(|(lines, text)| {
+                lines.iter().map(|line| self.context.counter.count(&text[line.range.clone()])).collect()
+            })
+            .collect();
+        let mut order: Vec<(usize, usize)> = lines
+            .iter()
+            .enumerate()
+            .flat_map(|(block, lines)| (0..lines.len()).map(move |line| (block, line)))
+            .collect();
+        // Stable: else in their order. However many rules a tool printed, they push out none that the host loaded.
+        order.sort_by_key(|(block, line)| {
+            let rank = lines[*block][*line].rank;
+            (rank > LineRank::Item, blocks[*block].is_tool_s, rank)
+        });
+        // Marks take room too: a few tries approach it.
+        let (mut rules_room, mut whole_room) = (rules, whole);
+        let mut kept = Vec::new();
+        for _ in 0..4 {
+            kept = choose(&order, &lines, &tokens, rules_room, whole_room);
+            let chosen: Tokens =
+                kept.iter().flatten().zip(tokens.iter().flatten()).filter(|(kept, _)| **kept).map(|(_, it)| it).sum();
+            let gaps: usize =
+                kept.iter().map(|kept| kept.split(|kept| *kept).filter(|gap| !gap.is_empty()).count()).sum();
+            let over = chosen.saturating_add(MARK.saturating_mul(gaps as Tokens)).saturating_sub(rules);
+            if over == 0 {
+                break;
+            }
+            rules_room = rules_room.saturating_sub(over);
+            whole_room = whole_room.min(rules_room);
+        }
+        for (number, block) in blocks.iter().enumerate() {
+            let (kept, lines, text) = (&kept[number], &lines[number], &texts[number]);
+            let stays = kept.iter().filter(|kept| **kept).count();
+            if stays == kept.len() {
+                continue;
+            }
+            self.context.go_on()?;
+            let mut keep: Vec<Range<u32>> = Vec::new();
+            let mut end = 0;
+            for (line, _) in lines.iter().zip(kept).filter(|(_, kept)| !**kept) {
+                keep.push(end as u32..line.range.start as u32);
+                end = line.range.end;
+            }
+            keep.push(end as u32..text.len() as u32);
+            let of = block.ranges.first().and_then(|range| text.get(range.clone())).map_or("", source);
+            let name = clip(of, LONGEST_NAME).unwrap_or_default();
+            let detail = format!("{name}: {stays} of {} lines stay, rules before prose", kept.len());
+            let edit =
+                BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
+            match self.excerpt(&layout.with_cuttable(block.unit), edit, &keep) {
+                Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns which lines stay: in the order given, rules while they fit into the first room, everything else while all fits into the
+/// second.
+fn choose(
+    order: &[(usize, usize)],
+    lines: &[Vec<RankedLine>],
+    tokens: &[Vec<Tokens>],
+    rules: Tokens,
+    whole: Tokens,
+) -> Vec<Vec<bool>> {
+    let mut kept: Vec<Vec<bool>> = lines.iter().map(|lines| vec![false; lines.len()]).collect();
+    let mut used: Tokens = 0;
+    for (block, line) in order {
+        let room = if lines[*block][*line].rank <= LineRank::Item { rules } else { whole };
+        let after = used.saturating_add(tokens[*block][*line]);
+        if after <= room || lines[*block][*line].rank == LineRank::Frame {
+            used = after;
+            kept[*block][*line] = true;
+        }
+    }
+    kept
+}
