@@ -29,18 +29,19 @@ const ELEMENTS: &[&str] = &[
 const OPENINGS: &[&str] = &[
     // Claude Code 2.1.332: what it puts in front of the first message, and its table from kinds of attachments to messages.
     "As you answer the user's questions, you can use the following context:",
-    "Contents of ",
     "Base directory for this skill: ",
     "The following skills were invoked in this session",
     "Skills invoked in this session:",
     "# MCP Server Instructions",
     "Plan mode is active",
     "Plan mode still active",
-    // opencode: `session/instruction.ts`, behind a file that was read.
-    "Instructions from: ",
     // aider: `read_only_files_prefix` in `coders/base_prompts.py`, with which it sends conventions.
     "Here are some READ ONLY files, provided for your reference.",
 ];
+
+/// What stands in front of the path of a file that was loaded: Claude Code, also with what it is in brackets behind the path
+/// (`(project instructions, checked into the codebase)`, `(user's auto-memory, …)`), and opencode (`session/instruction.ts`).
+const FILES: [&str; 2] = ["Contents of ", "Instructions from: "];
 
 /// What stands in the first line of what a hook or a style adds (Claude Code, as above).
 const WITHIN: &[&str] = &[" hook additional context: ", " hook success: ", " output style is active"];
@@ -128,7 +129,16 @@ pub(super) fn is_instructions(name: &str, content: &str) -> bool {
 pub(super) fn opens_instructions(text: &str) -> bool {
     let text = text.trim_start();
     let first = text.lines().next().unwrap_or_default();
-    OPENINGS.iter().any(|opening| text.starts_with(opening)) || WITHIN.iter().any(|words| first.contains(words))
+    OPENINGS.iter().any(|opening| text.starts_with(opening))
+        || WITHIN.iter().any(|words| first.contains(words))
+        || names_rules(first)
+}
+
+/// Whether a line names a file that hosts load as rules, or says that it is one.
+fn names_rules(line: &str) -> bool {
+    let Some(named) = FILES.iter().find_map(|opening| line.strip_prefix(opening)) else { return false };
+    let (path, kind) = named.split_once(" (").unwrap_or((named, ""));
+    rules_folder(path.trim_end_matches(':')).is_some() || kind.contains("instructions") || kind.contains("memory")
 }
 
 /// Returns the byte range of the instructions that a tool's result brings along, or that it is: rules which the host puts behind a
@@ -146,10 +156,8 @@ pub(super) fn brought_along(tool: Option<&str>, text: &str) -> Option<Range<usiz
     let start = text.rfind("<system-reminder>\n")?;
     let rest = &text[start..];
     let inside = rest.trim_start_matches("<system-reminder>").trim_start();
-    let path = ["Instructions from: ", "Contents of "].iter().find_map(|opening| inside.strip_prefix(opening))?;
-    let path = path.lines().next()?.split(" (").next()?.trim_end_matches(':');
     let end = rest.rfind("</system-reminder>").map_or(text.len(), |end| start + end + "</system-reminder>".len());
-    rules_folder(path).map(|_| start..end)
+    names_rules(inside.lines().next()?).then_some(start..end)
 }
 
 #[cfg(test)]
