@@ -16,11 +16,6 @@ fn line_of(word: &str) -> Option<(&'static str, &'static str)> {
     lines.find(|(_, words)| words.split(' ').any(|known| known == word))
 }
 
-/// Whether a file's name may end so: `im.save` is not a file.
-pub(crate) fn is_extension(word: &str) -> bool {
-    line_of(word).is_some()
-}
-
 fn language_of(word: &str) -> Option<&'static str> {
     line_of(&word.to_ascii_lowercase()).map(|(language, _)| language).filter(|language| *language != "-")
 }
