@@ -52,4 +52,8 @@ pub struct SummarizerRecord {
     /// The results of checking each summary that a model wrote against the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<SummaryCheck>,
+    /// The numbers, among the epoch's additions, of the summaries that were requested and written, by the model or in its
+    /// place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<u32>,
 }
