@@ -1,4 +1,4 @@
-//! Reads a model's answer: removes what stands around the summary, and splits the rest into sections.
+//! Reads a model's answer: removes what stands around the summary.
 
 use epitome_strategy::Language;
 use epitome_wire::without_thoughts;
@@ -6,21 +6,6 @@ use serde_json::Value;
 
 use super::fence::is_mark;
 use super::wording::JSON_HEADINGS;
-
-/// A text as sections, line by line.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Body {
-    pub sections: Vec<AnswerSection>,
-}
-
-/// A section, or the text in front of the first one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AnswerSection {
-    /// The line of the heading; `None` for text without one.
-    pub heading: Option<String>,
-    /// The lines behind it, empty ones included.
-    pub lines: Vec<String>,
-}
 
 /// Tags in which models wrap their answer.
 const TAGS: [&str; 2] = ["summary", "answer"];
@@ -65,40 +50,6 @@ pub(super) fn text_of_json(text: &str, language: Language) -> Option<String> {
     (!sections.is_empty()).then(|| sections.join("\n\n"))
 }
 
-impl Body {
-    /// The sections of a text, whatever their headings. Linear.
-    pub(super) fn read(text: &str) -> Self {
-        let mut sections = vec![AnswerSection { heading: None, lines: Vec::new() }];
-        for line in text.lines() {
-            match sections.last_mut() {
-                Some(section) if !is_heading(line) => section.lines.push(line.to_owned()),
-                _ => sections.push(AnswerSection { heading: Some(line.to_owned()), lines: Vec::new() }),
-            }
-        }
-        sections.retain(|section| section.heading.is_some() || !section.lines.is_empty());
-        Self { sections }
-    }
-
-    /// The text, as it was read.
-    pub(super) fn write(&self) -> String {
-        let texts: Vec<String> = self.sections.iter().map(AnswerSection::write).collect();
-        texts.join("\n").trim_end().to_owned()
-    }
-}
-
-impl AnswerSection {
-    /// The words of the heading; empty where there is none.
-    pub(super) fn name(&self) -> &str {
-        self.heading.as_deref().unwrap_or_default().trim_start_matches('#').trim()
-    }
-
-    /// The section's heading and lines as text.
-    pub(super) fn write(&self) -> String {
-        let lines: Vec<&str> = self.heading.iter().chain(&self.lines).map(String::as_str).collect();
-        lines.join("\n")
-    }
-}
-
 /// An item of a list as one line: a string as it is, an object as its values.
 fn item(value: &Value) -> String {
     match value {
@@ -108,9 +59,10 @@ fn item(value: &Value) -> String {
     }
 }
 
-/// Whether a line is a heading of Markdown.
-fn is_heading(line: &str) -> bool {
-    line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')
+/// The name of the section that a line begins; `None` for a line that is no heading of Markdown.
+pub(super) fn heading_name(line: &str) -> Option<&str> {
+    let name = line.trim_start_matches('#');
+    (name.len() < line.len() && name.starts_with(' ')).then(|| name.trim())
 }
 
 #[cfg(test)]
@@ -137,16 +89,13 @@ mod tests {
     }
 
     #[test]
-    fn sections_are_written_as_they_were_read() {
-        let check = |text: &str, headings: &[&str]| {
-            let body = Body::read(text);
-            assert_eq!(body.write(), text);
-            let found: Vec<&str> = body.sections.iter().filter_map(|section| section.heading.as_deref()).collect();
-            assert_eq!(found, headings);
-        };
-        check("## Goal\n- a\n\n# Where it stands\n\n1. b\n\n   c", &["## Goal", "# Where it stands"]);
-        check("just words\n#5 and #hash\n### Mood", &["### Mood"]);
-        check("", &[]);
+    fn names_of_sections() {
+        let check = |line: &str, expect: Option<&str>| assert_eq!(heading_name(line), expect, "{line}");
+        check("## Goal\n", Some("Goal"));
+        check("#### Where it stands", Some("Where it stands"));
+        check("#hash and #5", None);
+        check(" # a comment", None);
+        check("- Goal", None);
     }
 
     #[test]

@@ -100,6 +100,7 @@ fn typed_text(task: &SummaryTask<'_>) -> String {
 
 /// Whether a text is a tool call, as models write it that were trained to.
 fn looks_like_call(text: &str) -> bool {
+    // Source: the chat templates of Hermes and Qwen, of Anthropic's first tools, of Llama, Mistral and DeepSeek.
     const STARTS: &[&str] = &[
         "<tool_call",
         "<function_call",

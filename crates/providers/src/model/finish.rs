@@ -1,9 +1,10 @@
 //! The summary out of a model's text: held against the session, with the additions by rule, cut to the budget.
 
+use epitome_strategy::cut::beginnings;
 use epitome_strategy::text::sentence_end;
 use epitome_strategy::{SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
-use super::answer::{AnswerSection, Body};
+use super::answer::heading_name;
 use super::verify::{Findings, SessionRecord, TypedSentence};
 use crate::rules::wording::{CHANGED_FILES, SAID};
 
@@ -12,13 +13,10 @@ const SAID_PART: Tokens = 4;
 const FILES_PART: Tokens = 6;
 /// Below this many tokens a summary has no sections, and nothing is added to it.
 pub(super) const BRIEF_BELOW: Tokens = 160;
-/// Tokens of the smallest section that a cut leaves beside others.
-const LEAST_SECTION: Tokens = 24;
 
 /// The tokens that are left for the model's text of a summary of `limit` tokens, when everything is added that there is.
 pub(super) fn room_for_text(task: &SummaryTask<'_>, record: &SessionRecord, limit: Tokens) -> Tokens {
-    let files = file_lines(record, "", task, limit);
-    let tokens: Tokens = files.iter().map(|line| task.counter.count(line) + 1).sum();
+    let tokens: Tokens = file_lines(record, "", task, limit).iter().map(|line| task.counter.count(line) + 1).sum();
     limit.saturating_sub(tokens).max(limit / 2)
 }
 
@@ -30,15 +28,10 @@ pub(super) fn finish(
     record: &SessionRecord,
     limit: Tokens,
 ) -> (String, SummaryCheck) {
-    // Text far beyond the budget is not worth counting.
-    let mut body = Body::read(&text[..sentence_end(text, text.len().min(64 * (limit as usize + 1)))]);
-    // A model that copies this section from an earlier summary has an older one.
-    body.sections.retain(|section| !CHANGED_FILES.contains(&section.name()));
     // Text that does not fit anyway states nothing.
-    cut(&mut body, limit, task.counter);
-    let written = body.write();
-    let Findings { strings, unknown, corrected } = record.verify(&mut body, task);
-    let text = fit_to_limit(task, body, record, limit);
+    let written = cut(text, limit, task.counter);
+    let (verified, Findings { strings, unknown, corrected }) = record.verify(&written, task);
+    let text = fit_to_limit(task, &verified, record, limit);
     let left_out = texts(record.untold(&text));
     let added = texts(record.untold(&written)).into_iter().filter(|said| !left_out.contains(said)).collect();
     let mut check = SummaryCheck {
@@ -62,51 +55,52 @@ pub(super) fn finish(
     (text, check)
 }
 
-/// The text of a body with the additions, of at most `limit` tokens together.
-fn fit_to_limit(task: &SummaryTask<'_>, body: Body, record: &SessionRecord, limit: Tokens) -> String {
+/// A text with the additions, of at most `limit` tokens together: the text gives where both have no room.
+fn fit_to_limit(task: &SummaryTask<'_>, text: &str, record: &SessionRecord, limit: Tokens) -> String {
     let mut room = limit;
-    loop {
-        let mut fitted = body.clone();
-        cut(&mut fitted, room, task.counter);
-        let bare = fitted.write();
-        if limit >= BRIEF_BELOW {
-            add_missing(&mut fitted, &bare, record, task, limit);
-        }
-        let whole = fitted.write();
+    while room > 0 && limit >= BRIEF_BELOW {
+        let whole = with_missing(cut(text, room, task.counter), record, task, limit);
         let excess = task.counter.count(&whole).saturating_sub(limit);
-        if excess == 0 && !bare.is_empty() {
+        if excess == 0 {
             return whole;
         }
-        if room == 0 {
-            // The additions are too much for a tiny budget: they are left out.
-            fitted = body;
-            cut(&mut fitted, limit, task.counter);
-            return fitted.write();
-        }
-        room -= room.min(excess.max(room / 16).max(1));
+        room -= room.min(excess.max(room / 16));
     }
+    cut(text, limit, task.counter)
 }
 
-/// Adds what the log has and a text does not: each kind in a section of its own, within its part of `limit`.
-fn add_missing(body: &mut Body, text: &str, record: &SessionRecord, task: &SummaryTask<'_>, limit: Tokens) {
+/// A text with what the log has and the text does not: each kind in a section of its own, within its part of `limit`.
+fn with_missing(text: String, record: &SessionRecord, task: &SummaryTask<'_>, limit: Tokens) -> String {
     let sections = [
-        (SAID, said_lines(&record.untold(text), task, limit / SAID_PART)),
-        (CHANGED_FILES, file_lines(record, text, task, limit)),
+        (SAID, said_lines(&record.untold(&text), task, limit / SAID_PART)),
+        (CHANGED_FILES, file_lines(record, &text, task, limit)),
     ];
-    for ([english, chinese], lines) in sections.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-        let heading = task.language.pick(english, chinese);
-        let copied = |section: &&mut AnswerSection| section.name() == heading;
-        // A section that the model took over from an earlier summary has the older lines.
-        if let Some(section) = body.sections.iter_mut().find(copied) {
-            section.lines.retain(|line| !line.is_empty());
-            section.lines.extend(lines);
-            continue;
+    let missing = sections.into_iter().filter(|(_, lines)| !lines.is_empty());
+    missing.fold(text, |text, ([english, chinese], lines)| {
+        add_lines(text, task.language.pick(english, chinese), &lines.join("\n"))
+    })
+}
+
+/// Adds lines at the end of the section of that name, which the model may have taken over from an earlier summary; else in a
+/// new section at the end of the text.
+fn add_lines(mut text: String, name: &str, lines: &str) -> String {
+    let mut place = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        match heading_name(line) {
+            Some(other) if other == name => place = Some(at + line.len()),
+            Some(_) if place.is_some() => break,
+            Some(_) => {}
+            None => place = place.map(|end| if line.trim().is_empty() { end } else { at + line.len() }),
         }
-        if let Some(last) = body.sections.last_mut() {
-            last.lines.push(String::new());
-        }
-        body.sections.push(AnswerSection { heading: Some(format!("## {heading}")), lines });
+        at += line.len();
     }
+    match place {
+        Some(at) if text[..at].ends_with('\n') => text.insert_str(at, &format!("{lines}\n")),
+        Some(at) => text.insert_str(at, &format!("\n{lines}")),
+        None => text.push_str(&format!("\n\n## {name}\n{lines}")),
+    }
+    text
 }
 
 /// Sentences word for word, as many as `most` tokens hold, in the order in which they were said: a later one may take an
@@ -125,14 +119,13 @@ fn said_lines(said: &[&TypedSentence], task: &SummaryTask<'_>, most: Tokens) -> 
     kept
 }
 
-/// The changed files with their states: those that the text does not name first, the newest before the older; the line behind
-/// the last one says how many are left out.
+/// The changed files that a text does not name, with their states, the newest first; the line behind the last one says how
+/// many are left out.
 fn file_lines(record: &SessionRecord, text: &str, task: &SummaryTask<'_>, limit: Tokens) -> Vec<String> {
-    let mut files: Vec<_> = record.files(text).collect();
-    files.sort_by_key(|(_, is_named)| *is_named); // stable
-    let lines = files.iter().map(|(file, _)| format!("- {}", file.line(task.language)));
+    let missing = || record.files(text).filter(|(_, is_named)| !is_named);
+    let lines = missing().map(|(file, _)| format!("- {}", file.line(task.language)));
     let mut kept = fitting(lines, task, limit / FILES_PART);
-    let left_out = files.len() - kept.len();
+    let left_out = missing().count() - kept.len();
     if left_out > 0 && !kept.is_empty() {
         kept.push(task.language.pick(format!("- … and {left_out} more"), format!("- … 另有 {left_out} 个")));
     }
@@ -155,71 +148,24 @@ fn texts(said: Vec<&TypedSentence>) -> Vec<String> {
     said.into_iter().map(|said| said.text.clone()).collect()
 }
 
-/// Cuts a body to `limit` tokens: its longest sections give their last lines first, so that each keeps its beginning; where
-/// that leaves too little of each, the last sections go. Linear in the body for each of a few steps.
-fn cut(body: &mut Body, limit: Tokens, counter: &dyn TokenCounter) {
-    let mut most = limit;
-    // Counts of parts add up to about the count of the whole: the whole is counted at the end.
-    while counter.count(&body.write()) > limit {
-        let mut sizes: Vec<Tokens> = body.sections.iter().map(|section| counter.count(&section.write()) + 1).collect();
-        while sizes.len() > 1 && level(&sizes, most) < LEAST_SECTION {
-            sizes.truncate(sizes.len() - (sizes.len() / 16).max(1));
-        }
-        body.sections.truncate(sizes.len());
-        let level = level(&sizes, most);
-        for (section, size) in body.sections.iter_mut().zip(sizes) {
-            if size > level {
-                shorten(section, level, counter);
-            }
-        }
-        body.sections.retain(|section| !section.lines.is_empty());
-        most -= most.min((most / 20).max(1));
-        if most == 0 {
-            body.sections.clear();
-        }
+/// A text of at most `limit` tokens: the beginnings of its sections, of a text in which these do not fit the beginning. Linear
+/// in the text for each of a few steps.
+pub(super) fn cut(text: &str, limit: Tokens, counter: &dyn TokenCounter) -> String {
+    // Text far beyond the budget is not worth counting.
+    let mut text = text[..sentence_end(text, text.len().min(64 * (limit as usize + 1)))].to_owned();
+    let mut tokens = counter.count(&text);
+    while tokens > limit {
+        let kept = beginnings(&text, limit - limit.div_ceil(20), tokens, 0);
+        let parts: Vec<&str> =
+            kept.iter().map(|part| text[part.start as usize..part.end as usize].trim_end()).collect();
+        let shorter = parts.join("\n");
+        // Sections of a few words each, or none: the beginning stays.
+        let bytes = text.len() as u64 * u64::from(limit) / u64::from(tokens);
+        text = match counter.count(&shorter) < tokens {
+            true => shorter,
+            false => text[..sentence_end(&text, (bytes as usize).min(text.len() - 1))].to_owned(),
+        };
+        tokens = counter.count(&text);
     }
-}
-
-/// The size to which all larger ones are to be cut, so that they make up `limit` together.
-fn level(sizes: &[Tokens], limit: Tokens) -> Tokens {
-    let mut sorted = sizes.to_vec();
-    sorted.sort_unstable();
-    let (mut left, mut count) = (limit, sorted.len() as Tokens);
-    for size in sorted {
-        if size > left / count {
-            return left / count;
-        }
-        left -= size;
-        count -= 1;
-    }
-    limit
-}
-
-/// Cuts a section to its first lines that fit, the last of them at the end of a sentence; to none where nothing does.
-fn shorten(section: &mut AnswerSection, limit: Tokens, counter: &dyn TokenCounter) {
-    let heading = section.heading.as_ref().map_or(0, |heading| counter.count(heading) + 1);
-    let mut left = limit.saturating_sub(heading + 1);
-    let mut kept: Vec<String> = Vec::new();
-    for line in &section.lines {
-        let tokens = counter.count(line) + 1;
-        if tokens <= left {
-            left -= tokens;
-            kept.push(line.clone());
-            continue;
-        }
-        // A line of which less than a third stays says the wrong thing.
-        if left > 8 && left > tokens / 3 {
-            let mut bytes = line.len() * left as usize / tokens.max(1) as usize;
-            for _ in 0..8 {
-                let start = line[..sentence_end(line, bytes)].trim_end();
-                if counter.count(start) < left {
-                    kept.extend((!start.is_empty()).then(|| start.to_owned()));
-                    break;
-                }
-                bytes = bytes * 9 / 10;
-            }
-        }
-        break;
-    }
-    section.lines = kept;
+    text.trim_end().to_owned()
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Mutex;
 
-use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, lock, text};
+use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, lock};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use super::ask::{AskFailure, Question, RequestContext, TokensSpent};
 use super::check::{AnswerLayout, AnswerRequirements};
 use super::fence::fenced;
-use super::finish::{BRIEF_BELOW, finish, room_for_text};
+use super::finish::{BRIEF_BELOW, cut, finish, room_for_text};
 use super::parts::{Part, groups, parts};
 use super::progress::ModelStep;
 use super::source::{self, EarlierSummary, Size};
@@ -323,17 +323,8 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         self.desk.ask(&self.merge_question(&parts, last, done + 1, done + 1)).await
     }
 
-    /// A text of at most `limit` tokens, its end cut off at a sentence.
     fn cut(&self, text: &str, limit: Tokens) -> String {
-        let mut end = text.floor_char_boundary(64 * limit.max(1) as usize);
-        loop {
-            let tokens = self.desk.task.counter.count(&text[..end]);
-            if tokens <= limit || end == 0 {
-                return text[..end].to_owned();
-            }
-            let bytes = (end as u64 * u64::from(limit) / u64::from(tokens)) as usize;
-            end = text::sentence_end(text, bytes.min(end - 1));
-        }
+        cut(text, limit, self.desk.task.counter)
     }
 
     fn summarize(&self, messages: &str, wanted: &SummarySpec, part: u32, of: u32) -> Question {

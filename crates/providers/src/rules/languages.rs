@@ -91,6 +91,6 @@ mod tests {
     fn a_line_is_read_back() {
         assert_eq!(read("code in: Rust, SQL"), Some(vec!["Rust".to_owned(), "SQL".to_owned()]));
         assert_eq!(read("代码语言：Go"), Some(vec!["Go".to_owned()]));
-        assert_eq!(read("often named: a"), None);
+        assert_eq!(read("read: a.rs"), None);
     }
 }

@@ -22,14 +22,15 @@ fn what_was_said_and_done() {
     let fixture = FIXING
         .replace("cargo test\"", "cargo test --features ab_12\"")
         .replace("Report", "Use port 48213 and ticket LEX-77. See docs/grammar.md. Report");
-    let case = Case::new(&fixture);
+    let wrote = "call Write c9 {\"file_path\":\"src/depth.rs\",\"content\":\"fn depth() {}\"}\nresult c9: ok\n";
+    let case = Case::new(&format!("{fixture}{wrote}"));
     let expect = "## Said by the user, in order: later words win
 - “Use port 48213 and ticket LEX-77.”
 - “See docs/grammar.md.”
 
 ## Changed files, newest first
-- src/lexer.rs: edited, read (fn next_token)";
-    // What only calls held is no string that a reader needs.
+- src/depth.rs: wrote (fn depth)";
+    // What only calls held is no string that a reader needs, and the text tells of src/lexer.rs.
     assert_eq!(added(&case, GOOD), expect);
 }
 
@@ -47,7 +48,11 @@ fn what_was_added_before_is_not_told_twice() {
     let model = Scripted::new(100_000, |_, _| said(copied, Stop::End));
     let text = case.ask(&model).unwrap().text;
     let said = "## Said by the user, in order: later words win\n- “Use port 48213.”\n- “Keep docs/old.md.”\n";
-    assert!(text.contains(said) && text.ends_with("## Changed files, newest first\n- src/new.rs: wrote"), "{text}");
+    assert!(
+        text.contains(said)
+            && text.ends_with("\n## Changed files, newest first\n- src/old.rs: edited\n- src/new.rs: wrote"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -77,17 +82,4 @@ fn too_long_a_text_is_cut_at_what_matters_least() {
         let files = written.matches("It was decided").count();
         assert!(errors < 60 && (max_tokens > 200 || files + errors < 12), "{max_tokens}\n{written}");
     }
-}
-
-#[test]
-fn a_section_that_the_model_copies_is_not_there_twice() {
-    let answer = format!("{GOOD}\n\n## Changed files, newest first\n- Something else.\n\n## Mood\n- fine");
-    let case = Case::new(FIXING);
-    let model = Scripted::new(100_000, move |_, _| said(&answer, Stop::End));
-    let text = case.ask(&model).unwrap().text;
-    assert!(
-        text.contains("## Mood\n- fine\n\n## Changed files, newest first\n- src/lexer.rs: edited, read")
-            && !text.contains("Something"),
-        "{text}"
-    );
 }

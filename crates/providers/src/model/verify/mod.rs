@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use epitome_strategy::{Arguments, Content, Message, Origin, SummaryTask, Value};
 
-use super::answer::Body;
+use super::answer::heading_name;
 use super::source;
 use super::wording::{MARKS, is_plan, mark_of};
 use crate::rules::files::{FileWork, file_work};
@@ -72,23 +72,30 @@ impl SessionRecord {
         kept
     }
 
-    /// Corrects the lines of state in a body, and marks the strings that the session does not hold, where the body does not
-    /// plan: what is planned is not in the session yet. Linear in the body.
-    pub(super) fn verify(&self, body: &mut Body, task: &SummaryTask<'_>) -> Findings {
+    /// A text with the lines of state corrected, and the strings marked that the session does not hold; not in sections that
+    /// plan, because what is planned is not in the session yet. Linear in the text.
+    pub(super) fn verify(&self, text: &str, task: &SummaryTask<'_>) -> (String, Findings) {
         let mut findings = Findings::default();
         let mut seen = HashSet::new();
         let mark = mark_of(task.language);
-        let told = body.sections.iter_mut().filter(|section| !is_plan(section.name()));
-        for line in told.flat_map(|section| &mut section.lines) {
-            findings.corrected.extend(self.states.correct(line, task.language, mark));
-            self.strings.mark(line, mark, |string, is_held| {
-                if seen.insert(string.to_owned()) {
-                    findings.strings += 1;
-                    findings.unknown.extend((!is_held).then(|| string.to_owned()));
-                }
-            });
+        let mut is_told = true;
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for line in &mut lines {
+            if let Some(name) = heading_name(line) {
+                is_told = !is_plan(name);
+                continue;
+            }
+            if is_told {
+                findings.corrected.extend(self.states.correct(line, task.language, mark));
+                self.strings.mark(line, mark, |string, is_held| {
+                    if seen.insert(string.to_owned()) {
+                        findings.strings += 1;
+                        findings.unknown.extend((!is_held).then(|| string.to_owned()));
+                    }
+                });
+            }
         }
-        findings
+        (lines.join("\n"), findings)
     }
 
     /// The number of demands in the summarised messages.
@@ -165,21 +172,18 @@ fn known_strings(task: &SummaryTask<'_>, log: &[Arc<Message>]) -> KnownStrings {
 
 /// The strings of arguments as they are meant, without JSON's escapes, each by itself.
 fn add_arguments(arguments: &Arguments, add: &mut impl FnMut(&str)) {
-    fn leaves(value: &Value, add: &mut impl FnMut(&str)) {
+    let Some(json) = arguments.json() else { return add(arguments.text()) };
+    let mut values = vec![json];
+    while let Some(value) = values.pop() {
         match value {
-            Value::String(text) => add(text),
-            Value::Number(number) => add(&number.to_string()),
-            Value::Array(items) => items.iter().for_each(|item| leaves(item, add)),
-            Value::Object(fields) => fields.iter().for_each(|(key, item)| {
-                add(key);
-                leaves(item, add);
-            }),
-            Value::Null | Value::Bool(_) => {}
+            Value::String(text) => add(&text),
+            Value::Array(items) => values.extend(items),
+            Value::Object(fields) => values.extend(fields.into_iter().map(|(key, value)| {
+                add(&key);
+                value
+            })),
+            other => add(&other.to_string()),
         }
-    }
-    match arguments.json() {
-        Some(json) => leaves(&json, add),
-        None => add(arguments.text()),
     }
 }
 
