@@ -255,11 +255,12 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let questions: Vec<Question> =
             asked.iter().zip(1..).map(|(text, number)| self.summarize(text, wanted, number, of)).collect();
         let written = self.all(&questions).await?;
+        let counter = self.desk.task.counter;
         let summary = |part: &Part| match part {
-            Part::Summary(text) => self.cut(text, room / 2),
+            Part::Summary(text) => cut(text, room / 2, counter),
             Part::Messages(text) => {
                 let index = asked.iter().position(|asked| asked == text).unwrap_or_default();
-                self.cut(written.get(index).map_or("", String::as_str), room / 2)
+                cut(written.get(index).map_or("", String::as_str), room / 2, counter)
             }
         };
         Ok(parts.iter().map(summary).collect())
@@ -288,7 +289,8 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         last: &SummarySpec,
         room: Tokens,
     ) -> Result<String, AskFailure> {
-        let count = |text: &String| self.desk.task.counter.count(text) + 40;
+        let counter = self.desk.task.counter;
+        let count = |text: &String| counter.count(text) + 40;
         let mut done = summaries.len() as u32;
         loop {
             let sizes: Vec<Tokens> = summaries.iter().map(count).collect();
@@ -300,12 +302,12 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             let of = done + merges + 1;
             let mut questions = Vec::new();
             for group in groups.iter().filter(|group| group.len() > 1) {
-                let texts = group.clone().map(|index| self.cut(&summaries[index], room / group.len() as Tokens));
+                let texts = group.clone().map(|index| cut(&summaries[index], room / group.len() as Tokens, counter));
                 let texts: Vec<Part> = texts.map(Part::Summary).collect();
                 questions.push(self.merge_question(&texts, part, done + 1 + questions.len() as u32, of));
             }
             let texts = self.all(&questions).await?;
-            let mut merged = texts.iter().map(|text| self.cut(text, room / 2));
+            let mut merged = texts.iter().map(|text| cut(text, room / 2, counter));
             let next = groups.iter().map(|group| match group.len() {
                 1 => summaries[group.start].clone(),
                 _ => merged.next().unwrap_or_default(),
@@ -318,13 +320,9 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let share = room / (summaries.len().max(1) as Tokens);
         let parts: Vec<Part> = match summaries.iter().map(count).sum::<Tokens>() <= room {
             true => summaries.into_iter().map(Part::Summary).collect(),
-            false => summaries.iter().map(|text| Part::Summary(self.cut(text, share.saturating_sub(40)))).collect(),
+            false => summaries.iter().map(|text| Part::Summary(cut(text, share.saturating_sub(40), counter))).collect(),
         };
         self.desk.ask(&self.merge_question(&parts, last, done + 1, done + 1)).await
-    }
-
-    fn cut(&self, text: &str, limit: Tokens) -> String {
-        cut(text, limit, self.desk.task.counter)
     }
 
     fn summarize(&self, messages: &str, wanted: &SummarySpec, part: u32, of: u32) -> Question {

@@ -1,6 +1,5 @@
 //! The session that a summary is held against: its words, the newest states of files and commands, what a person said.
 
-mod fold;
 mod said;
 mod states;
 mod strings;
@@ -15,7 +14,7 @@ use super::answer::heading_name;
 use super::source;
 use super::wording::{MARKS, is_plan, mark_of};
 use crate::rules::files::{FileWork, file_work};
-use fold::fold_for_lookup;
+use crate::rules::lines::key;
 pub(super) use said::TypedSentence;
 use said::{sentences_to_keep, untold};
 use states::LogStates;
@@ -110,16 +109,16 @@ impl SessionRecord {
 
     /// The files that calls changed in the summarised messages, the newest first; whether a text names each.
     pub(super) fn files(&self, text: &str) -> impl Iterator<Item = (&FileWork, bool)> {
-        let text = fold_for_lookup(text);
+        let text = key(text);
         self.changed.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
 }
 
-/// Whether a folded text names a file: by its path, or by the end of it. A name alone is enough: who reads the summary
+/// Whether a text, as its [`key`], names a file: by its path, or by the end of it. A name alone is enough: who reads the summary
 /// knows the folder, or looks it up.
 fn is_named(text: &str, path: &str) -> bool {
-    let path = fold_for_lookup(path);
-    text.contains(path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next().unwrap_or(&path))
+    let name = path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next();
+    text.contains(&key(name.unwrap_or(path)))
 }
 
 /// The messages that the summary covers. A hand-off covers the whole session but for the messages that stay beside it:

@@ -7,10 +7,9 @@ use epitome_strategy::speech::{demands, sentences, typed_texts};
 use epitome_strategy::text::is_cjk;
 use epitome_strategy::{Lexicon, Message, exact_strings};
 
-use super::fold::fold_for_lookup;
-use crate::model::shorten::one_line;
+use crate::rules::lines::{clip, key};
 
-/// Characters of the longest sentence that rules add; of a longer one the beginning.
+/// Columns of the longest sentence that rules add; of a longer one the beginning.
 const LONGEST: usize = 400;
 /// Bytes of the longest text whose demands have to be there word for word: a longer text was pasted, or is the template
 /// of a command, and a model decides which part of it binds. About two thirds of a page.
@@ -67,8 +66,8 @@ pub(super) fn sentences_to_keep(messages: &[&Arc<Message>], log: &[Arc<Message>]
                     kept.sort_by_key(|(range, _)| range.start);
                 }
                 for (range, is_demand) in kept {
-                    let text = one_line(&typed[range], LONGEST);
-                    if !text.is_empty() && seen.insert(fold_for_lookup(&text)) {
+                    let Some(text) = clip(&typed[range], LONGEST) else { continue };
+                    if seen.insert(key(&text)) {
                         let later = later.iter().rev().find_map(|(_, said)| related_sentence(&text, said));
                         found.push(TypedSentence { text, is_demand, later });
                     }
@@ -82,16 +81,16 @@ pub(super) fn sentences_to_keep(messages: &[&Arc<Message>], log: &[Arc<Message>]
 /// Those of `said` that a text does not tell: not all of their exact strings, or, of a demand, not enough of the words of
 /// each of its sentences on one line. Linear in the text for each.
 pub(super) fn untold<'s>(said: &'s [TypedSentence], text: &str) -> Vec<&'s TypedSentence> {
-    let whole = fold_for_lookup(text);
+    let whole = key(text);
     let lines: Vec<HashSet<String>> = text.lines().map(words).collect();
     // A demand of several sentences may be told in several places.
     let is_sentence_told = |sentence: &str| {
         let own = words(sentence);
         let is_on = |line: &HashSet<String>| own.intersection(line).count() as f64 >= own.len() as f64 * TOLD;
-        own.is_empty() || whole.contains(&fold_for_lookup(sentence)) || lines.iter().any(is_on)
+        own.is_empty() || whole.contains(&key(sentence)) || lines.iter().any(is_on)
     };
     let is_told = |said: &&TypedSentence| {
-        said.strings().iter().all(|string| whole.contains(&fold_for_lookup(string)))
+        said.strings().iter().all(|string| whole.contains(&key(string)))
             && (!said.is_demand || sentences(&said.text).into_iter().all(|range| is_sentence_told(&said.text[range])))
     };
     said.iter().filter(|said| !is_told(said)).collect()
@@ -123,8 +122,8 @@ fn related_sentence(demand: &str, later: &str) -> Option<String> {
         let shared: Vec<&String> = own.intersection(&said).collect();
         let is_of_its_name = shared.iter().any(|word| word.contains(|char: char| char.is_ascii_digit()));
         let is_of_its_words = shared.len() >= 2 && shared.len() * 2 >= own.len();
-        (is_of_its_name || is_of_its_words) && fold_for_lookup(sentence) != fold_for_lookup(demand)
+        (is_of_its_name || is_of_its_words) && key(sentence) != key(demand)
     };
     let said: Vec<&str> = sentences(later).into_iter().map(|range| &later[range]).collect();
-    said.into_iter().rev().find(is_related).map(|sentence| one_line(sentence, LONGEST))
+    said.into_iter().rev().find(is_related).and_then(|sentence| clip(sentence, LONGEST))
 }

@@ -9,9 +9,9 @@ use epitome_strategy::commands::has_failed;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Language, View};
 
-use super::fold::fold_for_lookup;
 use crate::rules::command_line::command_of;
 use crate::rules::files::{FileWork, file_work};
+use crate::rules::lines::key;
 
 /// A state that a line gives its file or command, with the word for it in English and Chinese, as the prompts have it.
 const STATES: [(LineState, [&str; 2]); 4] = [
@@ -33,7 +33,7 @@ enum LineState {
 #[derive(Debug, Default)]
 pub(super) struct LogStates {
     files: Vec<FileWork>,
-    /// Commands, folded, with whether their newest run failed.
+    /// Commands, by their [`key`], with whether their newest run failed.
     failed: HashMap<String, bool>,
 }
 
@@ -43,7 +43,7 @@ impl LogStates {
         let facts = view.facts();
         let runs = facts.outputs().iter().filter_map(|output| {
             let call = facts.calls().get(output.call? as usize).filter(|call| call.kind == ToolKind::Shell)?;
-            Some((fold_for_lookup(&command_of(call)?), has_failed(output)?))
+            Some((key(&command_of(call)?), has_failed(output)?))
         });
         Self { files: file_work(facts, Vec::new()), failed: runs.collect() }
     }
@@ -55,7 +55,7 @@ impl LogStates {
         let (subject, stated, word) = read_line(line)?;
         let known = match stated {
             LineState::Changed | LineState::Deleted => self.file_state(subject)?,
-            LineState::Passed | LineState::Failed => match self.failed.get(&fold_for_lookup(subject))? {
+            LineState::Passed | LineState::Failed => match self.failed.get(&key(subject))? {
                 true => LineState::Failed,
                 false => LineState::Passed,
             },
