@@ -11,7 +11,6 @@ use crate::quality::Attempt;
 use crate::receipts;
 use crate::report::{Mode, Repairs, Report, Step, Timings};
 use crate::request::{Pins, Request};
-use crate::run::WrittenSummary;
 use crate::select::SelectedKind;
 use crate::stages::{EMPTY, MISSING, ORPHAN, REPAIR};
 use crate::status::Status;
@@ -35,7 +34,27 @@ pub(crate) fn conclude(
     let sent = start.entries().len().saturating_sub(context.unsent_messages as usize);
     let lost = first_changed
         .map_or(0, |first| start.tokens().get(first..sent).unwrap_or_default().iter().map(|entry| entry.total).sum());
-    let summary = shown_summary(&run.summaries, working, context.epoch).filter(|_| compacted);
+    let requested: Vec<u32> =
+        run.summaries.iter().filter(|written| written.by_strategy.is_none()).map(|written| written.number).collect();
+    let epoch = compacted.then(|| Epoch {
+        id: context.epoch,
+        origin: EpochOrigin::Engine,
+        trigger: request.trigger,
+        log_length: session.log().len() as u32,
+        tokens_before: Some(start.total),
+        tokens_after: Some(working.total),
+        edits: working.edits.clone(),
+        synthetics: working.synthetics.clone(),
+        choice: Some(selected.choice),
+        summarizer: run.summarizer.record(requested).map(Arc::new),
+        undone: false,
+    });
+    let is_shown = |index: u32| {
+        let key = EntryKey::Synthetic { epoch: context.epoch, index };
+        working.entries().iter().any(|entry| entry.key == key)
+    };
+    let summary = epoch.as_ref().and_then(|epoch| epoch.summary(is_shown));
+    let summary = summary.and_then(|number| run.summaries.iter().rev().find(|written| written.number == number));
     let stays = staying(start, &layout, request.target);
     let tokens_after = if compacted { working.total } else { start.total };
     let repaired = if compacted { repairs(working, &run.steps) } else { None };
@@ -80,19 +99,6 @@ pub(crate) fn conclude(
         timings: Timings::default(),
     };
     report.set_tokens_after(tokens_after);
-    let epoch = compacted.then(|| Epoch {
-        id: context.epoch,
-        origin: EpochOrigin::Engine,
-        trigger: request.trigger,
-        log_length: session.log().len() as u32,
-        tokens_before: Some(start.total),
-        tokens_after: Some(working.total),
-        edits: working.edits.clone(),
-        synthetics: working.synthetics.clone(),
-        choice: Some(selected.choice),
-        summarizer: report.summarizer.record().map(Arc::new),
-        undone: false,
-    });
     let is_changed = |entry: &Entry| entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. });
     let counts = working.counts_where(is_changed);
     Draft { report, epoch, counts, made_from: session.state_hash() }
@@ -119,16 +125,4 @@ pub(crate) fn is_vain(start: &WorkingView, pins: &Pins, request: &Request) -> bo
     }
     let stays = staying(start, &start.layout(pins), request.target);
     start.total.saturating_sub(stays) < request.worthwhile && stays <= request.limit.max(request.target)
-}
-
-/// Returns the newest summary that a summarizer wrote and that is still shown; where there is none, the newest that a
-/// strategy supplied.
-fn shown_summary<'r>(summaries: &'r [WrittenSummary], working: &WorkingView, epoch: u32) -> Option<&'r WrittenSummary> {
-    let is_shown = |index: u32| {
-        let key = EntryKey::Synthetic { epoch, index };
-        working.entries().iter().any(|entry| entry.key == key)
-    };
-    let mut shown = summaries.iter().rev().filter(|written| is_shown(written.number)).peekable();
-    let newest = shown.peek().copied();
-    shown.find(|written| written.by_strategy.is_none()).or(newest)
 }

@@ -195,7 +195,9 @@ pub struct SummarizerReport {
 
 impl SummarizerReport {
     /// Returns what an epoch records of it; `None` where no model was asked, or where there is nothing to record.
-    pub(crate) fn record(&self) -> Option<SummarizerRecord> {
+    ///
+    /// `written` are the numbers of the summaries that were requested and written.
+    pub(crate) fn record(&self, written: Vec<u32>) -> Option<SummarizerRecord> {
         let Self { kind, fell_back, problem, checks, .. } = self;
         let tells = *fell_back || problem.is_some() || !checks.is_empty();
         tells.then(|| SummarizerRecord {
@@ -203,6 +205,7 @@ impl SummarizerReport {
             fell_back: *fell_back,
             problem: problem.clone(),
             checks: checks.clone(),
+            written,
         })
     }
 }
@@ -333,8 +336,9 @@ pub struct Report {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]
     pub flushed_memories: u32,
-    /// The text of the newest summary that a summarizer wrote; where there is none, of the newest that a strategy
-    /// supplied, if any. A hand-off is more informative than the lines that are kept in front of it afterwards.
+    /// The text of the summary, if any: the one that a model was asked for, where one was, else the longest
+    /// ([`Epoch::summary`](epitome_session::Epoch::summary)). A hand-off is more informative than the lines that are kept in
+    /// front of it.
     #[cfg_attr(feature = "schema", schema(required))]
     pub summary: Option<String>,
     /// The strategy that supplied that summary's text itself, where no summarizer was asked. Not part of the written

@@ -1,12 +1,13 @@
 //! The journal: epochs and what they changed.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 use crate::fold::{EntryKey, Position};
-use crate::message::Message;
+use crate::message::{Message, Origin};
 use crate::summarizer::SummarizerRecord;
 
 /// Why an edit was made.
@@ -280,6 +281,25 @@ impl Epoch {
             edit.reason = Reason::new("taken-back", "taken back by the person, in the agent that recorded the session");
         }
         epoch
+    }
+
+    /// Returns the number, among the additions, of the text that is the summary of this compaction: of the summaries in force
+    /// the last that a model or its provider wrote, or rules in their place, else the longest. `None` where none is in force. Linear in the changes.
+    pub fn summary(&self, is_in_force: impl Fn(u32) -> bool) -> Option<u32> {
+        let own = |change: &Change| match change {
+            Change::Remove { entry: EntryKey::Synthetic { epoch, index } } if *epoch == self.id => Some(*index),
+            _ => None,
+        };
+        let removed: HashSet<u32> = self.changes().filter_map(own).collect();
+        let counts = |number: u32, message: &Message| {
+            message.origin == Origin::Summary && !removed.contains(&number) && is_in_force(number)
+        };
+        let summaries = || (0..).zip(&self.synthetics).filter(|(number, added)| counts(*number, &added.message));
+        let requested = self.summarizer.as_ref().map_or(&[][..], |record| &record.written);
+        let written = summaries().map(|(number, _)| number).filter(|number| requested.contains(number)).last();
+        let longest =
+            || summaries().max_by_key(|(_, added)| added.message.plain_text().len()).map(|(number, _)| number);
+        written.or_else(longest)
     }
 
     /// Whether it is in force and counts as a compaction of the session.

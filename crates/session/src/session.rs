@@ -337,6 +337,17 @@ impl Session {
         self.stands_for.get(&key).map_or(0, |it| it.level)
     }
 
+    /// Returns the summary of an epoch ([`Epoch::summary`]), where it stands in the view. Linear in the view.
+    pub fn summary_of(&self, epoch: u32) -> Option<&Entry> {
+        let own = |entry: &Entry| match entry.key {
+            EntryKey::Synthetic { epoch: of, index } if of == epoch => Some(index),
+            _ => None,
+        };
+        let shown: HashSet<u32> = self.view.iter().filter_map(own).collect();
+        let number = self.journal.get(epoch as usize)?.summary(|number| shown.contains(&number))?;
+        self.view.iter().find(|entry| own(entry) == Some(number))
+    }
+
     /// Records what each message that `epoch` adds covers. Edits are in the order in which they were made, so the
     /// coverage of what one of them replaces is known. Example: S0 replaces the messages 1 to 3 (3 messages, level 1);
     /// S1 replaces S0 and message 4 (3 + 1 messages, level 2). Two edits into one message add up. Linear in the epoch.

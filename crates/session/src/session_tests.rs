@@ -246,3 +246,46 @@ fn going_to_another_place() {
     assert_eq!(shown(&session), "u:a u:sum u:d");
     assert_eq!(standing(&session), "abcd");
 }
+
+/// One function says which text is the summary of a compaction.
+#[test]
+fn the_summary_of_a_compaction() {
+    // The texts of a compaction with its origins, the numbers of those that were requested, and the number of the summary;
+    // then the same where those that are named have left since.
+    let check = |texts: &[(Origin, &str)], requested: Option<&[u32]>, left: &[u32], expect: Option<&str>| {
+        let mut session = Session::new();
+        (0..9).for_each(|_| drop(session.push(user("a"))));
+        let synthetics = (0..).zip(texts).map(|(number, (origin, text))| {
+            let position = Position::before(session.view()[number as usize].position, 0, number);
+            SyntheticMessage { position, message: Arc::new(Message::text("s", Role::User, *origin, *text)) }
+        });
+        let mut epoch = Epoch::recorded(Trigger::Manual, [EntryKey::Log(8)], synthetics.collect());
+        epoch.summarizer = requested.map(|written| {
+            let record = crate::SummarizerRecord {
+                kind: "llm".into(),
+                fell_back: false,
+                problem: None,
+                checks: Vec::new(),
+                written: written.to_vec(),
+            };
+            Arc::new(record)
+        });
+        session.commit(epoch);
+        let keys = left.iter().map(|index| EntryKey::Synthetic { epoch: 0, index: *index });
+        session.commit(Epoch::recorded(Trigger::Manual, keys, Vec::new()));
+        let found = session.summary_of(0).map(|entry| entry.message.plain_text());
+        assert_eq!(found.as_deref(), expect, "{texts:?} {requested:?} {left:?}");
+        assert!(session.summary_of(1).is_none() && session.summary_of(7).is_none());
+    };
+    let (summary, notice) = (Origin::Summary, Origin::Notice);
+    let texts =
+        [(summary, "» a long stretch"), (summary, "## Goal"), (summary, "» short"), (notice, "a very long notice")];
+    check(&texts, Some(&[1]), &[], Some("## Goal"));
+    check(&texts, Some(&[1, 2]), &[], Some("» short"));
+    check(&texts, Some(&[]), &[], Some("» a long stretch"));
+    check(&texts, None, &[], Some("» a long stretch"));
+    check(&texts, Some(&[1]), &[1], Some("» a long stretch"));
+    check(&texts, None, &[0], Some("» short"));
+    check(&texts, None, &[0, 1, 2], None);
+    check(&texts[3..], None, &[], None);
+}

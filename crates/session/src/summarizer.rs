@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SummaryCheck {
-    /// Paths, identifiers, numbers, commands and quotations of the summary that were looked up in the session.
+    /// Paths, identifiers, numbers and commands of the summary that were looked up in the session.
     pub strings: u32,
     /// Those of them that the session does not contain. The summary marks each as unverified.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown: Vec<String>,
     /// Demands of the user in the messages that the summary covers.
     pub demands: u32,
-    /// Those of them that the model had left out and that rules added word for word.
+    /// Those of them that the model had left out and that rules added word for word; also sentences of the newest request
+    /// whose exact strings it had left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub added_demands: Vec<String>,
     /// Files that calls changed in the messages that the summary covers.
@@ -26,8 +27,8 @@ pub struct SummaryCheck {
     /// Demands and files for which neither the model nor the rules had room.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Lines, as the model wrote them, whose state of a file, a command or a task the log contradicts. The summary has the
-    /// log's.
+    /// Lines, as the model wrote them, whose state of a file or a command the log contradicts. The summary has the log's, or
+    /// a mark behind a deletion that the log does not show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub corrected: Vec<String>,
     /// What was wrong with the model's first answer, where the model was asked again.
@@ -51,4 +52,8 @@ pub struct SummarizerRecord {
     /// The results of checking each summary that a model wrote against the session.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<SummaryCheck>,
+    /// The numbers, among the epoch's additions, of the summaries that were requested and written, by the model or in its
+    /// place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<u32>,
 }

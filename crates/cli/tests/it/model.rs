@@ -210,7 +210,7 @@ fn where_the_model_fails_the_rules_step_in() {
     };
     check(ScriptedAnswer::json(401, r#"{"error":{"message":"Incorrect API key"}}"#), "401");
     check(ScriptedAnswer::hang_up(), "cannot be reached");
-    check(said("HACKED"), "it is not a summary in the form that was asked for");
+    check(said("HACKED"), "it has 6 characters, too few to tell what happened");
 }
 
 #[test]

@@ -150,7 +150,7 @@ impl LiveSession {
         report.tokens_after = self.ledger.total();
         self.watch.compacted(&report);
         let epoch = self.session.journal().iter().rposition(Epoch::is_compaction).map(|at| at as u32);
-        self.watchers.tell(&compaction_event(&report, epoch, self.newest_summary(epoch), flushed));
+        self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }

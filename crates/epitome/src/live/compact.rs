@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
-use epitome_session::{EntryKey, Origin, Role, Trigger};
+use epitome_session::{Role, Trigger};
 use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
 
@@ -175,17 +175,14 @@ impl LiveSession {
         }
         self.watch.compacted(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
-        self.watchers.tell(&compaction_event(&report, epoch, self.newest_summary(epoch), flushed));
+        self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }
 
-    /// The id of the newest summary that an epoch added.
-    pub(super) fn newest_summary(&self, epoch: Option<u32>) -> Option<String> {
-        let added = |key: EntryKey| matches!(key, EntryKey::Synthetic { epoch: of, .. } if Some(of) == epoch);
-        let mut view = self.session.view().iter().rev();
-        let summary = view.find(|entry| added(entry.key) && entry.message.origin == Origin::Summary)?;
-        Some(summary.message.id.to_string())
+    /// The id of an epoch's summary.
+    pub(super) fn summary_id(&self, epoch: Option<u32>) -> Option<String> {
+        Some(self.session.summary_of(epoch?)?.message.id.to_string())
     }
 
     /// Says that a compaction came to nothing. It is not tried again at once by itself.

@@ -70,7 +70,7 @@ pub enum Event {
         compacted_count: u32,
         /// Messages that stay as they were.
         keep_recent_count: u32,
-        /// The id of the newest summary's message.
+        /// The id of the message that is the compaction's summary.
         #[cfg_attr(feature = "schema", schema(required))]
         summary_message_id: Option<String>,
         /// The summary's text.
@@ -394,7 +394,7 @@ fn trace(event: &Event) {
     }
 }
 
-/// The event for a finished compaction. `view` has the ids of its newest summary, and its number.
+/// The event for a finished compaction. `epoch` is its number, `summary_message_id` the id of its summary.
 pub(super) fn compaction_event(
     report: &Report,
     epoch: Option<u32>,

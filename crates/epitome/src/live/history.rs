@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_session::{Epoch, EpochOrigin, Origin, Session, Trigger};
+use epitome_session::{Epoch, EpochOrigin, Origin, Session, SyntheticMessage, Trigger};
 use serde::Serialize;
 
 /// One compaction of a session's history.
@@ -28,7 +28,7 @@ pub struct HistoryEntry {
     pub edits: BTreeMap<Arc<str>, u32>,
     /// Handles of what left, to recall it by, in order.
     pub recall: Vec<Arc<str>>,
-    /// The summaries that it wrote.
+    /// The summaries that it wrote, the one first that is its summary.
     pub summaries: Vec<String>,
     /// Whether it was undone.
     pub undone: bool,
@@ -48,7 +48,10 @@ fn entry(epoch: &Epoch) -> HistoryEntry {
             recall.push(Arc::clone(handle));
         }
     }
-    let summaries = epoch.synthetics.iter().filter(|synthetic| synthetic.message.origin == Origin::Summary);
+    let first = epoch.summary(|_| true);
+    let summaries = (0..).zip(&epoch.synthetics).filter(|(_, added)| added.message.origin == Origin::Summary);
+    let mut summaries: Vec<(u32, &SyntheticMessage)> = summaries.collect();
+    summaries.sort_by_key(|(number, _)| Some(*number) != first); // stable
     HistoryEntry {
         epoch: epoch.id,
         origin: epoch.origin,
@@ -58,7 +61,7 @@ fn entry(epoch: &Epoch) -> HistoryEntry {
         tokens_after: epoch.tokens_after,
         edits,
         recall,
-        summaries: summaries.map(|synthetic| synthetic.message.plain_text()).collect(),
+        summaries: summaries.into_iter().map(|(_, added)| added.message.plain_text()).collect(),
         undone: epoch.undone,
     }
 }

@@ -1,33 +1,17 @@
-//! Reads a model's answer: removes text around the summary, and splits the rest into sections.
+//! Reads a model's answer: removes what stands around the summary.
 
 use epitome_strategy::Language;
 use epitome_wire::without_thoughts;
 use serde_json::Value;
 
 use super::fence::is_mark;
-use super::wording::{JSON_HEADINGS, says_nothing};
-
-/// A summary as sections.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Body {
-    pub sections: Vec<AnswerSection>,
-    /// The expected sections that the answer had, those with nothing in them included.
-    pub present: Vec<String>,
-}
-
-/// A section, or the text in front of the first one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AnswerSection {
-    /// The heading, without marks; `None` for text without one.
-    pub heading: Option<String>,
-    /// The lines.
-    pub lines: Vec<String>,
-}
+use super::wording::JSON_HEADINGS;
 
 /// Tags in which models wrap their answer.
 const TAGS: [&str; 2] = ["summary", "answer"];
 
-/// An answer without what the model thought aloud, without a fence or a tag around it. Linear.
+/// An answer without what the model thought aloud, without a fence or a tag around it, and without marks of the prompt
+/// that it repeats. Linear.
 pub(super) fn unwrap_fence(text: &str) -> String {
     let mut text = without_thoughts(text).to_owned();
     for tag in TAGS {
@@ -39,87 +23,31 @@ pub(super) fn unwrap_fence(text: &str) -> String {
         // Only a fence around the whole: its first line names a language or nothing.
         let (language, inside) = inside.split_once('\n').unwrap_or(("", inside));
         if language.trim().len() <= 10 && !inside.contains("\n```") {
-            text = inside.trim().to_owned();
+            text = inside.to_owned();
         }
     }
-    text
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !is_mark(line)).collect();
+    lines.join("\n").trim().to_owned()
 }
 
-impl Body {
-    /// The sections of a text, where `headings` are expected; headings are recognised however they are marked. Text in
-    /// front of the first expected heading is left out when there is one. Linear.
-    pub(super) fn read(text: &str, headings: &[String]) -> Self {
-        let mut body = Self::default();
-        let mut lines: Vec<String> = Vec::new();
-        let mut heading: Option<String> = None;
-        for line in text.lines() {
-            if is_mark(line) {
-                continue;
-            }
-            match heading_of(line, headings) {
-                Some(found) => {
-                    if heading.is_some() || body.present.is_empty() && !headings.contains(&found) {
-                        body.add(heading.take(), std::mem::take(&mut lines));
-                    }
-                    lines.clear();
-                    if headings.contains(&found) && !body.present.contains(&found) {
-                        body.present.push(found.clone());
-                    }
-                    heading = Some(found);
-                }
-                None => lines.push(line.trim_end().to_owned()),
-            }
-        }
-        body.add(heading, lines);
-        body
-    }
-
-    /// The sections of an answer in the JSON form; `None` where the text does not have this form.
-    pub(super) fn read_json(text: &str, language: Language) -> Option<Self> {
-        let (start, end) = (text.find('{')?, text.rfind('}')?);
-        let json: Value = serde_json::from_str(text.get(start..=end)?).ok()?;
-        let mut body = Self::default();
-        for ([english, chinese], key) in JSON_HEADINGS.into_iter().zip(["topic", "entities", "actions", "open"]) {
-            let lines: Vec<String> = match json.get(key) {
-                Some(Value::String(text)) => vec![text.clone()],
-                Some(Value::Array(items)) => items.iter().map(item).collect(),
-                _ => continue,
-            };
-            let heading = language.pick(english, chinese).to_owned();
-            body.present.push(heading.clone());
-            let single = |line: String| line.split_whitespace().collect::<Vec<_>>().join(" ");
-            body.add(Some(heading), lines.into_iter().map(|line| format!("- {}", single(line))).collect());
-        }
-        (!body.present.is_empty()).then_some(body)
-    }
-
-    fn add(&mut self, heading: Option<String>, mut lines: Vec<String>) {
-        lines.retain(|line| !says_nothing(line));
-        if lines.is_empty() {
-            return;
-        }
-        match self.sections.iter_mut().find(|section| section.heading == heading) {
-            Some(section) => section.lines.extend(lines),
-            None => self.sections.push(AnswerSection { heading, lines }),
+/// The text of an answer in the JSON form: a section for each of its keys. `None` where the text does not have this form.
+pub(super) fn text_of_json(text: &str, language: Language) -> Option<String> {
+    let (start, end) = (text.find('{')?, text.rfind('}')?);
+    let json: Value = serde_json::from_str(text.get(start..=end)?).ok()?;
+    let mut sections = Vec::new();
+    for ([english, chinese], key) in JSON_HEADINGS.into_iter().zip(["topic", "entities", "actions", "open"]) {
+        let lines: Vec<String> = match json.get(key) {
+            Some(Value::String(text)) => vec![text.clone()],
+            Some(Value::Array(items)) => items.iter().map(item).collect(),
+            _ => continue,
+        };
+        let single = |line: String| format!("- {}", line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines: Vec<String> = lines.into_iter().map(single).collect();
+        if !lines.is_empty() {
+            sections.push(format!("## {}\n{}", language.pick(english, chinese), lines.join("\n")));
         }
     }
-
-    /// The text: headings with two marks, an empty line between sections.
-    pub(super) fn write(&self) -> String {
-        let texts: Vec<String> = self.sections.iter().map(AnswerSection::write).collect();
-        texts.join("\n\n")
-    }
-}
-
-impl AnswerSection {
-    /// The section's heading and lines as text.
-    pub(super) fn write(&self) -> String {
-        let lines = self.lines.join("\n");
-        match &self.heading {
-            Some(heading) => format!("## {heading}\n{lines}"),
-            None => lines,
-        }
-    }
+    (!sections.is_empty()).then(|| sections.join("\n\n"))
 }
 
 /// An item of a list as one line: a string as it is, an object as its values.
@@ -131,67 +59,49 @@ fn item(value: &Value) -> String {
     }
 }
 
-/// The heading that a line is: one of `headings` however it is marked, or any other behind `##`.
-fn heading_of(line: &str, headings: &[String]) -> Option<String> {
-    let trimmed = line.trim();
-    if trimmed.is_empty() || trimmed.len() > 120 || trimmed.starts_with("- ") {
-        return None;
-    }
-    let bare = trimmed
-        .trim_start_matches(|char: char| matches!(char, '#' | '*' | ' ' | '.' | ')') || char.is_ascii_digit())
-        .trim_end_matches([':', '：', '*', '#', ' ']);
-    let is_marked = bare.len() < trimmed.len();
-    let same = |heading: &&String| heading.to_lowercase() == bare.to_lowercase();
-    match headings.iter().find(same) {
-        Some(heading) if is_marked || trimmed == bare => Some(heading.clone()),
-        _ => trimmed.strip_prefix("## ").map(|heading| heading.trim().to_owned()),
-    }
+/// The name of the section that a line begins; `None` for a line that is no heading of Markdown.
+pub(super) fn heading_name(line: &str) -> Option<&str> {
+    let name = line.trim_start_matches('#');
+    (name.len() < line.len() && name.starts_with(' ')).then(|| name.trim())
 }
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
     use super::*;
 
-    fn headings() -> Vec<String> {
-        ["Goal", "Open", "Done"].map(str::to_owned).to_vec()
-    }
-
     #[test]
-    fn sections_however_they_are_marked() {
-        let check = |text: &str, expect: &str, present: &[&str]| {
-            let body = Body::read(&unwrap_fence(text), &headings());
-            assert_eq!(
-                (body.write().as_str(), body.present.iter().map(String::as_str).collect::<Vec<_>>()),
-                (expect, present.to_vec())
-            );
-        };
+    fn what_stands_around_an_answer() {
         let plain = "## Goal\n- a\n\n## Open\n- b";
-        check(plain, plain, &["Goal", "Open"]);
-        check("# goal:\n- a\n\n**Open**\n- b", plain, &["Goal", "Open"]);
-        check("1. Goal\n- a\n### Open:\n- b\n## Done\n- none", plain, &["Goal", "Open", "Done"]);
-        check("Here is the summary:\n\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
-        check("```markdown\n## Goal\n- a\n## Open\n- b\n```", plain, &["Goal", "Open"]);
-        check("<think>## Goal\nhm</think>\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
-        check("so what…\n</think>\n## Goal\n- a\n## Open\n- b", plain, &["Goal", "Open"]);
-        check("<analysis>hm</analysis><summary>\n## Goal\n- a\n## Open\n- b\n</summary>", plain, &["Goal", "Open"]);
+        let check = |text: &str, expect: &str| assert_eq!(unwrap_fence(text), expect, "{text}");
+        check(plain, plain);
+        check(&format!("```markdown\n{plain}\n```"), plain);
+        check(&format!("<think>## Goal\nhm</think>\n{plain}"), plain);
+        check(&format!("so what…\n</think>\n{plain}"), plain);
+        check(&format!("<analysis>hm</analysis><summary>\n{plain}\n</summary>"), plain);
+        check(&format!("<summary>\n{plain}\n</summary>"), plain);
+        check(&format!("{plain}\n</messages-0a1b2c3d>"), plain);
+        check("<think>never ends", "");
         // An answer that speaks of such marks.
         for mark in ["</analysis>", "</think>", "</reasoning>"] {
             let text = format!("## Goal\n- the parser ends at `{mark}`\n\n## Open\n- b");
-            check(&text, &text, &["Goal", "Open"]);
+            check(&text, &text);
         }
-        check("<summary>\n## Goal\n- a\n## Open\n- b\n</summary>", plain, &["Goal", "Open"]);
-        check("## Goal\n- a\n## Open\n- b\n</messages-0a1b2c3d>", plain, &["Goal", "Open"]);
-        check("## Goal\n- a\n## Mood\n- fine\n## Goal\n- c", "## Goal\n- a\n- c\n\n## Mood\n- fine", &["Goal"]);
-        check("just words", "just words", &[]);
-        check("<think>never ends", "", &[]);
+    }
+
+    #[test]
+    fn names_of_sections() {
+        let check = |line: &str, expect: Option<&str>| assert_eq!(heading_name(line), expect, "{line}");
+        check("## Goal\n", Some("Goal"));
+        check("#### Where it stands", Some("Where it stands"));
+        check("#hash and #5", None);
+        check(" # a comment", None);
+        check("- Goal", None);
     }
 
     #[test]
     fn json_answers() {
         let check = |text: &str, expect: Option<&str>| {
-            let body = Body::read_json(&unwrap_fence(text), Language::English).map(|body| body.write());
-            assert_eq!(body.as_deref(), expect, "{text}");
+            assert_eq!(text_of_json(&unwrap_fence(text), Language::English).as_deref(), expect, "{text}");
         };
         let expect = Some("## Topic\n- t\n\n## Entities\n- a.rs: the lexer\n\n## Actions\n- did");
         check(r#"{"topic":"t","entities":[{"name":"a.rs","what":"the lexer"}],"actions":["did"],"open":[]}"#, expect);

@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
 
-use super::answer::Body;
 use super::cache::{Cache, key};
-use super::check::{AnswerRequirements, Problem, look};
+use super::check::{AnswerRequirements, Problem, read_answer};
 use super::fence::fenced;
 use super::gate::Gate;
 use super::progress::{ModelProgress, ModelStep, Progress};
 use super::prompts::Texts;
 use super::service::Service;
-use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest, Stop};
+use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 
 /// Everything that the requests for one summary have in common.
 pub(super) struct RequestContext<'s> {
@@ -82,18 +81,18 @@ pub(super) enum AskFailure {
 }
 
 impl RequestContext<'_> {
-    /// The summary that the model writes. Answers that can be used are kept.
-    pub(super) async fn ask(&self, question: &Question) -> Result<Body, AskFailure> {
+    /// The summary that the model writes. It is kept.
+    pub(super) async fn ask(&self, question: &Question) -> Result<String, AskFailure> {
         let Question { part, of, .. } = *question;
         let system = self.texts.get("system");
         let key = key(&[&self.model.identity(), system, &question.user], question.answer_tokens);
-        if let Some(body) = self.cached_body(&key, question) {
-            return Ok(body);
+        if let Some(text) = self.cached_text(&key, question) {
+            return Ok(text);
         }
         let _pass = self.gate.enter().await;
         // Somebody may have asked the same while this one waited.
-        if let Some(body) = self.cached_body(&key, question) {
-            return Ok(body);
+        if let Some(text) = self.cached_text(&key, question) {
+            return Ok(text);
         }
         if let Some(failure) = self.service.failure() {
             return Err(failure);
@@ -104,58 +103,48 @@ impl RequestContext<'_> {
             return Err(AskFailure::Failed { message, retryable: false });
         }
         self.tell(ModelStep::Started { part, of });
-        let (body, text) = self.ask_twice(question).await?;
+        let text = self.ask_twice(question).await?;
         self.cache.put(&key, &text);
         self.tell(ModelStep::Done { part, of, from_cache: false });
-        Ok(body)
+        Ok(text)
     }
 
-    fn cached_body(&self, key: &super::cache::Key, question: &Question) -> Option<Body> {
-        let answer = whole_answer(self.cache.get(key)?);
-        let (body, problems) = look(&answer, &question.expected, self.task);
-        let is_good = problems.iter().all(Problem::is_soft);
-        if is_good {
-            self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
-        }
-        is_good.then_some(body)
+    fn cached_text(&self, key: &super::cache::Key, question: &Question) -> Option<String> {
+        let text = self.cache.get(key)?;
+        self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
+        Some(text)
     }
 
-    /// Asks, and asks again with the reason where the answer cannot be used. The body, and the text to be kept for it.
-    async fn ask_twice(&self, question: &Question) -> Result<(Body, String), AskFailure> {
+    /// Asks, and asks again with the reason where the answer is no summary.
+    async fn ask_twice(&self, question: &Question) -> Result<String, AskFailure> {
+        let language = self.task.language;
         let first = self.ask_once(question.user.clone(), question.answer_tokens).await?;
-        let (body, problems) = look(&first, &question.expected, self.task);
-        if problems.is_empty() {
-            return Ok(usable_part(first, body));
-        }
-        let reason = self.reason(&problems, "; ");
+        let problem = match read_answer(&first, &question.expected, self.task) {
+            Ok(text) => return Ok(text),
+            Err(problem) => problem,
+        };
+        let reason = problem.say(language);
         self.tell(ModelStep::Retry { part: question.part, reason: reason.clone() });
-        if question.expected.evidence.is_some() {
-            *lock(&self.asked_again) = Some(reason.clone());
-        }
-        let second = match self.ask_once(self.retry_prompt(question, &first, &problems), question.answer_tokens).await {
+        *lock(&self.asked_again) = Some(reason.clone());
+        let second = match self.ask_once(self.retry_prompt(question, &first, problem), question.answer_tokens).await {
             Ok(second) => second,
-            // The first one has its faults, but it is a summary.
-            Err(_) if problems.iter().all(Problem::is_soft) => return Ok(usable_part(first, body)),
-            // A window that holds the first request only just does not hold the second.
             Err(AskFailure::Failed { message, retryable }) => {
                 let message = format!("the model's summary cannot be used ({reason}), and asked again: {message}");
                 return Err(AskFailure::Failed { message, retryable });
             }
+            // A window that holds the first request only just does not hold the second.
             Err(failure) => return Err(failure),
         };
-        let (new_body, new_problems) = look(&second, &question.expected, self.task);
-        if new_problems.iter().all(Problem::is_soft) {
-            return Ok(usable_part(second, new_body));
-        }
-        if problems.iter().all(Problem::is_soft) {
-            return Ok(usable_part(first, body));
-        }
-        let again = self.reason(&new_problems, "; ");
-        let message = format!("the summary by `{}` cannot be used: {reason}; asked again: {again}", self.model.name());
-        // A model that refuses twice will refuse again; any other answer may be better another time.
-        let retryable = !new_problems.contains(&Problem::Refused);
+        let again = match read_answer(&second, &question.expected, self.task) {
+            Ok(text) => return Ok(text),
+            Err(problem) => problem,
+        };
+        let model = self.model.name();
+        let message =
+            format!("the summary by `{model}` cannot be used: {reason}; asked again: {}", again.say(language));
         self.note_refusal();
-        Err(AskFailure::Failed { message, retryable })
+        // A model that refuses twice will refuse again; any other answer may be better another time.
+        Err(AskFailure::Failed { message, retryable: again != Problem::Refused })
     }
 
     async fn ask_once(&self, user: String, max_tokens: Tokens) -> Result<ChatAnswer, AskFailure> {
@@ -192,21 +181,15 @@ impl RequestContext<'_> {
         self.task.session.map_or(self.task.messages.len(), |session| session.log().len())
     }
 
-    /// The same question with the problems of the first answer.
-    fn retry_prompt(&self, question: &Question, first: &ChatAnswer, problems: &[Problem]) -> String {
+    /// The same question with the problem of the first answer.
+    fn retry_prompt(&self, question: &Question, first: &ChatAnswer, problem: Problem) -> String {
         // Room was left for an answer of the length that was asked for; of a longer one the beginning is enough.
         let most = 4 * question.answer_tokens as usize;
         let answer = fenced("answer", &first.text[..first.text.floor_char_boundary(most)]);
-        // An answer that was too long has to be shorter.
-        let is_long = problems.iter().any(|it| matches!(it, Problem::CutOff | Problem::NotSmaller));
-        let words = if is_long { question.words * 2 / 3 } else { question.words };
-        let problems = format!("- {}", self.reason(problems, "\n- "));
-        let values = [("answer", answer.as_str()), ("problems", &problems), ("words", &words.to_string())];
+        let words = if problem == Problem::CutOff { question.words * 2 / 3 } else { question.words };
+        let problem = format!("- {}", problem.say(self.task.language));
+        let values = [("answer", answer.as_str()), ("problem", &problem), ("words", &words.to_string())];
         format!("{}\n\n{}", question.user, self.texts.fill("retry", &values))
-    }
-
-    fn reason(&self, problems: &[Problem], joint: &str) -> String {
-        problems.iter().map(|problem| problem.say(self.task.language)).collect::<Vec<_>>().join(joint)
     }
 
     pub(super) fn tell(&self, step: ModelStep) {
@@ -215,16 +198,6 @@ impl RequestContext<'_> {
             (progress.0)(ModelProgress { step, input_tokens, output_tokens });
         }
     }
-}
-
-/// The part of an answer that is kept: its text, or the usable part of one that was cut off.
-fn usable_part(answer: ChatAnswer, body: Body) -> (Body, String) {
-    let text = if answer.stop == Stop::Length { body.write() } else { answer.text };
-    (body, text)
-}
-
-fn whole_answer(text: String) -> ChatAnswer {
-    ChatAnswer { text, stop: Stop::End, input_tokens: 0, cached_tokens: 0, output_tokens: 0 }
 }
 
 impl From<ChatError> for AskFailure {

@@ -2,12 +2,11 @@ use epitome_testkit::FakeCounter;
 
 use super::*;
 
-const GOOD: &str = "## Goal\n- The user wants the lexer in src/lexer.rs to accept nested brackets and to report each of them with its \
-line.\n\n## Next step\n- The agent has to write the time that it takes into README.md, as the user asked.\n\n## Done\n- The \
-agent changed next_token so that it counts the depth; cargo test passes with 3 tests.";
+const GOOD: &str = "# Hand-off\n\n- The user wants the lexer in src/lexer.rs to accept nested brackets and to report each of them with \
+its line.\n\nWhat comes now: the agent has to write the time that it takes into README.md, as the user asked; it \
+changed next_token so that it counts the depth; cargo test passes with 3 tests.";
 
-/// The body, or what is wrong.
-fn read(answer: &ChatAnswer, expected: &AnswerRequirements) -> Result<Body, Vec<Problem>> {
+fn read(text: &str, stop: Stop, expected: &AnswerRequirements) -> Result<String, String> {
     let request = epitome_strategy::SummaryRequest::new(expected.max_tokens, None);
     let task = SummaryTask {
         messages: &[],
@@ -16,94 +15,60 @@ fn read(answer: &ChatAnswer, expected: &AnswerRequirements) -> Result<Body, Vec<
         language: expected.language,
         counter: &FakeCounter,
     };
-    let (body, problems) = look(answer, expected, &task);
-    if problems.is_empty() { Ok(body) } else { Err(problems) }
-}
-
-fn answer(text: &str, stop: Stop) -> ChatAnswer {
-    ChatAnswer { text: text.to_owned(), stop, input_tokens: 1, cached_tokens: 0, output_tokens: 1 }
+    let answer = ChatAnswer { text: text.to_owned(), stop, input_tokens: 1, cached_tokens: 0, output_tokens: 1 };
+    read_answer(&answer, expected, &task).map_err(|problem| problem.say(Language::English))
 }
 
 fn expected() -> AnswerRequirements {
     AnswerRequirements {
-        layout: AnswerLayout::Sections(["Goal", "Next step", "Done", "Files"].map(str::to_owned).to_vec()),
+        layout: AnswerLayout::Sections,
         language: Language::English,
         max_tokens: 400,
         source: Some(Size { chars: 4000, tokens: 1000 }),
-        strings: Vec::new(),
-        evidence: None,
     }
 }
 
 #[test]
-fn reasons_one_by_one() {
-    let check = |text: &str, stop: Stop, change: &dyn Fn(&mut AnswerRequirements), expect: &str| {
-        let mut expected = expected();
-        change(&mut expected);
-        let said: Vec<String> = match read(&answer(text, stop), &expected) {
-            Ok(_) => Vec::new(),
-            Err(problems) => problems.iter().map(|problem| problem.say(Language::English)).collect(),
-        };
-        assert_eq!(said.join("; "), expect, "{text}");
+fn only_these_are_no_summaries() {
+    let check = |text: &str, stop: Stop, expect: &str| {
+        assert_eq!(read(text, stop, &expected()).err().as_deref(), Some(expect), "{text}");
     };
-    let same = |_: &mut AnswerRequirements| {};
-    check(GOOD, Stop::End, &same, "");
-    check(" \n", Stop::End, &same, "it is empty");
-    check("<think>hm, hm", Stop::End, &same, "it is empty");
-    check(GOOD, Stop::ToolCall, &same, "it calls a tool instead of summarizing");
-    check("<tool_call>{}</tool_call>", Stop::End, &same, "it calls a tool instead of summarizing");
-    check("{\"name\":\"Bash\",\"arguments\":{}}", Stop::End, &same, "it calls a tool instead of summarizing");
+    check(" \n", Stop::End, "it is empty");
+    check("<think>hm, hm", Stop::End, "it is empty");
+    check(GOOD, Stop::ToolCall, "it calls a tool instead of summarizing");
+    check("<tool_call>{}</tool_call>", Stop::End, "it calls a tool instead of summarizing");
+    check("{\"name\":\"Bash\",\"arguments\":{}}", Stop::End, "it calls a tool instead of summarizing");
     let refusal = "it is a refusal; a summary tells what others said and does nothing of it";
-    check("I cannot help with that.", Stop::Refused, &same, refusal);
-    check("HACKED ".repeat(40).as_str(), Stop::End, &same, "it is not a summary in the form that was asked for");
-    check(
-        "## Goal\n- x",
-        Stop::End,
-        &same,
-        "it lacks the sections `Next step`, `Done`, `Files`; it has 11 characters, too few to tell what happened",
-    );
-    check(
-        "## Goal\n- x\n## Next step\n- none",
-        Stop::End,
-        &same,
-        "it has 11 characters, too few to tell what happened",
-    );
-    check(
-        GOOD,
-        Stop::End,
-        &|it| it.source = Some(Size { chars: 400, tokens: 50 }),
-        "it is no shorter than what it summarizes",
-    );
-    check(
-        GOOD,
-        Stop::End,
-        &|it| it.strings = vec!["src/lexer.rs".to_owned(), "E0308".to_owned()],
-        "it does not hold `E0308`",
-    );
-    check(GOOD, Stop::End, &|it| it.language = Language::Chinese, "it is not written in English");
+    check("I cannot help with that.", Stop::Refused, refusal);
+    check(GOOD, Stop::Length, "it was cut off; it has to be shorter");
+    check("## Goal\n- x", Stop::End, "it has 11 characters, too few to tell what happened");
+    let chinese = AnswerRequirements { language: Language::Chinese, ..expected() };
+    assert_eq!(read(GOOD, Stop::End, &chinese), Err("it is not written in English".to_owned()));
+}
+
+#[test]
+fn any_form_is_a_summary() {
+    let check = |text: &str, layout: AnswerLayout, expect: &str| {
+        assert_eq!(read(text, Stop::End, &AnswerRequirements { layout, ..expected() }).as_deref(), Ok(expect));
+    };
+    for layout in [AnswerLayout::Sections, AnswerLayout::Brief, AnswerLayout::Json] {
+        check(GOOD, layout, GOOD);
+        let prose = GOOD.replace(['#', '-', '\n'], " ").trim().to_owned();
+        check(&prose, layout, &prose);
+        check(&format!("```markdown\n{GOOD}\n```"), layout, GOOD);
+    }
+    let topic = "nested brackets ".repeat(20);
+    check(&format!("{{\"topic\":\"{topic}\"}}"), AnswerLayout::Json, &format!("## Topic\n- {}", topic.trim()));
 }
 
 #[test]
 fn short_is_enough_for_short_sources_and_small_budgets() {
     let check = |chars: usize, max_tokens: Tokens, expect: bool| {
-        let short = answer("## Goal\n- The user wants a poem.\n## Next step\n- The poem.", Stop::End);
+        let short = "## Goal\n- The user wants a poem.\n## Next step\n- The poem.";
         let expected = AnswerRequirements { max_tokens, source: Some(Size { chars, tokens: 1000 }), ..expected() };
-        assert_eq!(read(&short, &expected).is_ok(), expect, "{chars} {max_tokens}");
+        assert_eq!(read(short, Stop::End, &expected).is_ok(), expect, "{chars} {max_tokens}");
     };
     check(4000, 400, false);
     check(200, 400, true);
     check(4000, 25, true);
-}
-
-#[test]
-fn cut_off_answers() {
-    let check = |text: &str, expect: Result<&str, Problem>| {
-        let found = read(&answer(text, Stop::Length), &expected());
-        let found = found.map(|body| body.write()).map_err(|problems| problems[0].clone());
-        assert_eq!(found, expect.map(str::to_owned));
-    };
-    let done = GOOD.rfind("\n- ").unwrap_or_default();
-    check(GOOD, Ok(GOOD[..done].trim_end().trim_end_matches("## Done").trim_end()));
-    check("## Goal\n- The user wants a lot of things, one of wh", Err(Problem::CutOff));
-    check("", Err(Problem::CutOff));
 }

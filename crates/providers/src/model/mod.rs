@@ -3,12 +3,8 @@
 mod answer;
 mod ask;
 mod cache;
-mod changed;
 mod check;
-mod claims;
 mod compacted;
-mod evidence;
-mod exact;
 mod fallback;
 mod fence;
 mod finish;
@@ -17,14 +13,12 @@ mod language;
 mod parts;
 mod progress;
 mod prompts;
-mod runs;
 mod service;
 mod settings;
 mod shorten;
 mod source;
-mod state;
-mod state_lines;
 mod transcript;
+mod verify;
 mod wording;
 mod write;
 
@@ -55,13 +49,12 @@ const BY_PROVIDER: &str = "provider";
 /// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
 /// messages is brought up to date instead of being summarised again.
 ///
-/// What it answers is checked: its form, its length, its language, whether strings that the user named are in it; and
-/// it is checked against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)). An answer that cannot be used
-/// is asked for once more, with the reason, and then is an error; strings that are not in the session are marked
-/// instead, and lines that state a file, a command or a task otherwise than the newest calls are corrected. The rules, never the
-/// model, add: demands of the user that the model left out; the changed files, the task list, git's count of the
-/// changes, and an index of exact strings that were asked for and that the text does not
-/// hold. The result never exceeds the request's tokens by the task's counter.
+/// An answer is used whatever its headings and its form. Only an empty one, a short one, one that was cut off, a refusal, a
+/// call of a tool, and one in another language are no summaries: the model is asked once more, with the reason, and a second
+/// such answer is an error. Rules hold the text against the session's log ([`SummaryCheck`](epitome_strategy::SummaryCheck)):
+/// strings that the session does not hold are marked, and lines that state a file or a command otherwise than the newest
+/// calls are corrected. The rules, never the model, add what the text lacks: what the user demanded, and changed
+/// files. The result never exceeds the request's tokens by the task's counter.
 ///
 /// Clones share the cache, the bound on requests that are under way at once, and what they learn of the service: the window
 /// that a refusal names, and that it answers no request ([`ChatError::fails_all`](crate::chat::ChatError::fails_all)), in

@@ -27,7 +27,7 @@ const SHIPPED: [ShippedPrompt; 13] = shipped![
     "summarize" ["transcript", "layout", "rules"],
     "update" ["summary", "transcript", "layout", "rules"],
     "merge" ["parts", "layout", "rules"],
-    "retry" ["answer", "problems", "words"],
+    "retry" ["answer", "problem", "words"],
     "sections" [],
     "brief" [],
     "json" [],
@@ -76,9 +76,6 @@ pub enum PromptError {
         /// The placeholder's name.
         placeholder: String,
     },
-    /// The prompt for sections asks for none.
-    #[error("`{0}` names no section: a section is a line that begins with `## `")]
-    NoSection(PathBuf),
 }
 
 /// The prompts of both languages.
@@ -87,11 +84,7 @@ pub(super) struct Prompts([Texts; 2]);
 
 /// The prompts of one language.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Texts {
-    texts: Vec<String>,
-    /// The headings of the sections that the model is asked for, in order.
-    pub headings: Vec<String>,
-}
+pub(super) struct Texts(Vec<String>);
 
 impl Prompts {
     /// The prompts that ship, with the files of `folder` in their place; or everything that is wrong with these.
@@ -108,7 +101,7 @@ impl Prompts {
                 strays.into_iter().filter(|path| !FOLDERS.iter().any(|name| path.ends_with(name))).map(unknown),
             );
         }
-        if problems.is_empty() { Ok(Self(languages.map(Texts::new))) } else { Err(problems) }
+        if problems.is_empty() { Ok(Self(languages.map(Texts))) } else { Err(problems) }
     }
 
     /// The prompts of a language.
@@ -118,16 +111,10 @@ impl Prompts {
 }
 
 impl Texts {
-    fn new(texts: Vec<String>) -> Self {
-        let mut built = Self { texts, headings: Vec::new() };
-        built.headings = headings(built.get("sections")).map(str::to_owned).collect();
-        built
-    }
-
     /// The prompt of that name as it is.
     pub(super) fn get(&self, name: &str) -> &str {
         let index = SHIPPED.iter().position(|shipped| shipped.name == name);
-        index.and_then(|index| self.texts.get(index)).map_or("", String::as_str)
+        index.and_then(|index| self.0.get(index)).map_or("", String::as_str)
     }
 
     /// The prompt of that name with `values` in the places of the placeholders; what a value holds is not looked at again.
@@ -178,9 +165,6 @@ fn check(path: &Path, shipped: &ShippedPrompt, text: &str, problems: &mut Vec<Pr
     problems.extend(missing.map(|placeholder| PromptError::Missing { path: path(), placeholder }));
     let meaningless = held.iter().filter(|name| !shipped.placeholders.contains(name));
     problems.extend(meaningless.map(|name| PromptError::Meaningless { path: path(), placeholder: (*name).to_owned() }));
-    if shipped.name == "sections" && headings(text).next().is_none() {
-        problems.push(PromptError::NoSection(path()));
-    }
 }
 
 fn unknown(path: PathBuf) -> PromptError {
@@ -200,11 +184,6 @@ fn entries(folder: &Path, problems: &mut Vec<PromptError>) -> Vec<PathBuf> {
     paths.retain(|path| !is_hidden(path));
     paths.sort();
     paths
-}
-
-/// The headings that a prompt asks for.
-fn headings(prompt: &str) -> impl Iterator<Item = &str> {
-    prompt.lines().filter_map(|line| line.strip_prefix("## ")).map(str::trim).filter(|heading| !heading.is_empty())
 }
 
 enum TemplatePiece<'t> {

@@ -77,9 +77,3 @@ fn shorten_strings(view: &View<'_>, value: &mut Value, most: Tokens, focus: &Foc
         Value::Number(_) | Value::Null | Value::Bool(_) => {}
     }
 }
-
-/// A text on one line, cut to about `most` bytes between characters.
-pub(super) fn one_line(text: &str, most: usize) -> String {
-    let start = &text[..text.floor_char_boundary(most)];
-    start.split_whitespace().collect::<Vec<_>>().join(" ")
-}

@@ -1,21 +1,20 @@
 //! The way from messages to a summary: how much fits, in how many parts, how they become one.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, lock, text};
+use epitome_strategy::{Language, Origin, SummarizeError, Summary, SummaryCheck, SummaryTask, Tokens, lock};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
-use super::answer::Body;
 use super::ask::{AskFailure, Question, RequestContext, TokensSpent};
 use super::check::{AnswerLayout, AnswerRequirements};
-use super::evidence::Evidence;
 use super::fence::fenced;
-use super::finish::{BRIEF_BELOW, RuleFindings};
+use super::finish::{BRIEF_BELOW, cut, finish, room_for_text};
 use super::parts::{Part, groups, parts};
 use super::progress::ModelStep;
-use super::source::{self, Size};
+use super::source::{self, EarlierSummary, Size};
 use super::transcript::{TextLimits, pieces};
+use super::verify::SessionRecord;
 use super::{ModelSettings, ModelSummarizer, SummaryForm};
 
 /// The number of times that a request that is too long is made again with half as much.
@@ -68,8 +67,11 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
 struct SummaryWriter<'w, 's> {
     desk: &'w RequestContext<'s>,
     settings: &'w ModelSettings,
-    known: RuleFindings,
-    evidence: Arc<Evidence>,
+    /// Earlier summaries among the messages.
+    earlier: Vec<EarlierSummary>,
+    /// Exact strings that the summary must hold.
+    strings: Vec<String>,
+    record: SessionRecord,
     size: Size,
     /// Tokens of the whole summary.
     limit: Tokens,
@@ -98,8 +100,10 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             Language::Chinese => sample.chars().count(),
         };
         let word_tokens = f64::from(task.counter.count(sample).max(1)) / words.max(1) as f64;
-        let evidence = Arc::new(Evidence::read(task));
-        Self { desk, settings, known: RuleFindings::read(task), evidence, size, limit, word_tokens }
+        let record = SessionRecord::read(task);
+        // A small summary cannot hold many strings beside what it says.
+        let strings = record.strings_to_keep((max_tokens / 60).clamp(1, 16) as usize);
+        Self { desk, settings, earlier: source::earlier(task), strings, record, size, limit, word_tokens }
     }
 
     async fn write(&self) -> Result<(String, SummaryCheck), SummarizeError> {
@@ -108,10 +112,10 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             return Err(failed("nothing is said in the messages".to_owned(), false));
         }
         let (mut tries, mut halvings) = (0, 0);
-        let body = loop {
+        let text = loop {
             let window = self.window();
             match self.attempt(tries, halvings).await {
-                Ok(body) => break body,
+                Ok(text) => break text,
                 Err(AskFailure::TooLong { limit, .. }) if tries < MOST_HALVINGS => {
                     tries += 1;
                     // A limit that is not smaller is counted by another tokenizer: half as much is a guess, but one that ends.
@@ -123,46 +127,39 @@ impl<'w, 's> SummaryWriter<'w, 's> {
                 Err(AskFailure::Failed { message, retryable }) => return Err(failed(message, retryable)),
             }
         };
-        self.finish(body)
+        self.finish(&text)
     }
 
     /// The hand-off that the conversation's own model writes, or the compaction that its provider makes.
     async fn write_in_conversation(&self) -> Result<(String, SummaryCheck), SummarizeError> {
         let task = self.desk.task;
-        let wanted = self.summary_spec(self.known.room(task, &self.evidence, self.limit), true);
+        let wanted = self.summary_spec(room_for_text(task, &self.record, self.limit), true);
         let has_earlier = task.messages.iter().any(|message| message.origin == Origin::Summary);
         let update = if has_earlier { self.desk.texts.get("refresh") } else { "" };
         let update = if update.is_empty() { String::new() } else { format!("\n{update}\n") };
         let question = self.question("handoff", &[("update", &update)], &wanted, 1, 1);
         match self.desk.ask(&question).await {
-            Ok(body) => self.finish(body),
+            Ok(text) => self.finish(&text),
             Err(AskFailure::TooLong { message, .. }) => Err(SummarizeError::new(message, false)),
             Err(AskFailure::Failed { message, retryable }) => Err(SummarizeError::new(message, retryable)),
         }
     }
 
-    /// The text of a body, with the additions of the rules, and the findings of checking it against the session.
-    fn finish(&self, body: Body) -> Result<(String, SummaryCheck), SummarizeError> {
-        let failed = |message: String, retryable: bool| SummarizeError::new(message, retryable);
-        let (text, mut check) = self.known.finish(self.desk.task, body, &self.evidence, self.limit);
+    /// The summary out of the model's text, and the findings of checking it against the session.
+    fn finish(&self, text: &str) -> Result<(String, SummaryCheck), SummarizeError> {
+        let (text, mut check) = finish(self.desk.task, text, &self.record, self.limit);
         check.asked_again = lock(&self.desk.asked_again).take();
         if text.is_empty() {
-            return Err(failed(format!("nothing of the summary fits {} tokens", self.limit), false));
-        }
-        let lost: Vec<&str> =
-            self.known.strings.iter().map(String::as_str).filter(|string| !text.contains(string)).collect();
-        // The index holds what fits; where most of it does not, the summary has lost what it is for.
-        if lost.len() * 2 > self.known.strings.len() && self.limit >= BRIEF_BELOW {
-            return Err(failed(format!("the summary lost what the user named: {}", lost.join(", ")), true));
+            return Err(SummarizeError::new(format!("nothing of the summary fits {} tokens", self.limit), false));
         }
         Ok((text, check))
     }
 
     /// All requests, after so many that were too long, with half the room for each halving.
-    async fn attempt(&self, tries: u32, halvings: u32) -> Result<Body, AskFailure> {
+    async fn attempt(&self, tries: u32, halvings: u32) -> Result<String, AskFailure> {
         // A small window has to hold more of the session than of the summary.
         let most = self.window() / LEAST_WINDOWS;
-        let last = self.summary_spec(self.known.room(self.desk.task, &self.evidence, self.limit).min(most), true);
+        let last = self.summary_spec(room_for_text(self.desk.task, &self.record, self.limit).min(most), true);
         let part = self.summary_spec(self.limit.clamp(*PART_SUMMARY.start(), *PART_SUMMARY.end()).min(most), false);
         let room = self.room(last.answer_tokens.max(part.answer_tokens))? >> halvings;
         if room < LEAST_ROOM {
@@ -195,7 +192,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let longest = ["summarize", "update", "merge"].map(|name| texts.get(name).len());
         let longest = ["summarize", "update", "merge"][(0..3).max_by_key(|index| longest[*index]).unwrap_or(0)];
         let count = |name: &str| self.desk.task.counter.count(texts.get(name));
-        let strings: Tokens = self.known.strings.iter().map(|it| self.desk.task.counter.count(it) + 4).sum();
+        let strings: Tokens = self.strings.iter().map(|it| self.desk.task.counter.count(it) + 4).sum();
         let focus =
             self.desk.task.request.focus.as_deref().map_or(0, |focus| self.desk.task.counter.count(short(focus)));
         let fixed = count("system") + count(longest) + count("sections").max(count("json")) + count("rules");
@@ -217,17 +214,17 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     /// does not.
     fn parts(&self, room: Tokens) -> Vec<Part> {
         let task = self.desk.task;
-        let earlier: Tokens = self.known.earlier.iter().map(|it| task.counter.count(&it.text) + 40).sum();
+        let earlier: Tokens = self.earlier.iter().map(|it| task.counter.count(&it.text) + 40).sum();
         let most = self.settings.result_tokens;
         let piece = (room / 2).max(LEAST_ROOM / 2);
         for result in [most, most / 2, most / 4] {
             let pieces = pieces(task, TextLimits::new(result, piece, self.settings.redact_secrets));
             let tokens: u64 = pieces.iter().map(|piece| u64::from(piece.tokens) + 1).sum();
             if tokens + u64::from(earlier) <= u64::from(room) {
-                return parts(&pieces, &self.known.earlier, room);
+                return parts(&pieces, &self.earlier, room);
             }
         }
-        parts(&pieces(task, TextLimits::new(most / 2, piece, self.settings.redact_secrets)), &self.known.earlier, room)
+        parts(&pieces(task, TextLimits::new(most / 2, piece, self.settings.redact_secrets)), &self.earlier, room)
     }
 
     /// The one request that does it all, where one does.
@@ -257,31 +254,31 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let of = asked.len() as u32 + 1;
         let questions: Vec<Question> =
             asked.iter().zip(1..).map(|(text, number)| self.summarize(text, wanted, number, of)).collect();
-        let bodies = self.all(&questions).await?;
-        let written: Vec<String> = bodies.iter().map(Body::write).collect();
+        let written = self.all(&questions).await?;
+        let counter = self.desk.task.counter;
         let summary = |part: &Part| match part {
-            Part::Summary(text) => self.cut(text, room / 2),
+            Part::Summary(text) => cut(text, room / 2, counter),
             Part::Messages(text) => {
                 let index = asked.iter().position(|asked| asked == text).unwrap_or_default();
-                self.cut(written.get(index).map_or("", String::as_str), room / 2)
+                cut(written.get(index).map_or("", String::as_str), room / 2, counter)
             }
         };
         Ok(parts.iter().map(summary).collect())
     }
 
     /// The answers to all questions, in their order, or the first failure: the other requests are then given up.
-    async fn all(&self, questions: &[Question]) -> Result<Vec<Body>, AskFailure> {
+    async fn all(&self, questions: &[Question]) -> Result<Vec<String>, AskFailure> {
         let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
         // Not in their order: a failure is not to wait for answers that come before it.
         let mut asked: FuturesUnordered<_> = questions.iter().enumerate().map(numbered).collect();
-        let mut bodies = vec![Body::default(); questions.len()];
+        let mut texts = vec![String::new(); questions.len()];
         while let Some((index, answer)) = asked.next().await {
-            let body = answer?;
-            if let Some(place) = bodies.get_mut(index) {
-                *place = body;
+            let text = answer?;
+            if let Some(place) = texts.get_mut(index) {
+                *place = text;
             }
         }
-        Ok(bodies)
+        Ok(texts)
     }
 
     /// One summary of many, by levels where they do not fit into one request.
@@ -291,8 +288,9 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         part: &SummarySpec,
         last: &SummarySpec,
         room: Tokens,
-    ) -> Result<Body, AskFailure> {
-        let count = |text: &String| self.desk.task.counter.count(text) + 40;
+    ) -> Result<String, AskFailure> {
+        let counter = self.desk.task.counter;
+        let count = |text: &String| counter.count(text) + 40;
         let mut done = summaries.len() as u32;
         loop {
             let sizes: Vec<Tokens> = summaries.iter().map(count).collect();
@@ -304,12 +302,12 @@ impl<'w, 's> SummaryWriter<'w, 's> {
             let of = done + merges + 1;
             let mut questions = Vec::new();
             for group in groups.iter().filter(|group| group.len() > 1) {
-                let texts = group.clone().map(|index| self.cut(&summaries[index], room / group.len() as Tokens));
+                let texts = group.clone().map(|index| cut(&summaries[index], room / group.len() as Tokens, counter));
                 let texts: Vec<Part> = texts.map(Part::Summary).collect();
                 questions.push(self.merge_question(&texts, part, done + 1 + questions.len() as u32, of));
             }
-            let bodies = self.all(&questions).await?;
-            let mut merged = bodies.iter().map(|body| self.cut(&body.write(), room / 2));
+            let texts = self.all(&questions).await?;
+            let mut merged = texts.iter().map(|text| cut(text, room / 2, counter));
             let next = groups.iter().map(|group| match group.len() {
                 1 => summaries[group.start].clone(),
                 _ => merged.next().unwrap_or_default(),
@@ -322,22 +320,9 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let share = room / (summaries.len().max(1) as Tokens);
         let parts: Vec<Part> = match summaries.iter().map(count).sum::<Tokens>() <= room {
             true => summaries.into_iter().map(Part::Summary).collect(),
-            false => summaries.iter().map(|text| Part::Summary(self.cut(text, share.saturating_sub(40)))).collect(),
+            false => summaries.iter().map(|text| Part::Summary(cut(text, share.saturating_sub(40), counter))).collect(),
         };
         self.desk.ask(&self.merge_question(&parts, last, done + 1, done + 1)).await
-    }
-
-    /// A text of at most `limit` tokens, its end cut off at a sentence.
-    fn cut(&self, text: &str, limit: Tokens) -> String {
-        let mut end = text.floor_char_boundary(64 * limit.max(1) as usize);
-        loop {
-            let tokens = self.desk.task.counter.count(&text[..end]);
-            if tokens <= limit || end == 0 {
-                return text[..end].to_owned();
-            }
-            let bytes = (end as u64 * u64::from(limit) / u64::from(tokens)) as usize;
-            end = text::sentence_end(text, bytes.min(end - 1));
-        }
     }
 
     fn summarize(&self, messages: &str, wanted: &SummarySpec, part: u32, of: u32) -> Question {
@@ -363,14 +348,14 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let texts = self.desk.texts;
         let task = self.desk.task;
         let layout = texts.get(match wanted.layout {
-            AnswerLayout::Sections(_) => "sections",
+            AnswerLayout::Sections => "sections",
             AnswerLayout::Brief => "brief",
             AnswerLayout::Json => "json",
         });
         let focus =
             task.request.focus.as_deref().map(short).filter(|focus| wanted.is_final && !focus.trim().is_empty());
         let focus = focus.map(|focus| texts.fill("focus", &[("question", &fenced("question", focus))]));
-        let strings = if wanted.is_final { self.known.strings.as_slice() } else { &[] };
+        let strings = if wanted.is_final { self.strings.as_slice() } else { &[] };
         let keep = match strings {
             [] => None,
             strings => Some(texts.fill("keep", &[("strings", &fenced("strings", &strings.join("\n")))])),
@@ -382,12 +367,10 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         let mut values = data.to_vec();
         values.extend([("layout", layout), ("rules", &rules)]);
         let expected = AnswerRequirements {
-            layout: wanted.layout.clone(),
+            layout: wanted.layout,
             language: task.language,
             max_tokens: self.limit,
             source: wanted.is_final.then_some(self.size),
-            strings: strings.to_vec(),
-            evidence: wanted.is_final.then(|| Arc::clone(&self.evidence)),
         };
         let user = texts.fill(prompt, &values);
         Question { part, of, user, words: wanted.words, answer_tokens: wanted.answer_tokens, expected }
@@ -397,7 +380,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
     fn summary_spec(&self, tokens: Tokens, is_final: bool) -> SummarySpec {
         let layout = match self.settings.form {
             _ if tokens < BRIEF_BELOW => AnswerLayout::Brief,
-            SummaryForm::Sections => AnswerLayout::Sections(self.desk.texts.headings.clone()),
+            SummaryForm::Sections => AnswerLayout::Sections,
             SummaryForm::Json => AnswerLayout::Json,
         };
         // Rounded, so that a budget that differs by little asks for the same and finds it in the cache.

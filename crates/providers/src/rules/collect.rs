@@ -1,9 +1,9 @@
 //! Walks the messages and collects lines.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use epitome_strategy::cut::Focus;
-use epitome_strategy::{Content, Message, Origin, Role, SummaryTask, UnitKind, View, exact_strings};
+use epitome_strategy::{Content, Message, Origin, Role, SummaryTask, UnitKind, View};
 
 use super::collector::Collector;
 use super::earlier;
@@ -180,47 +180,7 @@ impl Collector {
             let line = format!("{}{}", self.language.pick(english, chinese), languages.join(", "));
             self.lines.add(SummarySection::Context, line, 1.0, last);
         }
-        let identifiers = self.identifiers(view);
-        if identifiers.len() >= 3 {
-            let names = identifiers.join(", ");
-            self.lines.add(
-                SummarySection::Context,
-                format!("{}{names}", self.language.pick("often named: ", "常用标识：")),
-                2.0,
-                last,
-            );
-        }
     }
-
-    /// The identifiers that the most messages of people and the model name, at least three each, at most ten.
-    fn identifiers<'t>(&self, view: &View<'t>) -> Vec<&'t str> {
-        let mut found: HashMap<&str, (u32, u32)> = HashMap::new(); // (messages, last message)
-        for (position, message) in view.messages().enumerate() {
-            if message.origin != Origin::Typed && message.origin != Origin::Model {
-                continue;
-            }
-            for block in &message.blocks {
-                let Content::Text { text } = &block.content else { continue };
-                for word in
-                    exact_strings(text).into_iter().filter(|word| (4..=60).contains(&word.len()) && is_name(word))
-                {
-                    let known = found.entry(word).or_insert((0, u32::MAX));
-                    if known.1 != position as u32 {
-                        *known = (known.0 + 1, position as u32);
-                    }
-                }
-            }
-        }
-        let mut names: Vec<(&str, u32)> =
-            found.into_iter().filter(|(_, (count, _))| *count >= 3).map(|(word, (count, _))| (word, count)).collect();
-        names.sort_by(|(a, times), (b, more)| more.cmp(times).then(a.cmp(b)));
-        names.into_iter().take(10).map(|(word, _)| word).collect()
-    }
-}
-
-/// Whether a word is a name in code; paths are in the files' lines, and numbers alone say nothing.
-fn is_name(word: &str) -> bool {
-    !word.contains('/') && word.bytes().any(|byte| byte.is_ascii_alphabetic()) && !word.starts_with("http")
 }
 
 /// A quote with the speaker's name in front, where there are several of one role.

@@ -16,8 +16,8 @@ const MOST_FOREIGN: usize = 60;
 #[derive(Debug, Default)]
 pub(crate) struct EarlierContent {
     pub(crate) lines: Vec<CarriedLine>,
-    /// Files with the number of times they were written, edited and read, and the names defined in them.
-    pub(crate) files: Vec<(String, [u32; 3], Vec<String>)>,
+    /// Files with the number of times they were written, edited, read and deleted, and the names defined in them.
+    pub(crate) files: Vec<(String, [u32; 4], Vec<String>)>,
     pub(crate) counts: Counts,
     /// The languages of the code that they name.
     pub(crate) languages: Vec<String>,
@@ -77,7 +77,7 @@ impl EarlierContent {
     fn read_file(&mut self, line: &str) {
         for list in ["read: ", "读取："] {
             if let Some(paths) = line.strip_prefix(list) {
-                self.files.extend(paths.split(", ").map(|path| (path.to_owned(), [0, 0, 1], Vec::new())));
+                self.files.extend(paths.split(", ").map(|path| (path.to_owned(), [0, 0, 1, 0], Vec::new())));
                 return;
             }
         }
@@ -95,7 +95,7 @@ impl EarlierContent {
             Some((done, details)) => (done, details.trim_end_matches(')').split(", ").map(str::to_owned).collect()),
             None => (done, Vec::new()),
         };
-        let mut times = [0; 3];
+        let mut times = [0; 4];
         for word in done.split(", ") {
             let (verb, count) = word.split_once(' ').unwrap_or((word, "1"));
             let known = FILE_VERBS.iter().position(|(english, chinese)| verb == *english || verb == *chinese);
@@ -103,7 +103,7 @@ impl EarlierContent {
                 times[known] = count.trim_end_matches('×').parse().unwrap_or(1);
             }
         }
-        if times == [0; 3] {
+        if times == [0; 4] {
             self.lines.push(as_it_is());
             return;
         }

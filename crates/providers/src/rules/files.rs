@@ -1,25 +1,61 @@
 //! Which files were read and changed, and how.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use epitome_strategy::code::definition;
+use epitome_strategy::commands::script_of;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Facts, FileAccess};
+use epitome_strategy::{Facts, FileAccess, Language};
 
 use super::collector::Collector;
-use super::command_line::{command_of, read_by_command, written_by_command};
+use super::command_line::{command_of, moved_by_script, read_by_command, written_by_command};
 use super::lines::SummarySection;
 use super::wording::FILE_VERBS;
 
+/// The most names that edits defined, of one file.
+const MOST_DETAILS: usize = 4;
+
+/// The kinds of work, as positions in [`FILE_VERBS`].
+const WRITTEN: usize = 0;
+const EDITED: usize = 1;
+const READ: usize = 2;
+const DELETED: usize = 3;
+
 /// The work on one file.
-#[derive(Debug, Default)]
-struct FileWork {
-    path: String,
-    /// Times it was written, edited, read, as [`FILE_VERBS`] has them.
-    times: [u32; 3],
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileWork {
+    /// The path, as the first call spells it.
+    pub(crate) path: String,
+    /// Times of each kind of work, as [`FILE_VERBS`] has them; 1 for deleted where nothing wrote the file since.
+    times: [u32; 4],
     /// The names that edits defined.
     details: Vec<String>,
+    /// The newest message with work on it.
     last: u32,
+}
+
+impl FileWork {
+    /// Whether calls wrote, edited or deleted it.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.times[WRITTEN] + self.times[EDITED] + self.times[DELETED] > 0
+    }
+
+    /// Whether the newest call that changed it deleted it or moved it away.
+    pub(crate) fn is_deleted(&self) -> bool {
+        self.times[DELETED] > 0
+    }
+
+    /// The line that says what was done to it.
+    pub(crate) fn line(&self, language: Language) -> String {
+        let done =
+            FILE_VERBS.iter().zip(self.times).filter(|(_, times)| *times > 0).map(|((english, chinese), times)| {
+                let verb = language.pick(*english, *chinese);
+                if times == 1 { verb.to_owned() } else { format!("{verb} {times}×") }
+            });
+        let done = done.collect::<Vec<_>>().join(", ");
+        let details = if self.details.is_empty() { String::new() } else { format!(" ({})", self.details.join(", ")) };
+        format!("{}: {done}{details}", self.path)
+    }
 }
 
 /// Files by path, in order of their first appearance.
@@ -38,63 +74,83 @@ impl FileList {
         }
         &mut self.files[index]
     }
+
+    fn note(&mut self, path: &str, kind: usize, message: u32) {
+        if kind == DELETED {
+            // Of a folder all files leave.
+            let folder = format!("/{}/", path.trim_matches('/'));
+            let inside = |file: &&mut FileWork| format!("/{}", file.path).contains(&folder);
+            self.files.iter_mut().filter(inside).for_each(|file| file.times[DELETED] = 1);
+        }
+        let file = self.file(path);
+        file.last = message;
+        match kind {
+            DELETED => file.times[DELETED] = 1,
+            READ => file.times[READ] += 1,
+            kind => {
+                file.times[kind] += 1;
+                file.times[DELETED] = 0;
+            }
+        }
+    }
+}
+
+/// Returns the work of calls on files, behind that of `earlier` summaries, in the order in which each file was last worked
+/// on. Calls that failed did nothing. Linear in the calls.
+pub(crate) fn file_work(facts: &Facts<'_>, earlier: Vec<(String, [u32; 4], Vec<String>)>) -> Vec<FileWork> {
+    let mut list = FileList::default();
+    for (path, times, details) in earlier {
+        let file = list.file(&path);
+        (file.times, file.details) = (times, details);
+    }
+    let failed: HashSet<u32> = facts.outputs().iter().filter(|it| it.is_error).filter_map(|it| it.call).collect();
+    let mut events = facts.file_events().iter().filter(|event| !event.failed).peekable();
+    for (number, call) in (0..).zip(facts.calls()) {
+        let message = call.at.message;
+        while let Some(event) = events.next_if(|event| event.call <= number) {
+            let kind = match event.access {
+                FileAccess::Write => WRITTEN,
+                FileAccess::Edit => EDITED,
+                FileAccess::ReadWhole | FileAccess::ReadPart => READ,
+            };
+            list.note(&event.path, kind, message);
+            if kind != READ {
+                let details = &mut list.file(&event.path).details;
+                let new: Vec<String> =
+                    defined_names(call.arguments).into_iter().filter(|name| !details.contains(name)).collect();
+                details.extend(new);
+                details.truncate(MOST_DETAILS);
+            }
+        }
+        if call.kind != ToolKind::Shell || failed.contains(&number) {
+            continue;
+        }
+        if let Some(command) = command_of(call) {
+            // A file written by a script in plain text is listed among the events.
+            let written = written_by_command(&command).filter(|_| call.is_json);
+            if let Some((path, kind)) = written.or_else(|| Some((read_by_command(&command)?, READ))) {
+                list.note(path, kind, message);
+            }
+        }
+        let script = script_of(call).unwrap_or_default();
+        moved_by_script(&script).into_iter().for_each(|(path, is_gone)| {
+            list.note(path, if is_gone { DELETED } else { WRITTEN }, message);
+        });
+    }
+    list.files.sort_by_key(|file| file.last); // stable
+    list.files
 }
 
 /// Adds a line for every file that was changed, and lines for those that were read.
 pub(crate) fn files(facts: &Facts<'_>, collector: &mut Collector) {
-    let mut list = FileList::default();
-    for (path, times, details) in std::mem::take(&mut collector.earlier.files) {
-        let file = list.file(&path);
-        file.details = details;
-        file.times = times;
-    }
-    for event in facts.file_events().iter().filter(|event| !event.failed) {
-        let call = &facts.calls()[event.call as usize];
-        let file = list.file(&event.path);
-        let verb = match event.access {
-            FileAccess::Write => 0,
-            FileAccess::Edit => 1,
-            FileAccess::ReadWhole | FileAccess::ReadPart => 2,
-        };
-        file.times[verb] += 1;
-        file.last = call.at.message;
-        if verb < 2 {
-            for name in defined_names(call.arguments) {
-                if file.details.len() < 4 && !file.details.contains(&name) {
-                    file.details.push(name);
-                }
-            }
-        }
-    }
-    for call in facts.calls().iter().filter(|call| call.kind == ToolKind::Shell) {
-        let Some(command) = command_of(call) else { continue };
-        // A file written by a script in plain text is listed among the events.
-        let written = written_by_command(&command).filter(|_| call.is_json);
-        let event = written.or_else(|| Some((read_by_command(&command)?, 2)));
-        if let Some((path, verb)) = event {
-            let file = list.file(path);
-            file.times[verb] += 1;
-            file.last = call.at.message;
-        }
-    }
-    file_lines(list.files, collector);
-}
-
-fn file_lines(work: Vec<FileWork>, collector: &mut Collector) {
-    let (changed, mut read): (Vec<FileWork>, Vec<FileWork>) =
-        work.into_iter().partition(|file| file.times[0] + file.times[1] > 0);
+    let earlier = std::mem::take(&mut collector.earlier.files);
+    let (changed, read): (Vec<FileWork>, Vec<FileWork>) =
+        file_work(facts, earlier).into_iter().partition(FileWork::is_changed);
     for file in changed {
-        let mut done: Vec<String> = Vec::new();
-        for ((english, chinese), times) in FILE_VERBS.into_iter().zip(file.times).filter(|(_, times)| *times > 0) {
-            let verb = collector.language.pick(english, chinese);
-            done.push(if times == 1 { verb.to_owned() } else { format!("{verb} {times}×") });
-        }
-        let details = if file.details.is_empty() { String::new() } else { format!(" ({})", file.details.join(", ")) };
-        let text = format!("{}: {}{details}", file.path, done.join(", "));
+        let text = file.line(collector.language);
         collector.lines.add(SummarySection::Files, text, 5.5 + collector.recency(file.last), file.last);
     }
     // Files that were only read share lines: each is worth little more than its name.
-    read.sort_by_key(|file| file.last);
     for group in read.chunks(4) {
         let last = group.last().map_or(0, |file| file.last);
         let paths: Vec<&str> = group.iter().map(|file| file.path.as_str()).collect();

@@ -16,11 +16,6 @@ fn line_of(word: &str) -> Option<(&'static str, &'static str)> {
     lines.find(|(_, words)| words.split(' ').any(|known| known == word))
 }
 
-/// Whether a file's name may end so: `im.save` is not a file.
-pub(crate) fn is_extension(word: &str) -> bool {
-    line_of(word).is_some()
-}
-
 fn language_of(word: &str) -> Option<&'static str> {
     line_of(&word.to_ascii_lowercase()).map(|(language, _)| language).filter(|language| *language != "-")
 }
@@ -96,6 +91,6 @@ mod tests {
     fn a_line_is_read_back() {
         assert_eq!(read("code in: Rust, SQL"), Some(vec!["Rust".to_owned(), "SQL".to_owned()]));
         assert_eq!(read("代码语言：Go"), Some(vec!["Go".to_owned()]));
-        assert_eq!(read("often named: a"), None);
+        assert_eq!(read("read: a.rs"), None);
     }
 }

@@ -101,73 +101,9 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|char| 1 + usize::from(is_cjk(char))).sum()
 }
 
-/// Words that an agent may need again as they are: paths, identifiers, numbers, names in code.
-pub(crate) fn exact_words(text: &str) -> impl Iterator<Item = &str> {
-    candidates(text)
-        .map(|word| word.trim_matches(|char: char| !char.is_alphanumeric() && !matches!(char, '/' | '_' | '.')))
-        .map(|word| word.trim_end_matches('.'))
-        .filter(|word| word.len() >= 3 && is_exact(word))
-}
-
-/// The words of a text that could be [`is_exact`]: those with a byte that none of the common words has. Linear, and the
-/// one pass that most words get.
-fn candidates(text: &str) -> impl Iterator<Item = &str> {
-    let splits =
-        |char: char| char.is_whitespace() || is_cjk(char) || matches!(char, '，' | '。' | '、' | '（' | '）' | '"');
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < text.len() {
-            let (start, mut tells) = (at, false);
-            while let Some(byte) = text.as_bytes().get(at) {
-                match byte {
-                    b'\t'..=b'\r' | b' ' | b'"' => break,
-                    b'A'..=b'Z' => tells |= at > start,
-                    b'0'..=b'9' | b'/' | b'_' | b'.' | b'(' | b'=' | b':' | b'>' => tells = true,
-                    0..=0x7f => {}
-                    0x80.. => {
-                        let Some(char) = text[at..].chars().next().filter(|char| !splits(*char)) else { break };
-                        at += char.len_utf8() - 1;
-                    }
-                }
-                at += 1;
-            }
-            let word = &text[start..at];
-            // What splits words is one character.
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-            if tells {
-                return Some(word);
-            }
-        }
-        None
-    })
-}
-
-fn is_exact(word: &str) -> bool {
-    let inner = &word[word.chars().next().map_or(0, char::len_utf8)..];
-    let is_code = inner.contains(['/', '_', '.', '(', '=']) || inner.contains("::") || inner.contains("->");
-    let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-    let is_camel = word.bytes().any(|byte| byte.is_ascii_lowercase())
-        && inner.bytes().any(|byte| byte.is_ascii_uppercase())
-        && !word.contains(['\'', '-']);
-    is_code || has_digit || is_camel
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_that_may_be_needed_as_they_are() {
-        let check = |text: &str, expect: &[&str]| {
-            assert_eq!(exact_words(text).collect::<Vec<_>>(), expect, "{text}");
-        };
-        check("see src/main.rs, then a plain word.", &["src/main.rs"]);
-        check("max_tokens is 4096; “v1.2” or v1.2.", &["max_tokens", "4096", "v1.2", "v1.2"]);
-        check("parseConfig, 'HttpError' and std::mem::swap", &["parseConfig", "HttpError", "std::mem::swap"]);
-        check("在config.toml里设置retry_limit，好。É2É", &["config.toml", "retry_limit", "É2É"]);
-        check("Nothing Here don't re-do it\u{a0}\"x\"", &[]);
-        check("", &[]);
-    }
 
     #[test]
     fn lines_are_cut_between_words() {

@@ -5,12 +5,12 @@ mod collector;
 pub(crate) mod command_line;
 mod commands;
 mod earlier;
-mod files;
+pub(crate) mod files;
 mod fill;
-pub(crate) mod languages;
-mod lines;
-pub(crate) mod speech;
-pub(crate) mod tasks;
+mod languages;
+pub(crate) mod lines;
+mod speech;
+mod tasks;
 pub(crate) mod wording;
 mod work;
 

@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use epitome_strategy::speech::{self, typed_texts};
-use epitome_strategy::{Cue, CueSearch, Cues, Lexicon, Message};
+use epitome_strategy::{Cue, CueSearch, Cues, Lexicon, Message, exact_strings};
 
-use super::lines::{columns, exact_words};
+use super::lines::columns;
 
 /// Cues of rules that hold for the rest of a conversation.
 static INSTRUCTION: LazyLock<Arc<CueSearch>> =
@@ -73,7 +73,7 @@ pub(crate) fn conversational(sentence: &str) -> f32 {
 
 /// The worth of exact strings and figures in a sentence, at most 3.
 pub(crate) fn exactness(sentence: &str) -> f32 {
-    (exact_words(sentence).take(4).count() as f32 * 0.75).min(3.0)
+    (exact_strings(sentence).len() as f32 * 0.75).min(3.0)
 }
 
 #[cfg(test)]

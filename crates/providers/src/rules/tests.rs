@@ -272,16 +272,17 @@ fn a_models_summary_is_carried_over() {
 user(summary):
   ## Goal
   - The user wants a parser.
-  ## Open
-  - error messages
   ## Files
   - src/a.rs: the parser, rewritten
   - src/b.rs holds the tests
-  ## Task list at the end of this part
+  ## Open
+  - error messages
   - [x] parse numbers
   - [ ] parse strings
-  ## Exact strings
-  - Bash command: --port 48213
+  ## Said by the user, in order: later words win
+  - “Keep port 48213.”
+  ## Changed files, newest first
+  - src/c.rs: wrote, deleted
 user: Continue the work on it now.
 assistant: The parser handles EOF now.
 ",
@@ -290,13 +291,15 @@ assistant: The parser handles EOF now.
          ## User
          - The user wants a parser.
          - Continue the work on it now.
+         ## Standing instructions
+         - “Keep port 48213.”
          ## Files
          - src/a.rs: the parser, rewritten
          - src/b.rs holds the tests
+         - src/c.rs: wrote, deleted
          ## Done
          - parse numbers
          ## Findings
-         - Bash command: --port 48213
          - The parser handles EOF now.
          ## Open
          - error messages

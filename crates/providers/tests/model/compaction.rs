@@ -105,7 +105,7 @@ fn write(chain: &dyn Summarizer, case: &Case) -> Summary {
 
 #[test]
 fn what_is_sent_and_what_comes_of_it() {
-    let forgetful = GOOD.replace("- The public API must never be touched.", "- none");
+    let forgetful = GOOD.replace("- The public API must never be touched.", "- see above");
     let server = ScriptedServer::start(vec![compacted(&forgetful)]);
     let mut case = Case::new(FIXING);
     case.session.tools = Some(Arc::from(r#"[{"name":"Read","input_schema":{"type":"object"}}]"#));
@@ -206,7 +206,7 @@ fn who_writes_it_where_the_provider_does_not() {
     paid(empty("refusal"), empty("refusal"), "it is a refusal", 2_300);
     paid(empty("tool_use"), empty("end_turn"), "it calls a tool", 2_300);
     paid(compacted(""), compacted("   "), "it is empty", 2_300);
-    paid(compacted("Nothing much."), compacted("Really."), "not a summary in the form", 2_300);
+    paid(compacted("Nothing much."), compacted("Really."), "too few to tell what happened", 2_300);
     let null = json!({ "content": [{ "type": "compaction", "content": null }], "stop_reason": "compaction",
         "usage": { "input_tokens": 7, "output_tokens": 1 } });
     paid(ScriptedAnswer::json(200, &null), ScriptedAnswer::json(200, &null), "it is empty", 514);

@@ -32,27 +32,37 @@ fn what_is_right_is_asked_for_once() {
 }
 
 #[test]
-fn strings_that_nobody_said_are_asked_for_again_and_then_marked() {
-    let wrong = GOOD.replace("src/lexer.rs", "src/parser.rs");
-    let mended = wrong.clone();
-    let (summary, asked) =
-        held_against_its_messages(move |number| if number == 1 { mended.clone() } else { GOOD.to_owned() });
+fn strings_that_nobody_said_are_marked_and_nothing_is_asked_again() {
+    let (summary, asked) = held_against_its_messages(|_| GOOD.replace("src/lexer.rs", "src/parser.rs"));
     let summary = summary.unwrap();
-    assert!(asked == 2 && summary.text.starts_with(GOOD));
-    let check = summary.check.unwrap();
-    let reason = "the session does not hold `src/parser.rs`: give each as the session has it, or leave it out";
-    assert_eq!((check.unknown.len(), check.asked_again.as_deref()), (0, Some(reason)));
-    let (summary, asked) = held_against_its_messages(move |_| wrong.clone());
-    let summary = summary.unwrap();
-    assert!(asked == 2 && summary.text.contains("in src/parser.rs [unverified];"), "{}", summary.text);
+    assert!(asked == 1 && summary.text.contains("in src/parser.rs [unverified];"), "{}", summary.text);
     let check = summary.check.unwrap();
     assert_eq!((check.unknown, check.added_files), (vec!["src/parser.rs".to_owned()], vec!["src/lexer.rs".to_owned()]));
+    assert_eq!(check.asked_again, None);
+}
+
+/// What a model makes of its own accord: other headings, or none, other lists, strings in parts.
+#[test]
+fn any_form_is_used_as_it_is() {
+    let handoff = "# Hand-off: nested brackets\n\nThe user wants the lexer to accept nested brackets, the time it takes in README.md, and the \
+        public API never touched.\n\n**Where it stands**\n\n1. `Lexer::next` dropped the depth counter (lexer.rs:41); `next_token()` counts it.\n   \
+        E0308 is gone.\n2. `cargo test` is green: 3.\n\n### What comes now\n\nMeasure, then README.md.";
+    let check = |text: &'static str| {
+        let (summary, asked) = held_against_its_messages(move |_| text.to_owned());
+        let summary = summary.unwrap();
+        assert!(summary.text.starts_with(text), "{}", summary.text);
+        let check = summary.check.unwrap();
+        assert_eq!((asked, check.unknown.len(), check.added_demands.len()), (1, 0, 0), "{check:?}");
+    };
+    check(handoff);
+    let prose = handoff.replace(['#', '*', '\n'], " ");
+    check(Box::leak(prose.trim().to_owned().into_boxed_str()));
 }
 
 #[test]
 fn a_demand_that_was_left_out_is_added_word_for_word() {
     let (summary, asked) =
-        held_against_its_messages(|_| GOOD.replace("- The public API must never be touched.", "- none"));
+        held_against_its_messages(|_| GOOD.replace("- The public API must never be touched.", "- see above"));
     let summary = summary.unwrap();
     assert_eq!(asked, 1, "rules do it");
     let added = "- Measure the time.\n\n## Said by the user, in order: later words win\n- “Never touch the public API.";
@@ -75,12 +85,13 @@ fn demands_that_were_left_out_stand_in_the_order_in_which_they_were_said() {
 
 #[test]
 fn a_state_that_the_log_contradicts_is_corrected() {
-    let stated = GOOD.replace("## State\n", "## State\n- `src/lexer.rs`: deleted\n");
+    let stated = GOOD.replace("## State\n", "## State\n- `cargo test`: failed\n- `src/lexer.rs`: deleted\n");
     assert_ne!(stated, GOOD);
     let (summary, asked) = held_against_its_messages(move |_| stated.clone());
     let summary = summary.unwrap();
-    assert!(asked == 1 && summary.text.contains("- `src/lexer.rs`: changed\n"), "{}", summary.text);
-    assert_eq!(summary.check.unwrap().corrected, ["- `src/lexer.rs`: deleted"]);
+    let right = "- `cargo test`: passed\n- `src/lexer.rs`: deleted [unverified]\n";
+    assert!(asked == 1 && summary.text.contains(right), "{}", summary.text);
+    assert_eq!(summary.check.unwrap().corrected, ["- `cargo test`: failed", "- `src/lexer.rs`: deleted"]);
 }
 
 #[test]

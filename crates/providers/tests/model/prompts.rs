@@ -92,7 +92,7 @@ fn the_question_and_the_language() {
     assert!(asked[0].system.starts_with("你负责为") && asked[0].user.contains("用中文写，不超过"));
     assert_eq!(fenced(&asked[0].user, "question"), ["括号怎么算深度？"]);
     assert_eq!(fenced(&asked[0].user, "strings"), ["lexer_api"]);
-    assert!(!summary.text.contains("- 无") && !summary.text.contains("## 待办"), "{}", summary.text);
+    assert!(summary.text.starts_with(text), "{}", summary.text);
 }
 
 #[test]
@@ -121,10 +121,10 @@ fn the_json_form() {
     assert!(model.requests()[0].user.contains("\"topic\""));
     assert!(summary.text.starts_with("## Topic\n- The user wants nested"), "{}", summary.text);
     assert!(summary.text.contains("\n\n## Open\n- write README.md"));
+    // Another form is a summary too.
     let model = Scripted::new(100_000, |_, _| good());
     let summarizer = with(&model, ModelSettings { form: SummaryForm::Json, ..ModelSettings::default() });
-    let failure = Case::new(FIXING).write(&summarizer).unwrap_err();
-    assert!(failure.message.contains("not a summary in the form"), "{failure:?}");
+    assert!(Case::new(FIXING).write(&summarizer).unwrap().text.starts_with(GOOD) && model.requests().len() == 1);
 }
 
 #[test]
@@ -138,7 +138,11 @@ fn prompts_of_ones_own() {
     let summary =
         Case::new(FIXING).write(&with(&model, ModelSettings { prompts, ..ModelSettings::default() })).unwrap();
     let added = "\n\n## Said by the user, in order: later words win\n- “Never touch";
-    assert!(summary.text.starts_with("## Aim\n- README.md\n\n") && summary.text.contains(added), "{}", summary.text);
+    assert!(
+        summary.text.starts_with("## Aim\n- README.md\n## Rest\n- The") && summary.text.contains(added),
+        "{}",
+        summary.text
+    );
     let asked = model.requests();
     assert!(asked.len() == 1 && asked[0].user.contains("Two parts:") && !asked[0].user.contains("## Goal"));
 }

@@ -53,7 +53,13 @@ mod tests {
             summarizer: summarizer.map(Arc::new),
             ..Epoch::recorded(Trigger::Hard, [], Vec::new())
         };
-        let record = |fell_back, checks| SummarizerRecord { kind: Arc::from("llm"), fell_back, problem: None, checks };
+        let record = |fell_back, checks| SummarizerRecord {
+            kind: Arc::from("llm"),
+            fell_back,
+            problem: None,
+            checks,
+            written: Vec::new(),
+        };
         let words = |count: usize| vec!["word".to_owned(); count];
         let check = |unverified, asked_again: bool| SummaryCheck {
             unknown: words(unverified),

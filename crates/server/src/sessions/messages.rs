@@ -234,7 +234,7 @@ pub(crate) async fn behind(
     Ok(Json(page.map_err(|error| storage.api_error(error))?))
 }
 
-/// Gives the newest summary in force.
+/// Gives the summary of the newest compaction of which one is in force.
 #[utoipa::path(
     get, path = "/v1/sessions/{id}/summary", tag = "sessions",
     params(SessionId),

@@ -293,3 +293,27 @@ async fn what_is_no_socket_is_refused() {
     let (status, unknown) = kept.get("/v1/sessions/t/events").await;
     assert_eq!((status, code(&unknown)), (404, "unknown-session"));
 }
+
+/// Where a compaction wrote lines of transcript and a hand-off, the hand-off is the summary everywhere.
+#[tokio::test]
+async fn the_summary_is_the_same_message_everywhere() {
+    let model = ScriptedServer::start(vec![summary()]);
+    let config = with_model(&model.url()).replace(r#"["summary"]"#, r#"["handoff", "transcript"]"#);
+    let kept = Kept::start(&config, StoreLocation::In("sqlite::memory:".to_owned())).await;
+    kept.session("s", 60).await;
+    let mut stream = Stream::open(&kept, "s", None).await;
+    let compacted = kept.done("/v1/sessions/s/compact", json!({"target": 4_000})).await;
+    let done = stream.until("compaction_done").await.pop().unwrap().data;
+    let texts = kept.found("/v1/sessions/s/history").await["epochs"][0]["summaries"].clone();
+    let texts: Vec<&str> = texts.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+    assert!(texts.len() > 1 && texts.iter().skip(1).any(|text| text.contains("» ")), "{texts:?}");
+    assert!(texts[0].contains("## Goal\n- The user wants the build"), "the drawer shows the first: {texts:?}");
+    let latest = kept.found("/v1/sessions/s/summary").await;
+    assert_eq!(latest["message"]["blocks"][0]["content"]["text"], texts[0]);
+    let id = latest["message"]["id"].as_str().unwrap();
+    assert_eq!(done["summaryMessageId"], id);
+    assert!(texts[0].ends_with(done["summaryContent"].as_str().unwrap()));
+    assert_eq!(compacted["report"]["summary"], done["summaryContent"]);
+    let behind = kept.found(&format!("/v1/sessions/s/messages/{id}/behind")).await;
+    assert!(behind["total"].as_u64().is_some_and(|total| total > 0), "{behind}");
+}

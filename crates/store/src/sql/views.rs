@@ -1,8 +1,9 @@
 //! Messages of stored sessions, in parts.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Entry, Message};
+use epitome_session::{Entry, Epoch, Message};
 
 use super::sessions::{load_session, load_statements};
 use super::statement::{Outcome, Reader, Row, Statement, Value};
@@ -71,13 +72,24 @@ impl Store {
         times(&self.read_of_session(tenant, id, TIMES).await?)
     }
 
-    /// The newest summary in the compacted view, as it was written.
+    /// The summary ([`Epoch::summary`]) of the newest epoch of which the compacted view has one, as it was written.
     pub async fn latest_summary(&self, tenant: &Tenant, id: &str) -> Result<Option<StoredMessage>, StoreError> {
-        let select = "SELECT number, body, is_summary, compacted_at, compacted_into FROM messages \
-             WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL AND added_epoch IS NOT NULL \
-             ORDER BY added_epoch DESC, added_index DESC LIMIT 1";
-        let newest = self.read_of_session(tenant, id, select).await?;
-        newest.rows.first().map(|row| message_of_row(&mut row.read())).transpose()
+        const SUMMARIES: &str = "SELECT added_epoch, added_index, number, body, is_summary, compacted_at, compacted_into \
+             FROM messages WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL AND added_epoch = (\
+             SELECT MAX(added_epoch) FROM messages \
+             WHERE tenant = ?1 AND session = ?2 AND is_summary AND compacted_at IS NULL)";
+        let mut of_epoch = None;
+        let mut in_force = HashMap::new();
+        for row in &self.read_of_session(tenant, id, SUMMARIES).await?.rows {
+            let mut row = row.read();
+            of_epoch = Some(row.integer()? as u32);
+            in_force.insert(row.integer()? as u32, message_of_row(&mut row)?);
+        }
+        let Some(number) = of_epoch else { return Ok(None) };
+        let body = "SELECT body FROM epochs WHERE tenant = ?1 AND session = ?2 AND epoch = ?3";
+        let outcomes = self.read(vec![Statement::for_row(body, tenant, id).with(number)]).await?;
+        let epoch: Epoch = outcomes.first().ok_or_else(|| not_found(id))?.first()?.json("a stored compaction")?;
+        Ok(epoch.summary(|number| in_force.contains_key(&number)).and_then(|number| in_force.remove(&number)))
     }
 }
 

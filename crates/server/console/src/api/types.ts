@@ -961,6 +961,7 @@ export interface components {
             fell_back: boolean;
             kind: string;
             problem?: string;
+            written?: number[];
         };
         SummarizerReport: {
             /** Format: int64 */

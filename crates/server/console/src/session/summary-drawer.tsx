@@ -41,9 +41,13 @@ export function SummaryDrawer({ session, choice, onClose }: Properties): VNode {
       if (entry.undone) return entry.summaries.map((text) => ({ id: null, text }));
       const { before, after } = await client.epoch(session, entry.epoch);
       const old = new Set(before.map(({ message }) => message.id));
-      const written = after.filter(({ message, is_summary }) => is_summary && !old.has(message.id));
+      const written = after
+        .filter(({ message, is_summary }) => is_summary && !old.has(message.id))
+        .map(({ message }) => ({ id: message.id, text: plainText(message) }));
       if (written.length === 0) return entry.summaries.map((text) => ({ id: null, text }));
-      return written.map(({ message }) => ({ id: message.id, text: plainText(message) }));
+      // The compaction's own summary stands first in its list.
+      const main = entry.summaries[0];
+      return [...written.filter(({ text }) => text === main), ...written.filter(({ text }) => text !== main)];
     }, [client, session, choice]),
   );
   return (

@@ -129,7 +129,7 @@ pub(crate) async fn what_is_behind_a_summary_is_found(store: Store) {
             messages += found.len();
             nested += usize::from(session.summary_level(entry.key) > 1);
         }
-        let newest = view.max_by_key(|entry| entry.key);
+        let newest = session.journal().iter().rev().find_map(|epoch| session.summary_of(epoch.id));
         let latest = store.latest_summary(tenant, id).await.unwrap();
         assert_eq!(latest.map(|it| it.message), newest.map(|it| Arc::clone(&it.original)), "seed {seed}");
         let unknown = store.behind(tenant, id, "nothing", Slice::ALL).await;
