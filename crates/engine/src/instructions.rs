@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Block, Entry, EntryKey, Level, Reason, UnitKind};
+use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::speech::demands;
 use epitome_strategy::text::clip;
 use epitome_strategy::{BlockRef, Lexicon, Protection, Tokens, rules_read};
@@ -25,6 +26,9 @@ const RULES_SHARE: f64 = 0.75;
 /// The probability from which on a line that is no item of a list demands something: more than in what a person typed
 /// (`Demand::binding`), because a file has prose that states facts as such demands do.
 const SURE: f32 = 0.75;
+
+/// The code of the reason of what is shortened beside instructions.
+const BESIDE: &str = "beside-rules";
 
 /// The longest name of instructions in a reason, in columns.
 const LONGEST_NAME: usize = 60;
@@ -215,6 +219,8 @@ impl Editor<'_> {
             return Ok(());
         }
         self.shorten_beside(&layout, &blocks, target)?;
+        self.working.settle();
+        let (layout, blocks) = (self.layout(), self.loaded_blocks(&layout));
         let loaded: Tokens = blocks.iter().map(|block| block.tokens).sum();
         let held = |unit: usize| blocks.iter().filter(move |block| block.unit == unit).map(|block| block.tokens);
         let fixed: Tokens = (0..layout.units.len())
@@ -238,11 +244,16 @@ impl Editor<'_> {
         self.entail_unless_cancelled()
     }
 
-    /// Returns the blocks with instructions that nobody pinned.
+    /// Returns the blocks with instructions of which parts may leave: nobody pinned them, and the newest step and the newest
+    /// messages have rules of their own.
     fn loaded_blocks(&self, layout: &Layout) -> Vec<ShownBlock> {
         let mut found = Vec::new();
         for (unit, Range { start, end }) in layout.units.iter().map(|unit| unit.entries.clone()).enumerate() {
-            if layout.protections[unit] == Protection::Open || self.working.is_marked(&layout.units[unit]) {
+            let is_cuttable = matches!(
+                layout.protections[unit],
+                Protection::Instructions | Protection::OriginalTask | Protection::NewestUser
+            );
+            if !is_cuttable || self.working.is_marked(&layout.units[unit]) {
                 continue;
             }
             for message in start..end {
@@ -268,8 +279,8 @@ impl Editor<'_> {
         found
     }
 
-    /// Shortens what stands in a step beside rules that were read there: the step stays for the rules alone, so the rest of it keeps
-    /// the share of its text that the target is of the view.
+    /// Shortens what stands in a step beside rules: the step stays for the rules alone, so of each other text of it, and of what a
+    /// result says around them, the share stays that the target is of the view.
     fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], target: Tokens) -> Result<(), Refusal> {
         let share = f64::from(target) / f64::from(self.working.total.max(1));
         for block in blocks.iter().filter(|block| layout.protections[block.unit] == Protection::Instructions) {
@@ -282,11 +293,33 @@ impl Editor<'_> {
             for (tokens, at) in beside.into_iter().filter(|(_, at)| blocks.iter().all(|block| block.at != *at)) {
                 let keep = ((f64::from(tokens) * share) as Tokens).max(SHORTEST_TEXT);
                 if tokens > keep.saturating_add(4 * MARK) {
-                    self.cut_text(&cutting, at, tokens, keep, "beside-rules")?;
+                    self.cut_text(&cutting, at, tokens, keep, BESIDE)?;
                 }
             }
+            self.shorten_around(&cutting, block, share)?;
         }
         Ok(())
+    }
+
+    /// Shortens what a tool's result says around instructions, such as the file that they came with.
+    fn shorten_around(&mut self, layout: &Layout, block: &ShownBlock, share: f64) -> Result<(), Refusal> {
+        let Some(text) = self.excerptable(block.at).cloned().filter(|_| block.is_tool_s) else { return Ok(()) };
+        let none = Focus::default();
+        let focus = self.context.focus.unwrap_or(&none);
+        let (mut keep, mut end): (Vec<Range<u32>>, usize) = (Vec::new(), 0);
+        for range in block.ranges.iter().cloned().chain([text.len()..text.len()]) {
+            let Some(around) = text.get(end..range.start) else { return Ok(()) };
+            let most = (f64::from(self.context.counter.count(around)) * share) as Tokens;
+            let kept = telling_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
+            keep.extend(kept.into_iter().map(|kept| kept.start + end as u32..kept.end + end as u32));
+            keep.push(range.start as u32..range.end as u32);
+            end = range.end;
+        }
+        let reason = Reason::new(BESIDE, "what stands around instructions");
+        match self.excerpt(layout, BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, reason), &keep) {
+            Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => Err(refusal),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Takes lines out of blocks until these take no more than `rules` tokens, with prose no more than `whole`.
@@ -310,10 +343,15 @@ impl Editor<'_> {
         let tokens: Vec<Vec<Tokens>> = lines
             .iter()
             .zip(&texts)
-            .map(|(lines, text)| lines.iter().map(|line| self.context.counter.count(&text[line.range.clone()])).collect())
+            .map(|(lines, text)| {
+                lines.iter().map(|line| self.context.counter.count(&text[line.range.clone()])).collect()
+            })
             .collect();
-        let mut order: Vec<(usize, usize)> =
-            lines.iter().enumerate().flat_map(|(block, lines)| (0..lines.len()).map(move |line| (block, line))).collect();
+        let mut order: Vec<(usize, usize)> = lines
+            .iter()
+            .enumerate()
+            .flat_map(|(block, lines)| (0..lines.len()).map(move |line| (block, line)))
+            .collect();
         // Stable: else in their order. However many rules a tool printed, they push out none that the host loaded.
         order.sort_by_key(|(block, line)| {
             let rank = lines[*block][*line].rank;
@@ -324,8 +362,10 @@ impl Editor<'_> {
         let mut kept = Vec::new();
         for _ in 0..4 {
             kept = choose(&order, &lines, &tokens, rules_room, whole_room);
-            let chosen: Tokens = kept.iter().flatten().zip(tokens.iter().flatten()).filter(|(kept, _)| **kept).map(|(_, it)| it).sum();
-            let gaps: usize = kept.iter().map(|kept| kept.split(|kept| *kept).filter(|gap| !gap.is_empty()).count()).sum();
+            let chosen: Tokens =
+                kept.iter().flatten().zip(tokens.iter().flatten()).filter(|(kept, _)| **kept).map(|(_, it)| it).sum();
+            let gaps: usize =
+                kept.iter().map(|kept| kept.split(|kept| *kept).filter(|gap| !gap.is_empty()).count()).sum();
             let over = chosen.saturating_add(MARK.saturating_mul(gaps as Tokens)).saturating_sub(rules);
             if over == 0 {
                 break;
@@ -350,7 +390,8 @@ impl Editor<'_> {
             let of = block.ranges.first().and_then(|range| text.get(range.clone())).map_or("", source);
             let name = clip(of, LONGEST_NAME).unwrap_or_default();
             let detail = format!("{name}: {stays} of {} lines stay, rules before prose", kept.len());
-            let edit = BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
+            let edit =
+                BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
             match self.excerpt(&layout.with_cuttable(block.unit), edit, &keep) {
                 Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
                 Ok(_) | Err(_) => {}

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +109,22 @@ const SCHEMES: &[&str] = &["bearer ", "basic "];
 /// The ends of names that tell of a secret, in small letters without `_` and `-`. Source: the rule `generic-api-key` of gitleaks,
 /// without names that are as often of something else (`key`, `auth`, `access`).
 const NAMES: &[&str] = &[
-    "token", "secret", "password", "passwd", "passphrase", "pwd", "apikey", "accesskey", "secretkey", "privatekey", "authkey",
-    "accountkey", "signingkey", "encryptionkey", "credential", "credentials",
+    "token",
+    "secret",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "authkey",
+    "accountkey",
+    "signingkey",
+    "encryptionkey",
+    "credential",
+    "credentials",
 ];
 
 /// The fewest and the most characters of a value beside a name.
@@ -134,6 +148,7 @@ static ANCHORS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let forms = FORMS.iter().map(|(prefix, ..)| *prefix);
     let others = [PRIVATE_KEY, ADDRESS].into_iter();
     AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::LeftmostLongest)
         .build(forms.chain(others))
         .unwrap_or_else(|error| unreachable!("a few dozen prefixes: {error}"))
@@ -141,8 +156,10 @@ static ANCHORS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 
 /// The ends of names and the schemes of headers, in any case.
 static TELLING: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let spelt = ["api_key", "api-key", "access_key", "access-key", "secret_key", "secret-key", "private_key", "private-key"];
+    let spelt =
+        ["api_key", "api-key", "access_key", "access-key", "secret_key", "secret-key", "private_key", "private-key"];
     AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
         .build(SCHEMES.iter().chain(NAMES).copied().chain(spelt))
@@ -225,7 +242,8 @@ fn of_form(text: &str, start: usize, (prefix, body, kind): &(&str, Body, &'stati
         ThreeParts => {
             let end = run_end(text, inside, |byte| is_word(byte) || byte == b'.');
             let parts: Vec<&str> = text[start..end].split('.').collect();
-            let is_whole = matches!(&parts[..], [head, body, sign, ..] if head.len() > 9 && body.len() > 9 && sign.len() > 9);
+            let is_whole =
+                matches!(&parts[..], [head, body, sign, ..] if head.len() > 9 && body.len() > 9 && sign.len() > 9);
             is_whole.then_some(end)?
         }
     };
@@ -248,7 +266,9 @@ fn private_key(text: &str, start: usize) -> Option<Secret> {
 
 /// The password in an address, `scheme://name:password@host`.
 fn password_in_address(text: &str, start: usize) -> Option<Secret> {
-    let ends = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?');
+    let ends = |byte: u8| {
+        byte.is_ascii_whitespace() || matches!(byte, b'/' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' | b'?')
+    };
     let authority = &text[start..run_end(text, start, |byte| !ends(byte))];
     let (names, _) = authority.rsplit_once('@')?;
     let (name, password) = names.split_once(':')?;
@@ -262,7 +282,8 @@ fn password_in_address(text: &str, start: usize) -> Option<Secret> {
 
 /// Credentials behind the name of a scheme.
 fn credentials(text: &str, scheme: Range<usize>, name: &str) -> Option<Secret> {
-    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-');
+    let is_part =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-');
     let end = run_end(text, scheme.end, is_part);
     let value = &text[scheme.end..end];
     let before = &text[text.floor_char_boundary(scheme.start.saturating_sub(24))..scheme.start];
@@ -289,7 +310,10 @@ fn beside_name(text: &str, name: Range<usize>) -> Option<Secret> {
     };
     let start = run_end(text, start, |byte| is_blank(byte) || is_quote(byte));
     let ends = |byte: u8| {
-        byte.is_ascii_whitespace() || !byte.is_ascii() || is_quote(byte) || matches!(byte, b',' | b';' | b'<' | b'>' | b')' | b'}' | b'&' | b'|')
+        byte.is_ascii_whitespace()
+            || !byte.is_ascii()
+            || is_quote(byte)
+            || matches!(byte, b',' | b';' | b'<' | b'>' | b')' | b'}' | b'&' | b'|')
     };
     let value = text[start..run_end(text, start, |byte| !ends(byte))].trim_end_matches('.');
     let is_code = value.contains(['(', '{', '[', '$']) || value.contains("::") || value.contains(ADDRESS);
@@ -318,7 +342,8 @@ fn looks_random(text: &str) -> bool {
             || one.is_ascii_digit() && next.is_ascii_alphabetic()
     };
     let turns = pairs.filter(is_turn).count();
-    turns >= 2 && turns * CHARS_PER_TURN >= text.len() - text.bytes().filter(|byte| !byte.is_ascii_alphanumeric()).count()
+    turns >= 2
+        && turns * CHARS_PER_TURN >= text.len() - text.bytes().filter(|byte| !byte.is_ascii_alphanumeric()).count()
 }
 
 /// Whether a text is a UUID, which names something.

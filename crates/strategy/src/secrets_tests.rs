@@ -19,7 +19,10 @@ fn secrets_leave_and_tell_what_they_were() {
     check(&format!("(xoxb-{token})"), "([redacted Slack token])");
     check(&format!("OPENAI_API_KEY=sk-proj-{token}"), "OPENAI_API_KEY=[redacted OpenAI key]");
     check(&format!("sk-ant-api03-{token}-AA"), "[redacted Anthropic key]");
-    check(&format!("//registry.npmjs.org/:_authToken=npm_{token}"), "//registry.npmjs.org/:_authToken=[redacted npm token]");
+    check(
+        &format!("//registry.npmjs.org/:_authToken=npm_{token}"),
+        "//registry.npmjs.org/:_authToken=[redacted npm token]",
+    );
     check(&format!("eyJ{0}.eyJ{0}.{0}", drawn(20)), "[redacted JWT]");
     check(
         "key: |\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nnext",
@@ -31,10 +34,16 @@ fn secrets_leave_and_tell_what_they_were() {
     check("Authorization: Basic dXNlcjpwYXNzd29yZA==", "Authorization: Basic [redacted credentials]");
     // beside a name
     check(&format!("DEPLOY_TOKEN={}", drawn(20)), "DEPLOY_TOKEN=[redacted token]");
-    check(&format!("{{\\\"client_secret\\\": \\\"{}\\\"}}", drawn(20)), "{\\\"client_secret\\\": \\\"[redacted secret]\\\"}");
+    check(
+        &format!("{{\\\"client_secret\\\": \\\"{}\\\"}}", drawn(20)),
+        "{\\\"client_secret\\\": \\\"[redacted secret]\\\"}",
+    );
     check("db:\n  password: Tr0ub4dor-3x\n", "db:\n  password: [redacted password]\n");
     check(&format!("run --api-key {} now", drawn(24)), "run --api-key [redacted key] now");
-    check(&format!("export A_SECRET={0} B_PASSWORD=\"{0}\"", drawn(12)), "export A_SECRET=[redacted secret] B_PASSWORD=\"[redacted password]\"");
+    check(
+        &format!("export A_SECRET={0} B_PASSWORD=\"{0}\"", drawn(12)),
+        "export A_SECRET=[redacted secret] B_PASSWORD=\"[redacted password]\"",
+    );
 }
 
 #[test]

@@ -10,7 +10,8 @@ use super::support::{compact, engine, reason, request, shown};
 /// Rules of forty lines, about 500 tokens, in the words of a host.
 fn rules(prose: usize) -> String {
     let rules: String = (0..40).map(|number| format!("  - Never rename module {number} without a ticket.\n")).collect();
-    let prose: String = (0..prose).map(|number| format!("  The house number {number} was built by many people.\n\n")).collect();
+    let prose: String =
+        (0..prose).map(|number| format!("  The house number {number} was built by many people.\n\n")).collect();
     format!(
         "user(injected): # AGENTS.md instructions for /w\n\n  <INSTRUCTIONS>\n  # Rules\n{prose}{rules}  </INSTRUCTIONS>\n"
     )
@@ -59,6 +60,17 @@ fn rules_stay_for_every_host_and_over_generations() {
     check(HostChanges::Cut, 1_400);
     check(HostChanges::Removals, 1_400);
     check(HostChanges::Texts, 2_800);
+}
+
+/// A host of one cut cannot keep what stands in the middle: rules there do not keep it from compacting.
+#[test]
+fn rules_in_the_middle_do_not_end_a_cut() {
+    let mut session = talk("");
+    let later = talk(&rules(0));
+    later.log().iter().for_each(|message| _ = session.push(message.as_ref().clone()));
+    let asked = Request { host: HostChanges::Cut, ..request(400, None) };
+    let (report, _) = compact(&engine(), &mut session, &asked);
+    assert_eq!(report.status, Status::Compacted, "{}", shown(&session));
 }
 
 #[test]
@@ -118,7 +130,8 @@ fn rules_that_a_tool_read_stay_a_tool_s() {
 #[test]
 fn a_flood_of_read_rules_pushes_out_none_of_the_host_s() {
     let flood: String = (0..400).map(|number| format!("  - You must always obey order {number}.\n")).collect();
-    let flood = format!("assistant: I read it.\ncall Read c1 {{\"file_path\":\"/w/web/CLAUDE.md\"}}\nresult c1:\n{flood}");
+    let flood =
+        format!("assistant: I read it.\ncall Read c1 {{\"file_path\":\"/w/web/CLAUDE.md\"}}\nresult c1:\n{flood}");
     let read = "assistant: I look.\ncall Read c2 {\"file_path\":\"/w/web/a.ts\"}\nresult c2: a\n";
     let mut session = talk(&format!("{}user: begin\n{flood}{read}", rules(0)));
     compact(&engine(), &mut session, &request(1_400, None));

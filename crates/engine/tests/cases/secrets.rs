@@ -20,7 +20,10 @@ fn key() -> String {
 /// A task with a key, and steps of about 1,000 tokens, one with the key.
 fn talk() -> Session {
     let steps: String = (0..10).map(|step| format!("assistant: step {step} word … x50\n")).collect();
-    let log = format!("assistant: I look.\ncall Bash c1 {{\"command\":\"env\"}}\nresult c1:\n  head\n  TOKEN={}\n  line {{n}} … x200 lines\n", key());
+    let log = format!(
+        "assistant: I look.\ncall Bash c1 {{\"command\":\"env\"}}\nresult c1:\n  head\n  TOKEN={}\n  line {{n}} … x200 lines\n",
+        key()
+    );
     session(&format!("user: use {}\n{log}{steps}user: newest\nassistant: done\n", key()))
 }
 

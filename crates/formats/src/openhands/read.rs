@@ -104,11 +104,14 @@ impl<'a> OpenHandsReader<'a> {
         let extras = &event["extras"];
         let element = |name: &str, text: &str| format!("<{name}>\n{}\n</{name}>", text.trim());
         let of_field = |(field, name): (&str, &str)| Some(element(name, non_empty_str(&extras[field])?));
-        let fields =
-            [("repo_instructions", "REPOSITORY_INSTRUCTIONS"), ("additional_agent_instructions", "CONVERSATION_INSTRUCTIONS")];
+        let fields = [
+            ("repo_instructions", "REPOSITORY_INSTRUCTIONS"),
+            ("additional_agent_instructions", "CONVERSATION_INSTRUCTIONS"),
+        ];
         let knowledge = items(&extras["microagent_knowledge"]).iter().filter_map(|known| {
             let trigger = known["trigger"].as_str().unwrap_or("");
-            let lead = format!("The following information has been included based on a keyword match for \"{trigger}\".");
+            let lead =
+                format!("The following information has been included based on a keyword match for \"{trigger}\".");
             Some(element("EXTRA_INFO", &format!("{lead}\n\n{}", non_empty_str(&known["content"])?)))
         });
         let texts: Vec<String> = fields.into_iter().filter_map(of_field).chain(knowledge).collect();

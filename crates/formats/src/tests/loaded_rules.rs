@@ -30,8 +30,11 @@ fn check(records: &[Value], expect: &[&str]) {
 
 #[test]
 fn codex() {
-    let item = |payload: Value| json!({"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": payload});
-    let user = |text: &str| item(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}));
+    let item =
+        |payload: Value| json!({"timestamp": "2026-01-01T00:00:00Z", "type": "response_item", "payload": payload});
+    let user = |text: &str| {
+        item(json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}))
+    };
     let meta = json!({"type": "session_meta", "payload": {"id": "6c621d1a-0513-4a78-a8d3-7d9269a9da8e", "cwd": "/w",
         "timestamp": "2026-01-01T00:00:00Z", "originator": "codex_cli_rs", "cli_version": "0.169.0"}});
     check(
@@ -67,7 +70,10 @@ fn claude_code() {
     check(
         &[
             user(1, "go on", json!({})),
-            attached(2, json!({"type": "nested_memory", "path": "/w/CLAUDE.md", "content": {"path": "/w/CLAUDE.md", "content": RULE}})),
+            attached(
+                2,
+                json!({"type": "nested_memory", "path": "/w/CLAUDE.md", "content": {"path": "/w/CLAUDE.md", "content": RULE}}),
+            ),
             rendered(3, "relevant_memories", &format!("Words of a later version.\n{RULE}")),
             rendered(4, "todo_reminder", &format!("Nothing to do.\n{RULE}")),
             user(5, "<command-message>tabs</command-message>\n<command-name>/tabs</command-name>", json!({})),
@@ -105,7 +111,8 @@ fn requests() {
         ],
     );
     // aider, over an OpenAI-compatible interface
-    let conventions = format!("Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\n{RULE}");
+    let conventions =
+        format!("Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\n{RULE}");
     check(
         &[of(json!([
             {"role": "user", "content": conventions},
@@ -114,9 +121,13 @@ fn requests() {
         ]))],
         &["user/Injected: Here are some READ ONLY files, provided for your reference."],
     );
-    let context = format!("<session_context>\n--- Context from: GEMINI.md ---\n{RULE}\n--- End of Context from: GEMINI.md ---\n</session_context>");
+    let context = format!(
+        "<session_context>\n--- Context from: GEMINI.md ---\n{RULE}\n--- End of Context from: GEMINI.md ---\n</session_context>"
+    );
     check(
-        &[json!({"contents": [{"role": "user", "parts": [{"text": context}]}, {"role": "user", "parts": [{"text": "go on"}]}]})],
+        &[
+            json!({"contents": [{"role": "user", "parts": [{"text": context}]}, {"role": "user", "parts": [{"text": "go on"}]}]}),
+        ],
         &["user/Injected: --- Context from: GEMINI.md ---"],
     );
 }
@@ -133,8 +144,14 @@ fn open_hands() {
         &[json!([
             event(1, json!({"source": "user", "action": "message", "args": {"content": "go on"}})),
             event(2, json!({"action": "recall", "args": {"recall_type": "workspace_context"}})),
-            event(3, json!({"observation": "recall", "content": "Added workspace context", "extras": {"repo_instructions": RULE}})),
-            event(4, json!({"observation": "recall", "content": "Added knowledge", "extras": {"microagent_knowledge": known}})),
+            event(
+                3,
+                json!({"observation": "recall", "content": "Added workspace context", "extras": {"repo_instructions": RULE}})
+            ),
+            event(
+                4,
+                json!({"observation": "recall", "content": "Added knowledge", "extras": {"microagent_knowledge": known}})
+            ),
             event(5, json!({"observation": "recall", "content": "Added nothing", "extras": {"repo_instructions": ""}})),
         ])],
         &[

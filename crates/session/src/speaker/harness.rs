@@ -175,7 +175,8 @@ pub(super) fn parts(text: &str) -> Parts {
         let whole = lead..lead + start.len();
         return Parts { typed: Vec::new(), instructions: is_loaded.then_some(whole).into_iter().collect() };
     }
-    let mut scan = Scan { text, lead, parts: Parts::default(), from: lead, missing: Vec::new(), is_setting: false, heading: None };
+    let mut scan =
+        Scan { text, lead, parts: Parts::default(), from: lead, missing: Vec::new(), is_setting: false, heading: None };
     scan.run();
     if opens_whole || is_one_element(start) {
         scan.parts.typed.clear();
@@ -439,7 +440,8 @@ mod tests {
         whole("# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n- no tabs\n</INSTRUCTIONS>");
         whole("<user_instructions>\n- no tabs\n</user_instructions>");
         whole("<skill>\n<name>tree</name>\n<path>/s/SKILL.md</path>\n- ask\n</skill>");
-        let of = |folder| format!("# AGENTS.md instructions for {folder}\n\n<INSTRUCTIONS>\n- no {folder}\n</INSTRUCTIONS>");
+        let of =
+            |folder| format!("# AGENTS.md instructions for {folder}\n\n<INSTRUCTIONS>\n- no {folder}\n</INSTRUCTIONS>");
         check(&format!("{}\n\n{}", of("/w"), of("/w/web")), &[&of("/w"), &of("/w/web")]);
         check("# AGENTS.md instructions for /w\n\nwhat is that?", &[]);
         // Claude Code
@@ -455,13 +457,17 @@ mod tests {
         // Gemini CLI, Copilot CLI, OpenHands, aider
         let rules = "--- Context from: GEMINI.md ---\n- no tabs\n--- End of Context from: GEMINI.md ---";
         check(&format!("here:\n{rules}\ngo on"), &[rules]);
-        whole(&format!("<session_context>\nToday is Monday.\n<loaded_context>\n{rules}\n</loaded_context>\n</session_context>"));
+        whole(&format!(
+            "<session_context>\nToday is Monday.\n<loaded_context>\n{rules}\n</loaded_context>\n</session_context>"
+        ));
         whole(&format!("This is the Gemini CLI. We are setting up the context for our chat.\n{rules}"));
         check("<session_context>\nToday is Monday.\n</session_context>", &[]);
         whole("<skill-context name=\"x\">\n- ask\n</skill-context>");
         let rules = "<REPOSITORY_INSTRUCTIONS>\n- no tabs\n</REPOSITORY_INSTRUCTIONS>";
         check(&format!("<REPOSITORY_INFO>\nquay\n</REPOSITORY_INFO>\n{rules}"), &[rules]);
-        whole("Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\nCONVENTIONS.md");
+        whole(
+            "Here are some READ ONLY files, provided for your reference.\nDo not edit these files!\n\nCONVENTIONS.md",
+        );
         // what a person shows is the person's
         check("why this?\n```\n<INSTRUCTIONS>\n- no tabs\n</INSTRUCTIONS>\n```", &[]);
     }

@@ -187,7 +187,11 @@ mod tests {
         let rules = "--- Newly Discovered Project Context ---\n--- Context from: web/GEMINI.md ---\n- no tabs\n\
                      --- End of Context from: web/GEMINI.md ---\n--- End Project Context ---";
         check("read_file", &format!("a\n\n{rules}"), rules);
-        check("skill", "<skill_content name=\"x\">\n- ask\n</skill_content>", "<skill_content name=\"x\">\n- ask\n</skill_content>");
+        check(
+            "skill",
+            "<skill_content name=\"x\">\n- ask\n</skill_content>",
+            "<skill_content name=\"x\">\n- ask\n</skill_content>",
+        );
         check("webfetch", "<skill_content name=\"x\">\n- ask\n</skill_content>", "");
     }
 }

@@ -22,8 +22,8 @@ pub use references::References;
 pub use scan::exact_strings;
 
 use crate::block::EntryTokens;
-use crate::lexicon::{CueCounts, Lexicon};
 use crate::commands::script_of;
+use crate::lexicon::{CueCounts, Lexicon};
 pub use files::files_of;
 pub use rules::rules_read;
 

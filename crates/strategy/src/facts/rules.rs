@@ -110,11 +110,9 @@ impl Facts<'_> {
         };
         // Paths that begin at the working directory say nothing of where that is.
         let is_relative = |path: &str| !path.starts_with('/') && !path.contains(':');
-        let is_elsewhere = || self.file_events().iter().any(|event| !is_relative(&event.path) && rules_folder(&event.path).is_none());
-        folder.is_empty()
-            || is_person_s
-            || self.calls().iter().any(is_above)
-            || !is_relative(folder) && !is_elsewhere()
+        let is_elsewhere =
+            || self.file_events().iter().any(|event| !is_relative(&event.path) && rules_folder(&event.path).is_none());
+        folder.is_empty() || is_person_s || self.calls().iter().any(is_above) || !is_relative(folder) && !is_elsewhere()
     }
 }
 
@@ -199,6 +197,9 @@ mod tests {
         check(&["shell {\"command\":[\"bash\",\"-lc\",\"cd /w && sed -n '1,200p' AGENTS.md\"]}"], &[0]);
         check(&["exec_command {\"cmd\":\"cat AGENTS.md src/a.rs\"}"], &[]);
         check(&["exec_command {\"cmd\":\"rg tabs AGENTS.md\"}", "exec_command {\"cmd\":\"ls AGENTS.md\"}"], &[]);
-        check(&["exec_command {\"cmd\":\"cat AGENTS.md\"}", "apply_patch {\"input\":\"*** Update File: AGENTS.md\"}"], &[0]);
+        check(
+            &["exec_command {\"cmd\":\"cat AGENTS.md\"}", "apply_patch {\"input\":\"*** Update File: AGENTS.md\"}"],
+            &[0],
+        );
     }
 }

@@ -41,8 +41,12 @@ impl Laws<'_> {
             let shown = self.shown.get(&entry.key);
             let is_whole = shown.is_some_and(|shown| shown.message == entry.message);
             let (id, place) = (entry.message.id.clone(), shown.map(|shown| shown.position));
-            self.law("instructions", is_whole || all > room / 2, || format!("{id} of {all} tokens is not whole in {room}"));
-            self.law("instructions", place == Some(entry.position) || room == 0, || format!("{id} left, and {room} were free"));
+            self.law("instructions", is_whole || all > room / 2, || {
+                format!("{id} of {all} tokens is not whole in {room}")
+            });
+            self.law("instructions", place == Some(entry.position) || room == 0, || {
+                format!("{id} left, and {room} were free")
+            });
         }
     }
 }

@@ -46,7 +46,8 @@ impl Laws<'_> {
                     // The task yields before anything is planned, and so do instructions, with what stands beside them.
                     Change::Excerpt { entry, block, .. } | Change::Trim { entry, block, .. }
                         if is_planned
-                            && !["message-over-budget", "rules-first", "beside-rules"].contains(&&*edit.reason.code) =>
+                            && !["message-over-budget", "rules-first", "beside-rules"]
+                                .contains(&&*edit.reason.code) =>
                     {
                         cut.push((*entry, *block));
                     }

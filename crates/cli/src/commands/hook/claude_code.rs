@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use epitome::{Runtime, Session};
 use epitome::formats::{Format, ReadOptions, read};
 use epitome::session::{Message, Role};
 use epitome::strategy::Lexicon;
+use epitome::{Runtime, Session};
 use serde::Deserialize;
 use serde_json::json;
 
