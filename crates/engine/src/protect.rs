@@ -4,7 +4,7 @@ use epitome_session::speaker::typed_ranges;
 use epitome_session::{Block, Content, Entry, EntryKey, Level, Position, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
-use crate::instructions::Loaded;
+use crate::loaded::Loaded;
 use crate::request::Pins;
 
 /// Returns the protection of each unit; `marked` has which entries are pinned ([`is_pinned`]), `loaded` what the host loaded as
