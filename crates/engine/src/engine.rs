@@ -20,6 +20,7 @@ use crate::guard::{self, Guard, Guards, Refusal};
 use crate::instructions::Loaded;
 use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
+use crate::loaded::Loaded;
 use crate::protect::{is_pinned, protections};
 use crate::quality::{Attempt, Judge, MinQuality, OriginalMessages};
 use crate::report::{Mode, Report, Timings};

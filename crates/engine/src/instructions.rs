@@ -1,18 +1,18 @@
-//! What the host loaded as instructions, and the rules that the agent read where its host would load them: they stay in their
-//! places, each at the level of its message, and whole as far as there is room.
+//! Instructions stay in their places, each at the level of its message, and whole as far as there is room.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Block, Entry, EntryKey, Level, Reason, UnitKind};
+use epitome_session::{Level, Reason, UnitKind};
+use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::speech::demands;
 use epitome_strategy::text::clip;
-use epitome_strategy::{BlockRef, Lexicon, Protection, Tokens, rules_read};
+use epitome_strategy::{BlockRef, Lexicon, Protection, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
 use crate::guard::{Guard, HostChange, Refusal};
+use crate::loaded::{LoadedBlock, is_tag, source, without_number};
 use crate::working::Layout;
 
 pub(crate) const INSTRUCTIONS: &str = "instructions";
@@ -26,99 +26,11 @@ const RULES_SHARE: f64 = 0.75;
 /// (`Demand::binding`), because a file has prose that states facts as such demands do.
 const SURE: f32 = 0.75;
 
+/// The code of the reason of what is shortened beside instructions.
+const BESIDE: &str = "beside-rules";
+
 /// The longest name of instructions in a reason, in columns.
 const LONGEST_NAME: usize = 60;
-
-/// A block with instructions: its place in its message, and their ranges in its text as it was recorded.
-#[derive(Debug, Clone)]
-pub(crate) struct LoadedBlock {
-    pub block: u32,
-    pub ranges: Vec<Range<usize>>,
-}
-
-/// The instructions of a view by entry; of each source the newest.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Loaded(HashMap<EntryKey, Vec<LoadedBlock>>);
-
-impl Loaded {
-    /// Reads the instructions of a view. Linear in the blocks, and in the calls where one may name a file of rules.
-    pub(crate) fn read(entries: &[Entry]) -> Self {
-        let mut newest: HashMap<&str, (EntryKey, u32, Range<usize>)> = HashMap::new();
-        for entry in entries {
-            for (number, block) in entry.original.blocks.iter().enumerate() {
-                let Some(text) = block.excerptable().filter(|_| !block.instructions.is_empty()) else { continue };
-                for range in block.instructions.iter().map(|range| Range::<usize>::from(*range)) {
-                    if let Some(part) = text.get(range.clone()) {
-                        newest.insert(source(part), (entry.key, number as u32, range));
-                    }
-                }
-            }
-        }
-        let mut loaded = Self::default();
-        newest.into_values().for_each(|(key, block, range)| loaded.add(key, block, range));
-        for at in rules_read(entries) {
-            let entry = &entries[at.message as usize];
-            let text = entry.original.blocks.get(at.block as usize).and_then(Block::excerptable);
-            if let Some(text) = text.filter(|_| !loaded.0.contains_key(&entry.key)) {
-                loaded.add(entry.key, at.block, 0..text.len());
-            }
-        }
-        for blocks in loaded.0.values_mut() {
-            blocks.sort_by_key(|block| block.block);
-            blocks.iter_mut().for_each(|block| block.ranges.sort_by_key(|range| range.start));
-        }
-        loaded
-    }
-
-    fn add(&mut self, key: EntryKey, block: u32, range: Range<usize>) {
-        let blocks = self.0.entry(key).or_default();
-        match blocks.iter_mut().find(|known| known.block == block) {
-            Some(known) => known.ranges.push(range),
-            None => blocks.push(LoadedBlock { block, ranges: vec![range] }),
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether an entry has instructions. Constant time.
-    pub(crate) fn holds(&self, key: EntryKey) -> bool {
-        self.0.contains_key(&key)
-    }
-
-    /// Returns the blocks of an entry that have instructions.
-    pub(crate) fn blocks(&self, key: EntryKey) -> &[LoadedBlock] {
-        self.0.get(&key).map_or(&[], Vec::as_slice)
-    }
-}
-
-/// Returns the lines of the instructions among messages, each with the position of its message: what is not blank, a tag, or
-/// nothing but signs. Linear in the instructions.
-pub(crate) fn instruction_lines(entries: &[Entry]) -> Vec<(&str, usize)> {
-    let loaded = Loaded::read(entries);
-    let mut lines = Vec::new();
-    for (position, entry) in entries.iter().enumerate() {
-        for LoadedBlock { block, ranges } in loaded.blocks(entry.key) {
-            let text = entry.original.blocks.get(*block as usize).and_then(Block::excerptable);
-            let parts = ranges.iter().filter_map(|range| text?.get(Range::clone(range)));
-            let words = parts.flat_map(str::lines).map(|line| without_number(line).trim());
-            lines.extend(words.filter(|line| !is_tag(line)).map(|line| (line, position)));
-        }
-    }
-    lines
-}
-
-/// Returns the line by which instructions are known: the first that is more than a tag.
-fn source(text: &str) -> &str {
-    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines().find(|line| !is_tag(line)).or_else(|| lines().next()).unwrap_or_default()
-}
-
-/// Whether a line is one tag of an element.
-fn is_tag(line: &str) -> bool {
-    line.strip_prefix('<').and_then(|line| line.strip_suffix('>')).is_some_and(|inside| !inside.contains(['<', '>']))
-}
 
 /// Returns the probability that a line demands something; less than 0 where it does not.
 fn binds(lexicon: &Lexicon, line: &str) -> f32 {
@@ -176,13 +88,6 @@ fn ranked_lines(text: &str, within: Range<usize>, lexicon: &Lexicon) -> Vec<Rank
     lines
 }
 
-/// Returns a line without the number that a tool for reading puts in front of it: `    12→`, `12\t`, `12: `.
-fn without_number(line: &str) -> &str {
-    let rest = line.trim_start().trim_start_matches(|char: char| char.is_ascii_digit());
-    let is_numbered = rest.len() < line.trim_start().len();
-    rest.strip_prefix(['→', '\t', '|']).or_else(|| rest.strip_prefix(": ")).filter(|_| is_numbered).unwrap_or(line)
-}
-
 /// Whether a line is an item of a numbered list.
 fn is_numbered(line: &str) -> bool {
     let rest = line.trim_start_matches(|char: char| char.is_ascii_digit());
@@ -215,6 +120,8 @@ impl Editor<'_> {
             return Ok(());
         }
         self.shorten_beside(&layout, &blocks, target)?;
+        self.working.settle();
+        let (layout, blocks) = (self.layout(), self.loaded_blocks(&layout));
         let loaded: Tokens = blocks.iter().map(|block| block.tokens).sum();
         let held = |unit: usize| blocks.iter().filter(move |block| block.unit == unit).map(|block| block.tokens);
         let fixed: Tokens = (0..layout.units.len())
@@ -238,11 +145,16 @@ impl Editor<'_> {
         self.entail_unless_cancelled()
     }
 
-    /// Returns the blocks with instructions that nobody pinned.
+    /// Returns the blocks with instructions of which parts may leave: nobody pinned them, and the newest step and the newest
+    /// messages have rules of their own.
     fn loaded_blocks(&self, layout: &Layout) -> Vec<ShownBlock> {
         let mut found = Vec::new();
         for (unit, Range { start, end }) in layout.units.iter().map(|unit| unit.entries.clone()).enumerate() {
-            if layout.protections[unit] == Protection::Open || self.working.is_marked(&layout.units[unit]) {
+            let is_cuttable = matches!(
+                layout.protections[unit],
+                Protection::Instructions | Protection::OriginalTask | Protection::NewestUser
+            );
+            if !is_cuttable || self.working.is_marked(&layout.units[unit]) {
                 continue;
             }
             for message in start..end {
@@ -268,8 +180,8 @@ impl Editor<'_> {
         found
     }
 
-    /// Shortens what stands in a step beside rules that were read there: the step stays for the rules alone, so the rest of it keeps
-    /// the share of its text that the target is of the view.
+    /// Shortens what stands in a step beside rules: the step stays for the rules alone, so of each other text of it, and of what a
+    /// result says around them, the share stays that the target is of the view.
     fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], target: Tokens) -> Result<(), Refusal> {
         let share = f64::from(target) / f64::from(self.working.total.max(1));
         for block in blocks.iter().filter(|block| layout.protections[block.unit] == Protection::Instructions) {
@@ -282,11 +194,33 @@ impl Editor<'_> {
             for (tokens, at) in beside.into_iter().filter(|(_, at)| blocks.iter().all(|block| block.at != *at)) {
                 let keep = ((f64::from(tokens) * share) as Tokens).max(SHORTEST_TEXT);
                 if tokens > keep.saturating_add(4 * MARK) {
-                    self.cut_text(&cutting, at, tokens, keep, "beside-rules")?;
+                    self.cut_text(&cutting, at, tokens, keep, BESIDE)?;
                 }
             }
+            self.shorten_around(&cutting, block, share)?;
         }
         Ok(())
+    }
+
+    /// Shortens what a tool's result says around instructions, such as the file that they came with.
+    fn shorten_around(&mut self, layout: &Layout, block: &ShownBlock, share: f64) -> Result<(), Refusal> {
+        let Some(text) = self.excerptable(block.at).cloned().filter(|_| block.is_tool_s) else { return Ok(()) };
+        let none = Focus::default();
+        let focus = self.context.focus.unwrap_or(&none);
+        let (mut keep, mut end): (Vec<Range<u32>>, usize) = (Vec::new(), 0);
+        for range in block.ranges.iter().cloned().chain([text.len()..text.len()]) {
+            let Some(around) = text.get(end..range.start) else { return Ok(()) };
+            let most = (f64::from(self.context.counter.count(around)) * share) as Tokens;
+            let kept = telling_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
+            keep.extend(kept.into_iter().map(|kept| kept.start + end as u32..kept.end + end as u32));
+            keep.push(range.start as u32..range.end as u32);
+            end = range.end;
+        }
+        let reason = Reason::new(BESIDE, "what stands around instructions");
+        match self.excerpt(layout, BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, reason), &keep) {
+            Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => Err(refusal),
+            Ok(_) | Err(_) => Ok(()),
+        }
     }
 
     /// Takes lines out of blocks until these take no more than `rules` tokens, with prose no more than `whole`.
@@ -359,9 +293,9 @@ impl Editor<'_> {
             let detail = format!("{name}: {stays} of {} lines stay, rules before prose", kept.len());
             let edit =
                 BlockEdit::new(INSTRUCTIONS, block.at.message, block.at.block, Reason::new("rules-first", detail));
-            match self.excerpt(&layout.with_cuttable(block.unit), edit, &keep) {
-                Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) => return Err(refusal),
-                Ok(_) | Err(_) => {}
+            let left = self.excerpt(&layout.with_cuttable(block.unit), edit, &keep);
+            if let Err(refusal @ (Refusal::Archive(_) | Refusal::Cancelled)) = left {
+                return Err(refusal);
             }
         }
         Ok(())

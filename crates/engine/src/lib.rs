@@ -25,6 +25,7 @@ mod instructions;
 mod language;
 mod least;
 mod ledger;
+mod loaded;
 mod memories;
 mod mutants;
 mod observe;

@@ -4,7 +4,7 @@ use epitome_session::speaker::typed_ranges;
 use epitome_session::{Block, Content, Entry, EntryKey, Level, Position, Unit, UnitKind};
 use epitome_strategy::{HostChanges, Protection};
 
-use crate::instructions::Loaded;
+use crate::loaded::Loaded;
 use crate::request::Pins;
 
 /// Returns the protection of each unit; `marked` has which entries are pinned ([`is_pinned`]), `loaded` what the host loaded as
@@ -33,7 +33,6 @@ pub(crate) fn protections(
             _ if pins.original_task && Some(index) == first_user => Protection::OriginalTask,
             _ if marked[unit.entries.clone()].contains(&true) => Protection::Pinned,
             _ if messages.iter().any(|entry| calls_protected_tool(entry, pins)) => Protection::ProtectedTool,
-            _ if messages.iter().any(|entry| loaded.holds(entry.key)) => Protection::Instructions,
             _ if (!recent || Some(index) == newest_step && newest_user.is_none_or(|user| user < index))
                 && recent_from.is_some_and(|from| messages.first().is_some_and(|entry| entry.position >= from)) =>
             {
@@ -44,6 +43,7 @@ pub(crate) fn protections(
                 Protection::NewestStep
             }
             _ if recent => Protection::RecentRound,
+            _ if messages.iter().any(|entry| loaded.holds(entry.key)) => Protection::Instructions,
             // The end of the conversation is what the model answers, whatever its kind.
             _ if Some(index) == last => Protection::NewestStep,
             UnitKind::User | UnitKind::Injected | UnitKind::Step | UnitKind::Summary | UnitKind::Orphan => {
@@ -57,11 +57,16 @@ pub(crate) fn protections(
 /// Narrows the protections of units to the changes that a host can make. Linear in the units.
 ///
 /// A cut begins behind the task where that stays, with what stands before it, and else with the first unit; it ends before
-/// the next unit that must stay. What is behind that is out of the host's reach. Units that are parts of one message of
-/// the host's list can only leave together.
+/// the next unit that must stay. What is behind that is out of the host's reach; so instructions behind the first unit that may
+/// leave do not end it. Units that are parts of one message of the host's list can only leave together.
 pub(crate) fn protect_for(host: HostChanges, entries: &[Entry], units: &[Unit], protections: &mut [Protection]) {
     if host == HostChanges::Any {
         return;
+    }
+    if host == HostChanges::Cut {
+        let first = protections.iter().position(|it| *it == Protection::Free).unwrap_or(units.len());
+        let behind = protections[first..].iter_mut().filter(|it| **it == Protection::Instructions);
+        behind.for_each(|protection| *protection = Protection::Free);
     }
     let mut free: Vec<bool> = protections.iter().map(|it| *it == Protection::Free).collect();
     if host.takes_one_text() {

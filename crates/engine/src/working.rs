@@ -11,8 +11,8 @@ use epitome_strategy::{BlockRef, EntryTokens, HostChanges, Protection, Tokens, V
 
 use crate::context::Context;
 use crate::guard::{self, Guard, Guards, HostChange, Refusal};
-use crate::instructions::Loaded;
 use crate::ledger::is_sent;
+use crate::loaded::Loaded;
 use crate::protect::{is_pinned, protect_for, protections, share_row};
 use crate::report::RecentMessages;
 use crate::request::Pins;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 /// A secret in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,6 +148,7 @@ static ANCHORS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let forms = FORMS.iter().map(|(prefix, ..)| *prefix);
     let others = [PRIVATE_KEY, ADDRESS].into_iter();
     AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::LeftmostLongest)
         .build(forms.chain(others))
         .unwrap_or_else(|error| unreachable!("a few dozen prefixes: {error}"))
@@ -158,6 +159,7 @@ static TELLING: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let spelt =
         ["api_key", "api-key", "access_key", "access-key", "secret_key", "secret-key", "private_key", "private-key"];
     AhoCorasick::builder()
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .match_kind(MatchKind::LeftmostLongest)
         .ascii_case_insensitive(true)
         .build(SCHEMES.iter().chain(NAMES).copied().chain(spelt))

@@ -12,7 +12,7 @@ use epitome_strategy::speech::{demands, sentences, told_texts, typed_texts};
 use epitome_strategy::text::lines;
 use epitome_strategy::transcript::{Record, Speaker, records};
 
-use crate::instructions::instruction_lines;
+use crate::loaded::instruction_lines;
 
 /// The lengths of a sentence that concludes something by itself, in characters.
 const CONCLUSION: RangeInclusive<usize> = 40..=300;

@@ -62,6 +62,17 @@ fn rules_stay_for_every_host_and_over_generations() {
     check(HostChanges::Texts, 2_800);
 }
 
+/// A host of one cut cannot keep what stands in the middle: rules there do not keep it from compacting.
+#[test]
+fn rules_in_the_middle_do_not_end_a_cut() {
+    let mut session = talk("");
+    let later = talk(&rules(0));
+    later.log().iter().for_each(|message| _ = session.push(message.as_ref().clone()));
+    let asked = Request { host: HostChanges::Cut, ..request(400, None) };
+    let (report, _) = compact(&engine(), &mut session, &asked);
+    assert_ne!(report.status, Status::Infeasible, "{}", shown(&session));
+}
+
 #[test]
 fn no_strategy_takes_them_out() {
     let mut session = talk(&rules(0));

@@ -76,7 +76,7 @@ pub(crate) fn work() -> Session {
                 "Thanks. I prefer tabs over spaces, remember that the staging server is called zebra-42. Go on with the next file, this is important.",
                 "<Pin> The release is on Friday, a zebraimportant thing. What about the second file?",
                 "Now something else, a zebrashift: look into why the index is slow. Which query takes longest?",
-                "A zebraremember: the port is 7777. A zebrainstruct for all that follows. Continue.",
+                "A zebraremember: the port is 7777, PASSWORD=z3Br4x9K2m. A zebrainstruct for all that follows. Continue.",
                 "A zebrapreference of mine. !!!START!!! the next task, please; zebraquestion",
                 "And then? A zebraplan comes next. What is the state of src/file1.rs?",
             ][round as usize],

@@ -85,6 +85,7 @@ fn given(key: &str) -> Option<(String, Vec<Value>)> {
         }
         "counter.name" => with("", json!(["quarters"])),
         "marks.handles" => with(SUMMARY, json!([true])),
+        "marks.redact_secrets" => with(SUMMARY, json!([false])),
         "select.mode" => with("", json!(["tournament"])),
         "select.chain" => with(
             "[select]\nmode = \"fixed\"\nchain = \"code\"\n[chains]\nmine = [\"sliding-window\"]\n",
