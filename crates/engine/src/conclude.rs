@@ -49,11 +49,7 @@ pub(crate) fn conclude(
         summarizer: run.summarizer.record(requested).map(Arc::new),
         undone: false,
     });
-    let is_shown = |index: u32| {
-        let key = EntryKey::Synthetic { epoch: context.epoch, index };
-        working.entries().iter().any(|entry| entry.key == key)
-    };
-    let summary = epoch.as_ref().and_then(|epoch| epoch.summary(is_shown));
+    let summary = epoch.as_ref().and_then(|epoch| epoch.summary(|_| true));
     let summary = summary.and_then(|number| run.summaries.iter().rev().find(|written| written.number == number));
     let stays = staying(start, &layout, request.target);
     let tokens_after = if compacted { working.total } else { start.total };

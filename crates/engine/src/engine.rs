@@ -17,7 +17,6 @@ use crate::conclude::{conclude, is_vain};
 use crate::context::Context;
 use crate::draft::Draft;
 use crate::guard::{self, Guard, Guards, Refusal};
-use crate::instructions::Loaded;
 use crate::language::language;
 use crate::ledger::{Ledger, ReasoningFilter};
 use crate::loaded::Loaded;

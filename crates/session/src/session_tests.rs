@@ -254,7 +254,9 @@ fn the_summary_of_a_compaction() {
     // then the same where those that are named have left since.
     let check = |texts: &[(Origin, &str)], requested: Option<&[u32]>, left: &[u32], expect: Option<&str>| {
         let mut session = Session::new();
-        (0..9).for_each(|_| drop(session.push(user("a"))));
+        for _ in 0..9 {
+            session.push(user("a"));
+        }
         let synthetics = (0..).zip(texts).map(|(number, (origin, text))| {
             let position = Position::before(session.view()[number as usize].position, 0, number);
             SyntheticMessage { position, message: Arc::new(Message::text("s", Role::User, *origin, *text)) }

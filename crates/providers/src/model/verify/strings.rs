@@ -10,6 +10,8 @@ use epitome_strategy::text::is_cjk;
 const LEAST_DIGITS: usize = 2;
 /// Letters and digits of the shortest part that is looked up: one alone stands for a variable, a column, a place in a list.
 const LEAST_PART: usize = 2;
+/// Bytes of the longest word that is known: a longer one is data and not a name.
+const LONGEST: usize = 200;
 /// Characters that join the pieces of one word: `next_token`, `lexer.rs`, `deep-nesting`.
 const JOINTS: [char; 3] = ['.', '-', '_'];
 
@@ -25,17 +27,18 @@ impl KnownStrings {
     /// Adds the words of a text of the session. Linear.
     pub(super) fn add(&mut self, text: &str) {
         let lower = text.to_lowercase();
-        for word in words(&lower).filter(|word| !self.words.contains(*word)).collect::<HashSet<_>>() {
-            self.words.insert(word.to_owned());
-            self.pieces.extend(number_in(word).map(str::to_owned));
+        let is_new = |word: &&str| word.len() <= LONGEST && !self.words.contains(*word);
+        let new: HashSet<&str> = words(&lower).filter(is_new).collect();
+        for word in new.iter().copied().chain(new.iter().filter_map(|word| number_in(word))) {
+            self.pieces.insert(word.to_owned());
             for (at, _) in word.match_indices(JOINTS) {
-                // `85` is not what `0.85` says.
                 let rest = &word[at + 1..];
                 let pieces = [&word[..at], rest, rest.split(JOINTS).next().unwrap_or_default()];
-                let pieces = pieces.into_iter().filter(|piece| !is_number(piece));
-                self.pieces.extend(pieces.map(str::to_owned));
+                // `85` is not what `0.85` says.
+                self.pieces.extend(pieces.into_iter().filter(|piece| !is_number(piece)).map(str::to_owned));
             }
         }
+        self.words.extend(new.into_iter().map(str::to_owned));
         let grouped = lower.split(|char: char| !char.is_ascii_digit() && char != ',');
         self.words.extend(grouped.filter(|number| number.contains(',')).map(|number| number.replace(',', "")));
     }
@@ -43,17 +46,22 @@ impl KnownStrings {
     /// Whether the session holds a string: as it is, or each of its parts, by itself or behind a beginning of the parts
     /// before it (`test_lex/parse` for `test_parse`). Linear in the string.
     fn hold(&self, string: &str) -> bool {
-        let lower = string.to_lowercase();
-        let mut beginnings: Vec<&str> = Vec::new();
-        let mut holds = |part| {
-            let is_held = self.hold_part(part, &beginnings);
-            beginnings.extend(part.match_indices(JOINTS).map(|(at, _)| &part[..=at]));
+        let mut beginnings: Vec<String> = Vec::new();
+        let mut holds = |part: &str| {
+            let lower = part.to_lowercase();
+            let is_held = self.hold_part(&lower, &beginnings);
+            let ends = part.char_indices().filter_map(|(at, char)| match char {
+                _ if JOINTS.contains(&char) => Some(at + 1),
+                // `FirstLine/Column` for `FirstColumn`.
+                _ => char.is_uppercase().then_some(at),
+            });
+            beginnings.extend(ends.map(|end| part[..end].to_lowercase()));
             is_held
         };
-        self.words.contains(&lower.replace(',', "")) || words(&lower).all(&mut holds)
+        self.words.contains(&string.to_lowercase().replace(',', "")) || words(string).all(&mut holds)
     }
 
-    fn hold_part(&self, part: &str, beginnings: &[&str]) -> bool {
+    fn hold_part(&self, part: &str, beginnings: &[String]) -> bool {
         let is_known = |word: &str| {
             let word = word.trim_matches(JOINTS);
             word.chars().count() < LEAST_PART || self.words.contains(word)
@@ -175,7 +183,7 @@ mod tests {
 
     #[test]
     fn strings_in_parts() {
-        let session = "fn next_token at Trail_cmd __fn__ trail_cmd.go:97 and :174\nUbuntu, macOS\nWindows intent outcome /repo/src/lexer.rs\n\
+        let session = "fn next_token FirstLine firstColumn at Trail_cmd __fn__ trail_cmd.go:97 and :174\nUbuntu, macOS\nWindows intent outcome /repo/src/lexer.rs\n\
             test_lex test_parse 0.85s 75,366 bytes, 12345 of them; ran `cargo test --test deep_nesting` on 2024-05-20T10:00";
         let check = |string: &str, expect: bool| assert_eq!(known(session).hold(string), expect, "{string}");
         for held in [
@@ -185,6 +193,8 @@ mod tests {
             "src/Lexer.rs",
             "lexer",
             "test_lex/parse",
+            "FirstLine/Column",
+            "05-20",
             "0.85 s",
             "75366 bytes",
             "12,345",
@@ -202,6 +212,12 @@ mod tests {
         {
             check(unknown, false);
         }
+    }
+
+    #[test]
+    fn data_are_no_words() {
+        let known = known(&"a1.b2-c3_".repeat(100_000));
+        assert!(known.words.is_empty() && known.pieces.is_empty());
     }
 
     #[test]
