@@ -512,6 +512,7 @@ export interface components {
         };
         MessageBlock: {
             content: components["schemas"]["Content"];
+            instructions?: components["schemas"]["TextRange"][];
             raw?: components["schemas"]["RawBlock"];
             typed?: components["schemas"]["TextRange"][];
         };
