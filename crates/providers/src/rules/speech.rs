@@ -73,7 +73,12 @@ pub(crate) fn conversational(sentence: &str) -> f32 {
 
 /// The worth of exact strings and figures in a sentence, at most 3.
 pub(crate) fn exactness(sentence: &str) -> f32 {
-    (exact_strings(sentence).len() as f32 * 0.75).min(3.0)
+    let is_exact = |word: &&str| {
+        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
+        word.len() >= 3 && (has_digit || !exact_strings(word).is_empty())
+    };
+    let words = sentence.split_whitespace().map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
+    words.filter(is_exact).take(4).count() as f32 * 0.75
 }
 
 #[cfg(test)]
