@@ -89,9 +89,8 @@ Example:
 
 #[cfg(feature = "service")]
 pub(super) const SERVE: &str = "\
-Examples:
-  epitome serve --upstream https://api.openai.com/v1
-  epitome serve --upstream https://api.openai.com/v1 --install     # whenever you log in";
+Example:
+  epitome serve --upstream https://api.openai.com/v1";
 
 #[cfg(feature = "service")]
 pub(super) const MCP: &str = "\

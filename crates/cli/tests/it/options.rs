@@ -139,7 +139,6 @@ const PROBES: &str = "crates/cli/tests/it/probes.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
-const INSTALL: &str = "crates/cli/tests/it/install.rs";
 const CUSTOM: &str = "tests/custom.rs";
 
 const SEARCH: &str = "crates/cli/tests/it/search.rs";
@@ -162,8 +161,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--what", EVAL_SUBJECTS, "recorded_summaries"),
     ("mcp", "--beside", MCP, "beside_an_agent"),
     ("mcp", "--needs", MCP, "an_agent_without_the_service_that_it_needs"),
-    ("serve", "--install", INSTALL, "it_is_started_and_taken_back"),
-    ("serve", "--uninstall", INSTALL, "it_is_started_and_taken_back"),
     (
         "restore",
         "--at",
