@@ -41,15 +41,11 @@ pub(crate) struct EvalArgs {
     pub(crate) cut: Vec<f64>,
     #[command(flatten)]
     pub(crate) least: LeastArgs,
-    /// Only sessions of this kind of task, by the labels
+    /// Only sessions of this kind of task, by the detector
     #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
-    /// each folder
-    #[arg(long, value_name = "FILE")]
-    pub(crate) labels: Option<PathBuf>,
     /// Draw this many sessions
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<usize>,
@@ -97,7 +93,7 @@ pub(crate) struct FilterArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GroupingArg {
-    /// The kind of task, by the labels
+    /// The kind of task, by the detector
     Kind,
     /// The recording's format
     Format,

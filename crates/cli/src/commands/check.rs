@@ -40,9 +40,9 @@ struct CheckOutput<'a> {
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     // A wrong configuration is told before the session is read.
-    Window::new(&args.wanted_window(), &RecordedModel::default(), &registry)?;
+    Window::new(&args.window, &RecordedModel::default(), &registry)?;
     let loaded = input::load(&args.input, quiet)?;
-    let window = Window::new(&args.wanted_window(), &recorded_model(loaded.format, &loaded.bytes), &registry)?;
+    let window = Window::new(&args.window, &recorded_model(loaded.format, &loaded.bytes), &registry)?;
     let chosen: Vec<usize> = if args.all {
         (0..loaded.sessions.len()).collect()
     } else {

@@ -74,7 +74,7 @@ fn what_a_context_can_answer() {
     assert_eq!(found(&place, "baseline:newest", "agent-ledger-11-a0b1", "0.08"), (1, 4));
     assert_eq!(found(&place, "hand-off", "agent-stamps-12", "0.08"), (1, 4), "it says why, and nothing else");
     let text = ran.text();
-    assert!(text.contains("\nunknown 2 cases"), "no file and no table says which: {text}");
+    assert!(text.contains("\nunknown 2 cases"), "no file says which: {text}");
     assert!(text.contains("hand-off"), "{text}");
 }
 
@@ -97,11 +97,10 @@ fn a_question_may_be_the_focus() {
 #[test]
 fn repositories_are_told() {
     let place = place(&json!({"repo": "of the file", "probes": probes()}));
-    place.file("labels.md", "| file | repo |\n|---|---|\n| agent-stamps-12 | of the table |\n");
-    let ran = place.run("eval probes --what probes --budgets 1 --labels labels.md --by repository --json -q");
+    let ran = place.run("eval probes --what probes --budgets 1 --by repository --json -q");
     let json = ran.json();
     let names: Vec<&Value> = json["groups"].as_array().unwrap().iter().map(|group| &group["name"]).collect();
-    assert_eq!(names, ["of the file", "of the table"], "{}", ran.stderr);
+    assert_eq!(names, ["of the file"], "{}", ran.stderr);
 }
 
 #[test]

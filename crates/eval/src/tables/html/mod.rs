@@ -35,7 +35,7 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
         page,
         "<h1>Compaction measured on recorded sessions</h1><p>{} cases from {} sessions read.</p><p class='notice'>A survival \
          figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them open their \
-         definition; marks and bars say their figures when the pointer rests on them.</p>",
+         definition; marks say their figures when the pointer rests on them.</p>",
         run.cases, run.sessions
     );
     heading(&mut page, &format!("{} against tokens kept", button(figure, &figure.name)));
@@ -44,7 +44,6 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let averages = term(AVERAGES);
     let _ = write!(page, "<p class='faint'>{}</p>{}", button(averages, &averages.name), tables::figures(&all));
     heading(&mut page, &format!("{} by kind of task", button(figure, &figure.name)));
-    let _ = write!(page, "<p class='faint'>Lines over the bars are 95 % intervals over sessions.</p>");
     for group in groups(&run.rows, Grouping::Kind, pairs, seed) {
         by_kind(&mut page, &group, &methods, main);
     }
@@ -73,7 +72,7 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
         "<div class='kind'><h3>{} <small>{cases} cases</small></h3>{}</div><details><summary>All figures of {}</summary>\
          {}{}</details>",
         escape_html(&group.name),
-        charts::kept_bars(group, methods, metric),
+        charts::retention(&group.summaries, methods, metric, &term(metric.as_str()).name),
         escape_html(&group.name),
         tables::figures(group),
         tables::differences(group)
