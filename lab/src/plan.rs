@@ -17,7 +17,6 @@ pub fn plan(subject: Subject, paths: &[PathBuf], methods: Vec<Arc<Method>>, budg
         paths: paths.to_vec(),
         methods,
         budgets: budgets.to_vec(),
-        questions: 0,
         cuts: vec![CaseOptions::default()],
         filter: Filter::default(),
         sample: None,

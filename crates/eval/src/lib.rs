@@ -36,7 +36,7 @@ pub use figures::row::Row;
 pub use figures::score::Scores;
 pub use figures::summary::{Average, Summary, summaries};
 pub use run::baselines::Baseline;
-pub use run::measure::{HANDOFF, with_question};
+pub use run::measure::HANDOFF;
 pub use run::method::{Method, MethodOutcome, OtherMethod, methods};
 pub use run::outcome::Run;
 pub use run::plan::{Plan, Progress, Subject};

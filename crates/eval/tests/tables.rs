@@ -67,7 +67,7 @@ fn the_report_is_one_page_that_fetches_nothing() {
         "<svg",
         "prefers-color-scheme: dark",
         "@media print",
-        "popovertarget='d-bound'",
+        "href='#d-bound'",
         "id='d-bound'",
         "<details>",
         "&lt;file&gt;",

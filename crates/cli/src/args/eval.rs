@@ -26,9 +26,6 @@ pub(crate) struct EvalArgs {
     /// The measurement: the future of cut sessions, folders of probes, or the summaries that agents recorded
     #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
     pub(crate) what: SubjectArg,
-    /// With --what probes: ask so many questions of each session also with the question as the focus of the compaction
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) questions: usize,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
     /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]

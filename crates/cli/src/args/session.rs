@@ -19,9 +19,6 @@ pub(crate) struct CheckArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Check every session of a file of several
-    #[arg(long, conflicts_with = "session")]
-    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]
@@ -45,9 +42,6 @@ pub(crate) struct ConvertArgs {
     pub(crate) to: Format,
     #[command(flatten)]
     pub(crate) target: OutputArgs,
-    /// Convert every session of a file of several; writes JSON lines
-    #[arg(long, conflicts_with = "session")]
-    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

@@ -22,7 +22,6 @@ const PAIRS: &[Pair] = &[
     ("compact", "--from", "chat.json -b 400", "chat.json -b 400 --from claude-code"),
     ("compact", "--to", "chat.json -b 400", "chat.json -b 400 --to anthropic"),
     ("compact", "--session", "all.jsonl -b 400 --session 0", "all.jsonl -b 400 --session 1"),
-    ("compact", "--all", "all.jsonl -b 400", "all.jsonl -b 400 --all"),
     ("compact", "--strict", "torn.jsonl -b 400", "torn.jsonl -b 400 --strict"),
     ("compact", "--view", "compacted.jsonl -b 9000", "compacted.jsonl -b 9000 --view full"),
     ("compact", "--focus", "work.jsonl -b 8k --chain summary", "work.jsonl -b 8k --chain summary --focus Halvorsen"),
@@ -44,7 +43,6 @@ const PAIRS: &[Pair] = &[
     ("check", "--config", "chat.json", "chat.json --config c.toml"),
     ("check", "--agent", "chat.json --config c.toml", "chat.json --config c.toml --agent a"),
     ("check", "--json", "chat.json", "chat.json --json"),
-    ("check", "--all", "all.jsonl", "all.jsonl --all"),
     ("check", "--from", "chat.json", "chat.json --from claude-code"),
     ("check", "--session", "all.jsonl --session 0", "all.jsonl --session 9"),
     ("check", "--strict", "torn.jsonl", "torn.jsonl --strict"),
@@ -87,7 +85,6 @@ const PAIRS: &[Pair] = &[
     ("convert", "--to", "chat.json --to openai-chat", "chat.json --to anthropic"),
     ("convert", "--output", "chat.json --to anthropic", "chat.json --to anthropic -o out.json"),
     ("convert", "--force", "chat.json --to anthropic -o chat.json", "chat.json --to anthropic -o chat.json --force"),
-    ("convert", "--all", "all.jsonl --to openai-chat", "all.jsonl --to openai-chat --all"),
     ("convert", "--from", "chat.json --to anthropic", "chat.json --to anthropic --from claude-code"),
     ("convert", "--session", "all.jsonl --to anthropic --session 0", "all.jsonl --to anthropic --session 1"),
     ("convert", "--strict", "torn.jsonl --to anthropic", "torn.jsonl --to anthropic --strict"),
@@ -136,7 +133,6 @@ const MODEL: &str = "crates/cli/tests/it/model.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
 const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
-const PROBES: &str = "crates/cli/tests/it/probes.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
@@ -196,7 +192,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--only", EVAL, "what_is_wrong_is_told"),
     ("eval", "--sample", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
     ("eval", "--seed", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
-    ("eval", "--questions", PROBES, "a_question_may_be_the_focus"),
     ("eval", "--reasoning", EVAL_SUBJECTS, "reasoning_is_left_where_it_is_asked_for"),
     ("mcp", "--tenant", MCP, "a_tenants_session_in_a_store"),
     ("serve", "--agent", SERVE, "an_agents_settings_count"),

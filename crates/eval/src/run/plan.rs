@@ -32,8 +32,6 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// For probes: how many of each session are also asked with the question as the focus of the compaction.
-    pub questions: usize,
     /// The cuts, and which parts of a session count.
     pub cuts: Vec<CaseOptions>,
     /// The filter for cases.

@@ -25,15 +25,10 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         let missing = format!("cannot read {}: there is no such file or folder", missing.display());
         return Err(Failure::usage_text(missing).with_help("check the path"));
     }
-    if args.questions > 0 && args.what != SubjectArg::Probes {
-        let failure = Failure::usage_text("--questions: only probes have questions");
-        return Err(failure.with_help("leave it out, or measure --what probes"));
-    }
     Ok(Plan {
         paths: args.paths.clone(),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
-        questions: args.questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::terms::{term, terms};
-use super::{button, escape_html};
+use super::{escape_html, link};
 use crate::tables::groups::Group;
 use crate::tables::sheet::{Sheet, Verdict};
 
@@ -25,7 +25,7 @@ fn table(sheet: &Sheet) -> String {
         let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
         let named = || terms().iter().find(|term| term.short == *heading);
         let term = metric.map_or_else(named, |metric| Some(term(metric.as_str())));
-        let said = term.map_or_else(|| escape_html(heading), |term| button(term, heading));
+        let said = term.map_or_else(|| escape_html(heading), |term| link(term, heading));
         let class = if column < 2 { " class='left'" } else { "" };
         let _ = write!(out, "<th{class}>{said}</th>");
     }
