@@ -133,9 +133,8 @@ Example:
   epitome completions bash > ~/.local/share/bash-completion/completions/epitome";
 
 pub(super) const INIT: &str = "\
-Examples:
-  epitome init -o -                         # prints the configuration with every key
-  epitome init --strategy my-strategy";
+Example:
+  epitome init -o -                         # prints the configuration with every key";
 
 #[cfg(test)]
 mod tests {

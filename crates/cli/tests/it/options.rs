@@ -136,7 +136,6 @@ const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
-const CUSTOM: &str = "tests/custom.rs";
 
 const SEARCH: &str = "crates/cli/tests/it/search.rs";
 
@@ -228,9 +227,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("serve", "--log", SERVE, "a_failure_is_logged_and_told_without_the_operators_address"),
     ("serve", "--max-body", SERVE, "what_it_does_not_start_with"),
     ("serve", "--requests-per-minute", "crates/cli/tests/it/serve_killed.rs", "a_killed_service_leaves_sessions_whole"),
-    ("init", "--strategy", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
-    ("init", "--dir", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
-    ("init", "--epitome", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
 ];
 
 /// Options whose effect is that of a limit or of a filter of the library below, with the test of that: it names no option.
