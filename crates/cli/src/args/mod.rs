@@ -95,7 +95,7 @@ pub(crate) enum Command {
     /// Undo one compaction of a session, or write what left under a handle
     #[command(after_help = examples::RESTORE)]
     Restore(RestoreArgs),
-    /// Search the text of a session, a folder or a store, in the context and removed from it
+    /// Search the text of a session or a folder, in the context and removed from it
     #[command(after_help = examples::SEARCH)]
     Search(SearchArgs),
     /// List the strategies, or show the page of one

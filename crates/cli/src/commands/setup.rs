@@ -44,10 +44,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         };
         (Changes::of_undo(record)?, Vec::new())
     } else {
-        let Some(plan) = args.agent.plan(&place, record.as_ref())? else {
-            terminal::print(&format!("{}\n", args.agent.by_hand(&place.service)))?;
-            return Ok(ExitCode::SUCCESS);
-        };
+        let plan = args.agent.plan(&place, record.as_ref())?;
         (Changes::of_plan(&plan, record.as_ref())?, plan.advice)
     };
     if !args.undo {
