@@ -231,7 +231,7 @@ fn help_names_every_subcommand() {
     Look:
       context     Show what fills a session's context, what would leave it next, and what has left
       check       Compare a session with the thresholds: should it be compacted?
-      search      Search the text of a session, a folder or a store, in the context and removed from it
+      search      Search the text of a session or a folder, in the context and removed from it
       strategies  List the strategies, or show the page of one
 
     Undo:
