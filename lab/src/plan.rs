@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use epitome_eval::{BudgetSpec, CaseOptions, EvalError, Filter, Labels, Method, Plan, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, EvalError, Filter, Method, Plan, Subject, methods};
 
 /// The plan of a run over folders of probes, baselines among its methods.
 pub fn probe_plan(paths: &[PathBuf], named: &[String], budgets: &[BudgetSpec], seed: u64) -> Result<Plan, EvalError> {
@@ -17,11 +17,8 @@ pub fn plan(subject: Subject, paths: &[PathBuf], methods: Vec<Arc<Method>>, budg
         paths: paths.to_vec(),
         methods,
         budgets: budgets.to_vec(),
-        questions: 0,
         cuts: vec![CaseOptions::default()],
         filter: Filter::default(),
-        labels: Labels::default(),
-        repositories: Labels::default(),
         sample: None,
         seed,
     }

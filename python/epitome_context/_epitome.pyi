@@ -17,7 +17,6 @@ __all__ = [
     "inspect_column",
     "json_text_of",
     "object_of",
-    "probe_column",
     "score_column",
     "text_column",
 ]
@@ -41,9 +40,6 @@ def compact_column(
 def inspect_column(engine: Engine, column: object, *, format: str | None, threads: int) -> Column: ...
 def json_text_of(value: object, name: str) -> bytes: ...
 def object_of(text: bytes) -> Any: ...
-def probe_column(
-    engine: Engine, column: object, probes: object, *, format: str | None, threads: int
-) -> Column: ...
 def score_column(
     engine: Engine,
     column: object,

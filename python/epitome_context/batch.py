@@ -10,7 +10,6 @@ structures. A row that cannot be read is a row with an `error`, never the end of
 | `compact` | the session after a compaction, with its report |
 | `inspect` | what it is made of |
 | `score` | what policies would keep of what its own future needed |
-| `probe` | which questions a context can still answer |
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from ._words import Chain, EngineWords
 
-__all__ = ["Column", "column", "compact", "inspect", "probe", "score", "threads_here"]
+__all__ = ["Column", "column", "compact", "inspect", "score", "threads_here"]
 
 
 def compact(
@@ -134,27 +133,6 @@ def score(
         format=format,
         threads=_threads(threads),
     )
-
-
-def probe(column: Any, probes: Any, *, format: str | None = None, threads: int | None = None) -> Column:
-    """Which probes every context of a column can answer: questions whose facts it shows near each other.
-
-    A column of contexts is what `compact` gives as `messages`. `probes` are those of `docs/evaluation.md`: a list of
-    dictionaries with `id`, `kind`, `question`, `answer` and `facts`, asked of every row, or a column with such a list as JSON
-    for each row.
-
-    The fields: `probes` (the share that is answered) and `probes_of` (how many were asked), the same for each kind (`exact`,
-    `state`, `why`, `user`, `content`), `missing` (the ids of those without an answer) and `error`.
-
-    >>> question = {"id": "q1", "kind": "exact", "question": "Which port?", "answer": "8021", "facts": [["8021"]]}
-    >>> probe(column([[{"role": "user", "content": "It listens on port 8021."}]]), [question])[0]["probes"]
-    1.0
-    """
-    _check_column(column)
-    engine, _ = _engine_and_chain({})
-    is_column = hasattr(probes, "__arrow_c_array__") or hasattr(probes, "__arrow_c_stream__")
-    given = probes if is_column else _epitome.json_text_of(probes, "probes")
-    return _epitome.probe_column(engine, column, given, format=format, threads=_threads(threads))
 
 
 def column(sessions: Iterable[Any]) -> Column:

@@ -100,20 +100,6 @@ def test_score() -> None:
     assert done[2]["error"] is not None and done[3] == {"format": None, "rows": [], "error": None}
 
 
-def test_probe() -> None:
-    probe = {"id": "q1", "kind": "user", "question": "What stays?", "answer": "The database."}
-    kept = {**probe, "facts": [["keep the database"]]}
-    lost = {**probe, "id": "q2", "kind": "content", "facts": [["line 3 of part 0"], ["of no part at all"]]}
-    done = rows(batch.probe(COLUMN, [kept, lost]))
-    assert (done[0]["probes"], done[0]["user"], done[0]["content"], done[0]["missing"]) == (0.5, 1.0, 0.0, ["q2"])
-    assert (done[0]["probes_of"], done[0]["why"], done[0]["why_of"]) == (2, None, 0)
-    assert done[2]["error"] is not None and set(done[3].values()) == {None}
-    each = batch.column([json.dumps([kept]), json.dumps([lost]), None, None, "[]"])
-    done = rows(batch.probe(COLUMN, each))
-    assert [row["probes"] for row in done] == [1.0, 0.0, None, None, None]
-    assert "probes: has no probe" in done[4]["error"]
-
-
 def test_mistakes_of_the_call() -> None:
     def check(expect: str, error: type[Exception], call: Any) -> None:
         with pytest.raises(error) as raised:
@@ -126,7 +112,6 @@ def test_mistakes_of_the_call() -> None:
     check(of_a_table, TypeError, lambda: batch.compact(table, budget=9))
     check(of_a_table, TypeError, lambda: batch.inspect(table))
     check(of_a_table, TypeError, lambda: batch.score(table))
-    check(of_a_table, TypeError, lambda: batch.probe(table, []))
     check(of_a_table, TypeError, lambda: batch.inspect(SimpleNamespace(columns=["id", "messages"])))
     check("`budget` takes a number", epitome.ConfigError, lambda: batch.compact(COLUMN, budget=-1))
     check("`chain`", epitome.ConfigError, lambda: batch.compact(COLUMN, budget=9, chain=["nonsense"]))
@@ -136,8 +121,6 @@ def test_mistakes_of_the_call() -> None:
     check("nonsense", epitome.ConfigError, lambda: batch.score(COLUMN, methods=["nonsense"]))
     check("is not a budget", epitome.ConfigError, lambda: batch.score(COLUMN, budgets=["many"]))
     check("`cut` is a share", epitome.ConfigError, lambda: batch.score(COLUMN, cut=1.5))
-    check("has no probe", epitome.ConfigError, lambda: batch.probe(COLUMN, []))
-    check("`probes` has 1 rows", epitome.ConfigError, lambda: batch.probe(COLUMN, batch.column(["[]"])))
     check("there is no row 5", IndexError, lambda: COLUMN[5])
     check("not UTF-8", ValueError, lambda: batch.column([b"\xff"]))
 

@@ -1,4 +1,4 @@
-//! Sessions as bytes: one in its format, or several as JSON lines.
+//! A session as bytes, in its format or another.
 
 use epitome::Session;
 use epitome::formats::{Format, LoadedFile, Source, Wire, carries_reasoning, render, write};
@@ -54,30 +54,4 @@ fn rendered(loaded: &LoadedFile, index: usize, session: &Session, profile: Wire,
         }
     }
     rendered.json
-}
-
-/// The profile of sessions in lines: each must be a single JSON value.
-pub(crate) fn profile_of_lines(asked: Option<Format>) -> Result<Wire, Failure> {
-    let format = asked.unwrap_or(Format::OpenaiChat);
-    format.wire().ok_or_else(|| {
-        Failure::usage_text(format!("{format} cannot hold several sessions in one file"))
-            .with_help("with --all use --to openai-chat, openai-responses, anthropic or gemini")
-    })
-}
-
-/// Appends one session as a line: the request with an `id` in front.
-pub(crate) fn line(
-    out: &mut Vec<u8>,
-    loaded: &LoadedFile,
-    index: usize,
-    session: &Session,
-    profile: Wire,
-    quiet: bool,
-) -> Result<(), Failure> {
-    let json = rendered(loaded, index, session, profile, quiet);
-    let id = serde_json::to_string(&loaded.sessions[index].name)?;
-    // A line feed in JSON can only be between its parts: within strings it is escaped.
-    let fields = json.trim().trim_start_matches('{').replace(['\n', '\r'], " ");
-    out.extend_from_slice(format!("{{\"id\":{id},{fields}\n").as_bytes());
-    Ok(())
 }

@@ -1,7 +1,5 @@
 //! Stores: opening the one that is named without making any.
 
-use std::future::Future;
-
 use epitome::store::{Store, Tenant};
 
 use crate::args::StoreArgs;
@@ -29,10 +27,4 @@ impl StoreArgs {
 pub(crate) fn variable(name: &str) -> Result<String, Failure> {
     let value = std::env::var(name).ok().map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     value.ok_or_else(|| Failure::usage_text(format!("the environment variable {name} is not set")))
-}
-
-/// Waits for work on a store, on a runtime of its own: PostgreSQL's connections need one.
-pub(crate) fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(work)
 }

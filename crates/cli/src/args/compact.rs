@@ -55,9 +55,6 @@ pub(crate) struct CompactArgs {
     /// The file for the report, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Compact every session of a file of several, each to the budget; writes JSON lines
-    #[arg(long, conflicts_with = "session")]
-    pub(crate) all: bool,
     // The last: what follows would stand under its heading.
     #[command(flatten)]
     pub(crate) model: ModelArgs,

@@ -26,9 +26,6 @@ pub(crate) struct EvalArgs {
     /// The measurement: the future of cut sessions, folders of probes, or the summaries that agents recorded
     #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
     pub(crate) what: SubjectArg,
-    /// With --what probes: ask so many questions of each session also with the question as the focus of the compaction
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) questions: usize,
     /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
     /// compared with baseline:identifiers, with --by and --html against every baseline
     #[arg(long, value_name = "A[,B]")]
@@ -41,15 +38,11 @@ pub(crate) struct EvalArgs {
     pub(crate) cut: Vec<f64>,
     #[command(flatten)]
     pub(crate) least: LeastArgs,
-    /// Only sessions of this kind of task, by the labels
+    /// Only sessions of this kind of task, by the detector
     #[arg(long, value_name = "KIND", value_parser = name_parser::<TaskKind>())]
     pub(crate) task: Option<TaskKind>,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// A Markdown table with the columns `file` and `type`: the kinds of task; for probes also `repo`, the repository of
-    /// each folder
-    #[arg(long, value_name = "FILE")]
-    pub(crate) labels: Option<PathBuf>,
     /// Draw this many sessions
     #[arg(long, value_name = "N")]
     pub(crate) sample: Option<usize>,
@@ -97,7 +90,7 @@ pub(crate) struct FilterArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GroupingArg {
-    /// The kind of task, by the labels
+    /// The kind of task, by the detector
     Kind,
     /// The recording's format
     Format,

@@ -89,9 +89,8 @@ Example:
 
 #[cfg(feature = "service")]
 pub(super) const SERVE: &str = "\
-Examples:
-  epitome serve --upstream https://api.openai.com/v1
-  epitome serve --upstream https://api.openai.com/v1 --install     # whenever you log in";
+Example:
+  epitome serve --upstream https://api.openai.com/v1";
 
 #[cfg(feature = "service")]
 pub(super) const MCP: &str = "\
@@ -134,9 +133,8 @@ Example:
   epitome completions bash > ~/.local/share/bash-completion/completions/epitome";
 
 pub(super) const INIT: &str = "\
-Examples:
-  epitome init -o -                         # prints the configuration with every key
-  epitome init --strategy my-strategy";
+Example:
+  epitome init -o -                         # prints the configuration with every key";
 
 #[cfg(test)]
 mod tests {

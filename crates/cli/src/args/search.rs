@@ -7,19 +7,14 @@ use epitome::formats::Format;
 use epitome::recall::{Query, Source};
 
 use super::input::format_parser;
-use super::store::StoreArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// The session's file, plain or gzipped, in any format; a folder for all sessions in it; `-` is standard input. Not with
-    /// --store
-    #[arg(required_unless_present = "kept_in")]
-    pub(crate) file: Option<PathBuf>,
+    /// The session's file, plain or gzipped, in any format; a folder for all sessions in it; `-` is standard input
+    pub(crate) file: PathBuf,
     /// The words to find: a question, and names that the text is likely to use
-    #[arg(required_unless_present_any = ["source", "newest", "also", "kept_in"])]
+    #[arg(required_unless_present_any = ["source", "newest", "also"])]
     pub(crate) words: Vec<String>,
-    #[command(flatten)]
-    pub(crate) store: StoreArgs,
     /// One more query, whose scores are added; can be given several times
     #[arg(long, value_name = "WORDS")]
     pub(crate) also: Vec<String>,
@@ -40,9 +35,9 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) page: u32,
     /// The file's format; recognised from the content without it. The help of `convert` lists all
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true, conflicts_with = "kept_in")]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(|_| true), hide_possible_values = true)]
     pub(crate) from: Option<Format>,
-    /// One session of a file of several, by its number from 0 or its id; of a store by its id [default: all of them]
+    /// One session of a file of several, by its number from 0 or its id [default: all of them]
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
     /// Print JSON

@@ -47,12 +47,6 @@ pub(crate) struct ServeArgs {
     /// The log filter: a level, or a list such as info,epitome_server=debug
     #[arg(long, value_name = "FILTER", default_value = "info")]
     pub(crate) log: String,
-    /// Have the system start the service with these arguments now and whenever you log in: systemd, or launchd
-    #[arg(long)]
-    pub(crate) install: bool,
-    /// Take that back
-    #[arg(long, conflicts_with = "install")]
-    pub(crate) uninstall: bool,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }

@@ -5,40 +5,20 @@ use std::path::PathBuf;
 use clap::Args;
 use epitome::formats::Format;
 
-use super::config::ConfigArgs;
 use super::context::WindowArgs;
 use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
-use super::values::{message, tokens};
+use super::values::message;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
-    /// The model's context window, such as 200000 or 200k [default: the configuration's, else that of the model that the
-    /// session names, else 200000]
-    #[arg(long, value_name = "TOKENS", value_parser = tokens, allow_hyphen_values = true)]
-    pub(crate) window: Option<u32>,
-    /// The model of the session, in place of the one that the session names: sets window and reserve where --window does
-    /// not
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
     #[command(flatten)]
-    pub(crate) configuration: ConfigArgs,
+    pub(crate) window: WindowArgs,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Check every session of a file of several
-    #[arg(long, conflicts_with = "session")]
-    pub(crate) all: bool,
-}
-
-impl CheckArgs {
-    /// The window that these arguments ask for.
-    pub(crate) fn wanted_window(&self) -> WindowArgs {
-        let (window, model) = (self.window, self.model.clone());
-        WindowArgs { budget: None, window, model, configuration: self.configuration.clone() }
-    }
 }
 
 #[derive(Debug, Args)]
@@ -62,9 +42,6 @@ pub(crate) struct ConvertArgs {
     pub(crate) to: Format,
     #[command(flatten)]
     pub(crate) target: OutputArgs,
-    /// Convert every session of a file of several; writes JSON lines
-    #[arg(long, conflicts_with = "session")]
-    pub(crate) all: bool,
 }
 
 #[derive(Debug, Args)]

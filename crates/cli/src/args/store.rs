@@ -14,10 +14,3 @@ pub(crate) struct StoreArgs {
     #[arg(long, value_name = "NAME", requires = "kept_in")]
     pub(crate) tenant: Option<String>,
 }
-
-impl StoreArgs {
-    /// Whether a store is named.
-    pub(crate) fn is_named(&self) -> bool {
-        self.store.is_some() || self.store_variable.is_some()
-    }
-}

@@ -14,8 +14,7 @@ use crate::failure::CommandResult;
 use crate::render::bar::bar;
 use crate::render::context::window_words;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, Style, WARN};
-use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{number, percent, width};
+use crate::render::text::{number, percent};
 use crate::session::input;
 use crate::terminal;
 use crate::window::{Window, WindowSource};
@@ -40,28 +39,16 @@ struct CheckOutput<'a> {
 pub(crate) fn run(args: &CheckArgs, quiet: bool) -> CommandResult {
     let registry = epitome::registry();
     // A wrong configuration is told before the session is read.
-    Window::new(&args.wanted_window(), &RecordedModel::default(), &registry)?;
+    Window::new(&args.window, &RecordedModel::default(), &registry)?;
     let loaded = input::load(&args.input, quiet)?;
-    let window = Window::new(&args.wanted_window(), &recorded_model(loaded.format, &loaded.bytes), &registry)?;
-    let chosen: Vec<usize> = if args.all {
-        (0..loaded.sessions.len()).collect()
-    } else {
-        vec![input::choose(&loaded, &args.input, ", or check all with --all")?]
-    };
-    let check = |index: &usize| {
-        let loaded = &loaded.sessions[*index];
-        let session = input::select_view(&loaded.session, args.input.view);
-        measure(&loaded.name, &session, &window)
-    };
-    let all: Vec<CheckOutput<'_>> = chosen.iter().map(check).collect();
+    let window = Window::new(&args.window, &recorded_model(loaded.format, &loaded.bytes), &registry)?;
+    let loaded = &loaded.sessions[input::choose(&loaded, &args.input)?];
+    let session = input::select_view(&loaded.session, args.input.view);
+    let checked = measure(&loaded.name, &session, &window);
     if args.json {
-        match all.as_slice() {
-            [one] if !args.all => terminal::print_json(one)?,
-            all => terminal::print_json(&all)?,
-        }
+        terminal::print_json(&checked)?;
     } else {
-        let text = if let [one] = all.as_slice() { page(one) } else { list(&all) };
-        terminal::print(&text)?;
+        terminal::print(&page(&checked))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -136,20 +123,4 @@ fn page(one: &CheckOutput<'_>) -> String {
         check.threshold_tokens.map_or_else(|| "off".to_owned(), number),
         due_label(one),
     )
-}
-
-fn list(all: &[CheckOutput<'_>]) -> String {
-    let setting = [Column::Flexible, Column::Right, Column::Right, Column::Left, Column::Flexible];
-    let mut table = Table::new(&setting, &["session", "tokens", "share", "", "trigger"]);
-    for one in all {
-        let (word, style) = words(one.fullness.check.urgency);
-        table.row([
-            one.session.into(),
-            number(one.fullness.check.current_tokens).into(),
-            percent(one.fullness.check.current_tokens.into(), one.fullness.check.usable_tokens.into()).into(),
-            Cell::styled(word, style),
-            due_label(one).into(),
-        ]);
-    }
-    table.render(width())
 }

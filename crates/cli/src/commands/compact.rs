@@ -1,9 +1,8 @@
 //! `epitome compact`: fits a session into a budget.
 //!
 //! `job` is all that the arguments and the configuration say, complete before a session is read; `one` compacts a session and
-//! writes it while its file may grow, `all` does so for a file of several. `outcome` is what a result means for who called.
+//! writes it while its file may grow. `outcome` is what a result means for who called.
 
-mod all;
 mod job;
 mod one;
 mod outcome;
@@ -12,7 +11,6 @@ use std::process::ExitCode;
 
 use epitome::Status;
 
-use self::all::compact_all;
 use self::job::Job;
 use self::outcome::{HOLLOW, refused, warn_of_lost_parts};
 use crate::args::CompactArgs;
@@ -23,9 +21,6 @@ use crate::terminal;
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let job = Job::new(args, quiet)?;
-    if args.all {
-        return compact_all(&job);
-    }
     let mut done = job.compact_and_write()?;
     let refused = refused(&done.report);
     job.write_report(&done.report, !args.preview && refused.is_none())?;

@@ -23,9 +23,6 @@ use page::page;
 use plan::plan;
 use rows::RowsFile;
 
-/// The kind of task of a session without a label.
-const UNLABELLED: &str = "unlabelled";
-
 pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let html = args.html.as_deref().map(|path| Target::new(Some(path), None)).transpose()?;
     let plan = plan(args)?;
@@ -41,19 +38,9 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         }
     };
     let run = plan.run(&progress).map_err(failure)?;
-    let are_labelled = run.rows.iter().any(|row| row.task != UNLABELLED);
     if run.cases == 0 {
         let failure = none_fits(run.sessions, &args.paths);
         return Err(failure.with_help(fewer(&filters(args))));
-    }
-    // For probes the table may tell repositories only.
-    let wants_kinds = args.by == Some(GroupingArg::Kind) || (args.labels.is_some() && args.what != SubjectArg::Probes);
-    if wants_kinds && !are_labelled && !quiet {
-        terminal::tell(if plan.labels.is_empty() {
-            "there are no kinds of task: --labels names a table of them\n"
-        } else {
-            "none of the files stands in the table of labels\n"
-        });
     }
     if let Some(file) = file.into_inner().unwrap_or_else(PoisonError::into_inner) {
         file.finish(&run.rows)?;

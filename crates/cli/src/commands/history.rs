@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::args::HistoryArgs;
 use crate::failure::CommandResult;
-use crate::render::census::started_by;
 use crate::render::style::{FAINT, STRONG};
 use crate::render::text::{first_words, labelled, number, plural, width};
 use crate::session::recorded_session::RecordedSession;
@@ -81,6 +80,23 @@ fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
     row(page, "handles", &entry.recall.join(" "), width);
     for summary in &entry.summaries {
         row(page, "summary", &first_words(summary, width.saturating_sub(12)), width);
+    }
+}
+
+/// The trigger of a compaction, in words.
+fn started_by(trigger: Trigger) -> &'static str {
+    match trigger {
+        Trigger::Manual => "manual",
+        Trigger::Soft => "soft threshold",
+        Trigger::Hard => "hard threshold",
+        Trigger::RemainingShare => "share left",
+        Trigger::Rounds => "rounds",
+        Trigger::Marker => "marker",
+        Trigger::Overflow => "overflow",
+        Trigger::Arrival => "arrival",
+        Trigger::Clearing => "clearing",
+        Trigger::Recorded => "recorded",
+        Trigger::TakenBack => "taken back",
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &InspectArgs, quiet: bool) -> CommandResult {
     let loaded = input::load(&args.input, quiet)?;
     let single = loaded.sessions.len() == 1 || args.input.session.is_some();
     let (index, census) = if single {
-        let index = input::choose(&loaded, &args.input, "")?;
+        let index = input::choose(&loaded, &args.input)?;
         let session = input::select_view(&loaded.sessions[index].session, args.input.view);
         (Some(index), Some(Census::new(&session, &runtime)))
     } else {

@@ -18,8 +18,6 @@ pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod inspect;
 #[cfg(feature = "service")]
-mod install;
-#[cfg(feature = "service")]
 pub(crate) mod mcp;
 #[cfg(feature = "eval")]
 mod measure;

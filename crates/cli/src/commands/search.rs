@@ -1,8 +1,6 @@
-//! `epitome search`: searches the log of a session, or of all sessions in a folder or a store.
+//! `epitome search`: searches the log of a session, or of all sessions in a folder.
 
 mod files;
-#[cfg(feature = "service")]
-mod stores;
 
 use std::process::ExitCode;
 
@@ -39,34 +37,20 @@ struct HitLocation {
 
 pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
     let query = query_of(args)?;
-    let (hits, more) = match &args.file {
-        Some(file) if !args.store.is_named() => {
-            let is_folder = !is_standard(file) && file.is_dir();
-            if is_folder && args.session.is_some() {
-                let failure =
-                    Failure::usage_text(format!("{} is a folder: --session is of a file", display_name(file)));
-                return Err(failure.with_help("name the file"));
-            }
-            if is_folder {
-                files::search_folder(args, file, &query, quiet)?
-            } else {
-                files::search_file(args, file, &query, quiet)?
-            }
-        }
-        #[cfg(feature = "service")]
-        _ => stores::search_store(args, &query)?,
-        #[cfg(not(feature = "service"))]
-        _ => {
-            let failure = Failure::usage_text("this build opens no stores");
-            return Err(failure.with_help("build epitome with its feature `service`"));
-        }
-    };
+    let file = &args.file;
+    let is_folder = !is_standard(file) && file.is_dir();
+    if is_folder && args.session.is_some() {
+        let failure = Failure::usage_text(format!("{} is a folder: --session is of a file", display_name(file)));
+        return Err(failure.with_help("name the file"));
+    }
+    let search = if is_folder { files::search_folder } else { files::search_file };
+    let (hits, more) = search(args, file, &query, quiet)?;
     if args.json {
         terminal::print_json(&SearchOutput { passages: &hits, more })?;
     } else if hits.is_empty() {
         if !quiet {
             let what = if args.page > 1 { "nothing more matches" } else { "nothing matches" };
-            terminal::tell(&format!("{what} in {}\n", place_of(args)));
+            terminal::tell(&format!("{what} in {}\n", display_name(&args.file)));
         }
     } else {
         terminal::print(&page(&hits, width()))?;
@@ -80,16 +64,8 @@ pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
     Ok(if hits.is_empty() { ExitCode::from(NOTHING) } else { ExitCode::SUCCESS })
 }
 
-/// The query. Where a store is named there is no file, and the argument in its place is the first word.
 fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
-    let mut words = args.words.clone();
-    if args.store.is_named()
-        && let Some(first) = &args.file
-    {
-        let first = first.to_str().ok_or_else(|| Failure::usage_text("the words are not UTF-8"))?;
-        words.insert(0, first.to_owned());
-    }
-    let first = words.join(" ");
+    let first = args.words.join(" ");
     let words = std::iter::once(&first).chain(&args.also).filter(|words| !words.trim().is_empty());
     let query = Query {
         words: words.cloned().collect(),
@@ -105,11 +81,6 @@ fn query_of(args: &SearchArgs) -> Result<Query, Failure> {
         if problem == QueryProblem::Nothing { failure.with_help(help) } else { failure }
     })?;
     Ok(query)
-}
-
-/// The place that is searched, as messages name it.
-fn place_of(args: &SearchArgs) -> String {
-    args.file.as_deref().filter(|_| !args.store.is_named()).map_or_else(|| "the store".to_owned(), display_name)
 }
 
 /// Searches one session.

@@ -10,7 +10,6 @@ use epitome_server::{
     log_to_stderr, serve,
 };
 
-use super::install::{install, uninstall};
 use crate::args::{LimitArgs, RateScopeArg, ServeArgs};
 use crate::failure::{CommandResult, Failure};
 use crate::{configuration, folders, terminal};
@@ -19,9 +18,6 @@ use crate::{configuration, folders, terminal};
 const MIB: usize = 1 << 20;
 
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
-    if args.uninstall {
-        return uninstall(quiet);
-    }
     let registry = epitome::registry();
     let mut config = configuration::read_for_agent(&args.configuration, &registry)?;
     // Errors are shown to users of the service too.
@@ -46,10 +42,6 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> CommandResult {
         config.has_conversations();
     }
     let runtime = configuration::build(&config, &registry)?;
-    // What the service would refuse is refused now.
-    if args.install {
-        return install(args, quiet);
-    }
     let _logs = log_to_stderr(&args.log).map_err(|error| match error {
         LogError::Filter { .. } => Failure::usage_text(format!("--log: {error}")),
         other => Failure::usage(other),

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use similar::TextDiff;
 
-use super::install;
 use crate::args::SetupArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -45,10 +44,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         };
         (Changes::of_undo(record)?, Vec::new())
     } else {
-        let Some(plan) = args.agent.plan(&place, record.as_ref())? else {
-            terminal::print(&format!("{}\n", args.agent.by_hand(&place.service)))?;
-            return Ok(ExitCode::SUCCESS);
-        };
+        let plan = args.agent.plan(&place, record.as_ref())?;
         (Changes::of_plan(&plan, record.as_ref())?, plan.advice)
     };
     if !args.undo {
@@ -92,15 +88,12 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         let undo = if args.undo { String::new() } else { format!("; {FAINT}--undo takes it back{FAINT:#}") };
         terminal::tell(&format!("{STRONG}{name} is {done}{STRONG:#}{undo}\n"));
         advice.iter().for_each(|line| terminal::tell(&format!("{line}\n")));
-        if args.undo && args.agent.has_service() && install::is_installed() {
-            terminal::tell("the service goes on for other agents; epitome serve --uninstall takes it back\n");
-        }
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// An undo leaves what the person edited, and the agent goes on to load it.
-pub(super) fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
+fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
     let files: Vec<String> = edited.iter().map(|path| path.display().to_string()).collect();
     let which = files.join(", ");
     let words = format!("the set-up of {name} is still active: written by epitome, edited since, and left: {which}");

@@ -4,13 +4,12 @@ use std::process::ExitCode;
 
 use epitome::Registry;
 use epitome_eval::Filter;
-use epitome_eval::tune::{Advice, Bench as _, Evidence, SessionBench, TuneOptions, split, tune};
+use epitome_eval::tune::{Bench as _, SessionBench, TuneOptions, split, tune};
 
 use crate::args::TuneArgs;
 use crate::commands::measure::{each_once, failure, fewer};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Target};
-use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::text::plural;
 use crate::terminal;
 
@@ -49,10 +48,16 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     let advice = tune(&bench, (&train, &verify), &options, &mut listener).map_err(failure)?;
     if !quiet {
         terminal::clear_line();
-        terminal::tell(&page(&advice, train.len(), verify.len()));
+        terminal::tell(&format!(
+            "searched on {}, verified on {}\n",
+            plural(train.len(), "session"),
+            plural(verify.len(), "session")
+        ));
     }
-    target.write(advice.toml().as_bytes())?;
-    if !quiet {
+    let written = advice.toml();
+    target.write(written.as_bytes())?;
+    if !quiet && matches!(target, Target::File { .. }) {
+        terminal::tell(&written);
         output::wrote(&target, "configuration");
     }
     Ok(ExitCode::SUCCESS)
@@ -90,52 +95,4 @@ fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure>
         trials: args.trials,
         seed: args.seed,
     })
-}
-
-fn page(advice: &Advice, train: usize, verify: usize) -> String {
-    let mut text = format!(
-        "{STRONG}searched on {}, verified on {}{STRONG:#} {FAINT}mean objective, difference to the default with its 95 % \
-         interval{FAINT:#}\n",
-        plural(train, "session"),
-        plural(verify, "session"),
-    );
-    let line = |name: &str, what: &str, evidence: &Evidence| {
-        let (style, verdict) = if evidence.is_better() { (GOOD, "recommended") } else { (BAD, "not recommended") };
-        format!(
-            "  {STRONG}{name}{STRONG:#}  {what}\n    {:.3} against {:.3}, {:+.3} [{:+.3}, {:+.3}] on {}  {style}{verdict}{style:#}\n",
-            evidence.verify,
-            evidence.verify_default,
-            evidence.difference,
-            evidence.low,
-            evidence.high,
-            plural(evidence.sessions, "session"),
-        )
-    };
-    for chain in &advice.chains {
-        match &chain.evidence {
-            Some(_) if chain.is_default => text.push_str(&format!(
-                "  {STRONG}{}{STRONG:#}  {FAINT}of what was tried on {} nothing is better than the default{FAINT:#}\n",
-                chain.kind,
-                plural(chain.train_cases, "session"),
-            )),
-            Some(evidence) => text.push_str(&line(&chain.kind, &chain.chain.join(" → "), evidence)),
-            None => text.push_str(&format!(
-                "  {STRONG}{}{STRONG:#}  {FAINT}{} to search on and {} to verify on are too few{FAINT:#}\n",
-                chain.kind,
-                plural(chain.train_cases, "session"),
-                chain.verify_cases
-            )),
-        }
-    }
-    if let Some(settings) = &advice.settings {
-        let values: Vec<String> = settings.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        match &settings.evidence {
-            Some(evidence) => text.push_str(&line("settings", &values.join(", "), evidence)),
-            None => text.push_str(&format!("  {STRONG}settings{STRONG:#}  {FAINT}none helps{FAINT:#}\n")),
-        }
-    }
-    if !advice.is_any() {
-        text.push_str("  nothing is better than the defaults outside the interval\n");
-    }
-    text
 }

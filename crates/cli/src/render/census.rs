@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use epitome::context::{RoundSize, UnitSize};
-use epitome::session::{EpochOrigin, Trigger, UnitKind};
+use epitome::session::UnitKind;
 
 use crate::census::{Census, InspectOutput};
 
@@ -33,7 +33,6 @@ pub(crate) fn page(name: &str, inspected: &InspectOutput<'_>, census: &Census, w
     tools(&mut out, census, width);
     largest(&mut out, census, width);
     timeline(&mut out, census, width);
-    compactions(&mut out, census, width);
     usage(&mut out, census);
     out
 }
@@ -81,6 +80,9 @@ fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, census: &Ce
         let _ = write!(out, " {FAINT}(recorded: {}){FAINT:#}", plural(census.log_messages, "message"));
     }
     let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", census.contents.counter);
+    if !census.compactions.is_empty() {
+        let _ = writeln!(out, "  {}; `epitome history` lists them", plural(census.compactions.len(), "compaction"));
+    }
     if census.contents.tool_definition_tokens > 0 {
         let _ =
             writeln!(out, "  tool definitions take another {} tokens", number(census.contents.tool_definition_tokens));
@@ -201,44 +203,6 @@ fn tools_called(round: &RoundSize) -> String {
         words.push(format!("+{}", round.tools.len() - words.len()));
     }
     words.join(" ")
-}
-
-/// The trigger of a compaction, in words.
-pub(crate) fn started_by(trigger: Trigger) -> &'static str {
-    match trigger {
-        Trigger::Manual => "manual",
-        Trigger::Soft => "soft threshold",
-        Trigger::Hard => "hard threshold",
-        Trigger::RemainingShare => "share left",
-        Trigger::Rounds => "rounds",
-        Trigger::Marker => "marker",
-        Trigger::Overflow => "overflow",
-        Trigger::Arrival => "arrival",
-        Trigger::Clearing => "clearing",
-        Trigger::Recorded => "recorded",
-        Trigger::TakenBack => "taken back",
-    }
-}
-
-fn compactions(out: &mut String, census: &Census, width: usize) {
-    if census.compactions.is_empty() {
-        return;
-    }
-    heading(out, "Compactions");
-    let setting = [Column::Right, Column::Left, Column::Left, Column::Right, Column::Right, Column::Right];
-    let mut table = Table::new(&setting, &["n", "by", "trigger", "after message", "tokens before", "after"]);
-    let tokens = |tokens: Option<u32>| tokens.map_or_else(|| Cell::styled("?", FAINT), |tokens| number(tokens).into());
-    for compaction in &census.compactions {
-        table.row([
-            Cell::styled(compaction.epoch.to_string(), FAINT),
-            if compaction.origin == EpochOrigin::Recorded { "the agent" } else { "epitome" }.into(),
-            started_by(compaction.trigger).into(),
-            number(compaction.messages).into(),
-            tokens(compaction.tokens_before),
-            tokens(compaction.tokens_after),
-        ]);
-    }
-    out.push_str(&table.render(width));
 }
 
 fn usage(out: &mut String, census: &Census) {

@@ -96,25 +96,6 @@ pub(crate) fn timings(timings: &Timings, width: usize) -> String {
     out
 }
 
-/// One line on one session, for lists of many.
-pub(crate) fn line(report: &Report, name: &str) -> Vec<Cell> {
-    let (word, style) = match report.status {
-        Status::NoChange => ("fits", FAINT),
-        Status::Compacted => ("compacted", GOOD),
-        Status::Hollow => ("hollow", BAD),
-        Status::Infeasible => ("cannot fit", BAD),
-        Status::RolledBack => ("rolled back", BAD),
-    };
-    vec![
-        name.into(),
-        Cell::styled(word, style),
-        number(report.tokens_before).into(),
-        number(report.tokens_after).into(),
-        number(report.edits.len() as u64).into(),
-        report.task_kind().as_str().into(),
-    ]
-}
-
 fn headline(out: &mut String, report: &Report, subject: &Subject<'_>) {
     let (words, style) = match (report.status, subject.preview) {
         (Status::NoChange, _) if report.stopped.is_some() => ("nothing could leave", WARN),

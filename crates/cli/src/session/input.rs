@@ -97,14 +97,14 @@ fn read_with(file: &Path, read: impl FnOnce(&Path) -> io::Result<Vec<u8>>) -> Re
 }
 
 /// The position of the session that the arguments ask for: the only one, or the one of that name or number.
-pub(crate) fn choose(loaded: &LoadedFile, args: &InputArgs, more: &str) -> Result<usize, Failure> {
+pub(crate) fn choose(loaded: &LoadedFile, args: &InputArgs) -> Result<usize, Failure> {
     let sessions = &loaded.sessions;
     let Some(wanted) = &args.session else {
         return match sessions.len() {
             1 => Ok(0),
             count => {
                 let failure = Failure::usage_text(format!("{} holds {count} sessions", display_name(&args.file)));
-                Err(failure.with_help(format!("choose one with --session N|ID{more}:\n{}", listing(sessions))))
+                Err(failure.with_help(format!("choose one with --session N|ID:\n{}", listing(sessions))))
             }
         };
     };

@@ -64,7 +64,7 @@ impl RecordedSession {
         }
         let input = args.input();
         let loaded = input::load_bytes(bytes, &input, quiet)?;
-        let index = input::choose(&loaded, &input, "")?;
+        let index = input::choose(&loaded, &input)?;
         Ok(Self::Recorded { loaded, index })
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::place::{Place, moved_folder, start_of_service};
+use super::place::{Place, moved_folder};
 use super::plan::Plan;
 use super::record::Record;
 use super::version::Version;
@@ -22,17 +22,6 @@ pub(crate) enum Agent {
     Opencode,
     /// Pi: an extension that compacts in its place, and recall
     Pi,
-    /// Aider: what to set by hand
-    Aider,
-    /// Cline: what to set by hand
-    Cline,
-    /// OpenHands: what to set by hand
-    Openhands,
-    /// Gemini CLI: what to set by hand
-    #[value(alias = "gemini-cli")]
-    Gemini,
-    /// Any agent whose provider has a base address: what to set by hand
-    Other,
 }
 
 /// Whose agent is set up.
@@ -52,11 +41,6 @@ impl Agent {
             Self::Codex => "codex",
             Self::Opencode => "opencode",
             Self::Pi => "pi",
-            Self::Aider => "aider",
-            Self::Cline => "cline",
-            Self::Openhands => "openhands",
-            Self::Gemini => "gemini",
-            Self::Other => "other",
         }
     }
 
@@ -67,7 +51,6 @@ impl Agent {
             Self::Codex => moved_folder("CODEX_HOME", ".codex"),
             Self::Opencode => moved_folder("XDG_CONFIG_HOME", ".config"),
             Self::Pi => moved_folder("PI_CODING_AGENT_DIR", ".pi/agent"),
-            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
         }
     }
 
@@ -76,55 +59,21 @@ impl Agent {
         match self {
             Self::ClaudeCode => Version::of("claude"),
             Self::Codex | Self::Opencode | Self::Pi => Version::of(self.name()),
-            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => None,
         }
     }
 
     /// Whether the agent reaches its provider through the service.
     pub(crate) fn has_service(self) -> bool {
-        !matches!(self, Self::ClaudeCode | Self::Opencode | Self::Pi)
+        self == Self::Codex
     }
 
-    /// What is to be in the agent's folders; `None` for agents that are set up by hand.
-    /// `earlier` is what a set-up before this one changed.
-    pub(crate) fn plan(self, place: &Place, earlier: Option<&Record>) -> Result<Option<Plan>, Failure> {
+    /// What is to be in the agent's folders; `earlier` is what a set-up before this one changed.
+    pub(crate) fn plan(self, place: &Place, earlier: Option<&Record>) -> Result<Plan, Failure> {
         match self {
-            Self::ClaudeCode => claude_code::plan(place).map(Some),
-            Self::Codex => codex::plan(place, earlier).map(Some),
-            Self::Opencode => opencode::plan(place).map(Some),
-            Self::Pi => pi::plan(place).map(Some),
-            Self::Aider | Self::Cline | Self::Openhands | Self::Gemini | Self::Other => Ok(None),
+            Self::ClaudeCode => claude_code::plan(place),
+            Self::Codex => codex::plan(place, earlier),
+            Self::Opencode => opencode::plan(place),
+            Self::Pi => pi::plan(place),
         }
-    }
-
-    /// What a person sets by hand, so that the agent goes through the service.
-    pub(crate) fn by_hand(self, service: &str) -> String {
-        let lines = match self {
-            Self::Aider => format!(
-                "aider --openai-api-base {service}/v1          # with a model of OpenAI\n\
-                 ANTHROPIC_API_BASE={service} aider             # with a model of Anthropic"
-            ),
-            Self::Cline => format!(
-                "in the settings of the provider:\n\
-                 Anthropic: check `Use custom base URL`, and set it to {service}\n\
-                 OpenAI compatible: set `Base URL` to {service}/v1"
-            ),
-            Self::Openhands => format!("LLM_BASE_URL={service}/v1 openhands             # with a model of OpenAI"),
-            Self::Gemini => format!(
-                "GOOGLE_GEMINI_BASE_URL={service} gemini        # with GEMINI_API_KEY set\n\
-                 and in ~/.gemini/settings.json, unless you chose the API key there already:\n\
-                 {{\"security\": {{\"auth\": {{\"selectedType\": \"gemini-api-key\"}}}}}}"
-            ),
-            _ => format!(
-                "the base address of its provider:\n\
-                 OpenAI and compatible ones: {service}/v1  (many read it from OPENAI_BASE_URL)\n\
-                 Anthropic: {service}  (many read it from ANTHROPIC_BASE_URL)"
-            ),
-        };
-        let provider = match self {
-            Self::Gemini => "https://generativelanguage.googleapis.com",
-            _ => "ADDRESS-OF-THE-PROVIDER",
-        };
-        format!("{lines}\n{}", start_of_service(service, provider))
     }
 }

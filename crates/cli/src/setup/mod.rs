@@ -4,7 +4,7 @@
 //! values at places of files that are the person's. `document` reads and changes such a file and keeps everything else in
 //! it, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes, and `foreign` what it
 //! must not; `record` is what was changed, so that it can be taken back; `write` writes all of it or nothing. `program`
-//! names this program in files, `version` is an agent's, and `service` has the files by which a system starts the service.
+//! names this program in files, and `version` is an agent's.
 
 mod agent;
 mod change;
@@ -20,7 +20,6 @@ mod place;
 mod plan;
 mod program;
 mod record;
-mod service;
 mod toml;
 mod version;
 mod write;
@@ -28,6 +27,5 @@ mod write;
 pub(crate) use agent::{Agent, Scope};
 pub(crate) use change::{Changes, FileChange};
 pub(crate) use place::{Place, claude_code_sessions, own_folder};
-pub(crate) use record::{place as record_place, recorded};
-pub(crate) use service::{Call, Manager, Start};
+pub(crate) use record::recorded;
 pub(crate) use write::write;

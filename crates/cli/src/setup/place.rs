@@ -79,8 +79,5 @@ pub(super) fn start_of_service(service: &str, provider: &str) -> String {
         // Where a name leads to, and what stands in front of the service there, only the person knows.
         _ => (format!("start the service that {service} leads to first"), String::new()),
     };
-    format!(
-        "{which}, and keep it running:\nepitome serve {listen}--upstream {provider}\n\
-         with --install it starts whenever you log in"
-    )
+    format!("{which}, and keep it running:\nepitome serve {listen}--upstream {provider}")
 }

@@ -160,7 +160,7 @@ impl Record {
 
 /// The file of the record of an agent's set-up: of the person, or of the project in a folder. `moved` is the agent's folder
 /// where a variable names it: each such folder is set up for itself.
-pub(crate) fn place(agent: &str, project: Option<&Path>, moved: Option<&Path>) -> Option<PathBuf> {
+fn place(agent: &str, project: Option<&Path>, moved: Option<&Path>) -> Option<PathBuf> {
     let hash = |folder: &Path| hash_of(&folder.to_string_lossy())[..12].to_owned();
     let name = match (project, moved) {
         (Some(folder), _) => format!("{agent}-{}.json", hash(folder)),

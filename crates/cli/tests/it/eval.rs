@@ -76,10 +76,9 @@ fn settings_are_set() {
 #[test]
 fn tables_by_kind_are_printed() {
     let place = place();
-    place.file("kinds.md", "| file | type |\n|---|---|\n| session.jsonl | code |\n");
     let run = |how: &str| {
         let line = "eval session.jsonl --methods baseline:newest --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 \
-                    --labels kinds.md --compare baseline:cleared,baseline:newest";
+                    --compare baseline:cleared,baseline:newest";
         place.run(&format!("{line} {how}"))
     };
     let ran = run("--by kind --json").json();
@@ -166,14 +165,4 @@ fn what_is_named_twice_counts_once() {
     assert_eq!(place.run(line).code, 0);
     let rows = rows(&place);
     assert_eq!((rows.len(), &rows[0]["file"]), (5, &Value::from("part/session.jsonl")));
-}
-
-#[test]
-fn the_lack_of_labels_is_told() {
-    let place = place();
-    let line = "eval session.jsonl --methods default --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 --by kind --json";
-    assert_eq!(place.run(line).stderr, "there are no kinds of task: --labels names a table of them\n");
-    place.file("kinds.md", "| file | type |\n|---|---|\n| other.jsonl | code |\n");
-    let ran = place.run(&format!("{line} --labels kinds.md"));
-    assert_eq!(ran.stderr, "none of the files stands in the table of labels\n");
 }

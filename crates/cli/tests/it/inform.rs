@@ -143,7 +143,7 @@ fn inspect_shows_the_example() {
     assert_eq!(place.run("compact session.jsonl -b 20k -o small.jsonl").code, 0);
     let small = &place.run("inspect small.jsonl --json").json()["session"];
     assert_eq!(small["compactions"][0]["epoch"], 0);
-    assert!(place.run("inspect small.jsonl").text().contains("\nCompactions\n"));
+    assert!(place.run("inspect small.jsonl").text().contains("\n  1 compaction; `epitome history` lists them\n"));
 }
 
 /// The calls of a compacted session are behind summaries, or in their text.
@@ -231,7 +231,7 @@ fn help_names_every_subcommand() {
     Look:
       context     Show what fills a session's context, what would leave it next, and what has left
       check       Compare a session with the thresholds: should it be compacted?
-      search      Search the text of a session, a folder or a store, in the context and removed from it
+      search      Search the text of a session or a folder, in the context and removed from it
       strategies  List the strategies, or show the page of one
 
     Undo:
@@ -282,7 +282,7 @@ fn an_empty_list_of_tools_costs_nothing() {
 fn the_heading_of_models_is_over_what_is_about_models() {
     let ran = Place::new().run("compact --help");
     let (others, models) = ran.text().split_once("Summaries by a model").unwrap();
-    for option in ["--preview", "--output", "--force", "--report", "--all", "--json"] {
+    for option in ["--preview", "--output", "--force", "--report", "--json"] {
         assert!(others.contains(&format!(" {option}")) && !models.contains(&format!("  {option} ")), "{option}");
     }
     assert!(models.contains("--model-url") && !others.contains("--model-url"));

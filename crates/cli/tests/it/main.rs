@@ -14,7 +14,6 @@ mod hook;
 mod in_place;
 mod inform;
 #[cfg(unix)]
-mod install;
 mod mcp;
 mod model;
 mod options;

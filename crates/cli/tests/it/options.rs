@@ -22,7 +22,6 @@ const PAIRS: &[Pair] = &[
     ("compact", "--from", "chat.json -b 400", "chat.json -b 400 --from claude-code"),
     ("compact", "--to", "chat.json -b 400", "chat.json -b 400 --to anthropic"),
     ("compact", "--session", "all.jsonl -b 400 --session 0", "all.jsonl -b 400 --session 1"),
-    ("compact", "--all", "all.jsonl -b 400", "all.jsonl -b 400 --all"),
     ("compact", "--strict", "torn.jsonl -b 400", "torn.jsonl -b 400 --strict"),
     ("compact", "--view", "compacted.jsonl -b 9000", "compacted.jsonl -b 9000 --view full"),
     ("compact", "--focus", "work.jsonl -b 8k --chain summary", "work.jsonl -b 8k --chain summary --focus Halvorsen"),
@@ -38,12 +37,12 @@ const PAIRS: &[Pair] = &[
     ("compact", "--force", "chat.json -b 400 -o chat.json", "chat.json -b 400 -o chat.json --force"),
     ("compact", "--report", "chat.json -b 400", "chat.json -b 400 --report r.json"),
     ("compact", "--quiet", "chat.json -b 400", "chat.json -b 400 --quiet"),
+    ("check", "--budget", "chat.json", "chat.json --budget 500"),
     ("check", "--window", "chat.json", "chat.json --window 500"),
     ("check", "--model", "chat.json", "chat.json --model gpt-4.1"),
     ("check", "--config", "chat.json", "chat.json --config c.toml"),
     ("check", "--agent", "chat.json --config c.toml", "chat.json --config c.toml --agent a"),
     ("check", "--json", "chat.json", "chat.json --json"),
-    ("check", "--all", "all.jsonl", "all.jsonl --all"),
     ("check", "--from", "chat.json", "chat.json --from claude-code"),
     ("check", "--session", "all.jsonl --session 0", "all.jsonl --session 9"),
     ("check", "--strict", "torn.jsonl", "torn.jsonl --strict"),
@@ -86,7 +85,6 @@ const PAIRS: &[Pair] = &[
     ("convert", "--to", "chat.json --to openai-chat", "chat.json --to anthropic"),
     ("convert", "--output", "chat.json --to anthropic", "chat.json --to anthropic -o out.json"),
     ("convert", "--force", "chat.json --to anthropic -o chat.json", "chat.json --to anthropic -o chat.json --force"),
-    ("convert", "--all", "all.jsonl --to openai-chat", "all.jsonl --to openai-chat --all"),
     ("convert", "--from", "chat.json --to anthropic", "chat.json --to anthropic --from claude-code"),
     ("convert", "--session", "all.jsonl --to anthropic --session 0", "all.jsonl --to anthropic --session 1"),
     ("convert", "--strict", "torn.jsonl --to anthropic", "torn.jsonl --to anthropic --strict"),
@@ -135,22 +133,15 @@ const MODEL: &str = "crates/cli/tests/it/model.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
 const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
-const PROBES: &str = "crates/cli/tests/it/probes.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
-const INSTALL: &str = "crates/cli/tests/it/install.rs";
-const CUSTOM: &str = "tests/custom.rs";
 
-const SEARCH: &str = "crates/cli/tests/it/search.rs";
 
 const ELSEWHERE: &[Elsewhere] = &[
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
     ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
     ("count", "--counter", "crates/cli/tests/it/count.rs", "a_text_and_messages_are_counted"),
-    ("search", "--store", SEARCH, "a_store_is_searched_like_files"),
-    ("search", "--store-variable", SEARCH, "a_store_is_searched_like_files"),
-    ("search", "--tenant", SEARCH, "a_store_is_searched_like_files"),
     ("compact", "--channel", MODEL, "channels_models_and_agents_are_chosen_by_name"),
     ("compact", "--model", MODEL, "channels_models_and_agents_are_chosen_by_name"),
     ("compact", "--model-url", MODEL, "a_model_writes_without_any_configuration"),
@@ -162,8 +153,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--what", EVAL_SUBJECTS, "recorded_summaries"),
     ("mcp", "--beside", MCP, "beside_an_agent"),
     ("mcp", "--needs", MCP, "an_agent_without_the_service_that_it_needs"),
-    ("serve", "--install", INSTALL, "it_is_started_and_taken_back"),
-    ("serve", "--uninstall", INSTALL, "it_is_started_and_taken_back"),
     (
         "restore",
         "--at",
@@ -196,10 +185,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("eval", "--min-calls", EVAL, "settings_are_set"),
     ("eval", "--min-needed", EVAL, "settings_are_set"),
     ("eval", "--only", EVAL, "what_is_wrong_is_told"),
-    ("eval", "--labels", EVAL, "tables_by_kind_are_printed"),
     ("eval", "--sample", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
     ("eval", "--seed", EVAL_SUBJECTS, "a_larger_sample_holds_the_smaller_one"),
-    ("eval", "--questions", PROBES, "a_question_may_be_the_focus"),
     ("eval", "--reasoning", EVAL_SUBJECTS, "reasoning_is_left_where_it_is_asked_for"),
     ("mcp", "--tenant", MCP, "a_tenants_session_in_a_store"),
     ("serve", "--agent", SERVE, "an_agents_settings_count"),
@@ -236,9 +223,6 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("serve", "--log", SERVE, "a_failure_is_logged_and_told_without_the_operators_address"),
     ("serve", "--max-body", SERVE, "what_it_does_not_start_with"),
     ("serve", "--requests-per-minute", "crates/cli/tests/it/serve_killed.rs", "a_killed_service_leaves_sessions_whole"),
-    ("init", "--strategy", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
-    ("init", "--dir", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
-    ("init", "--epitome", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
 ];
 
 /// Options whose effect is that of a limit or of a filter of the library below, with the test of that: it names no option.

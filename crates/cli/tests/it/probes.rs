@@ -74,34 +74,17 @@ fn what_a_context_can_answer() {
     assert_eq!(found(&place, "baseline:newest", "agent-ledger-11-a0b1", "0.08"), (1, 4));
     assert_eq!(found(&place, "hand-off", "agent-stamps-12", "0.08"), (1, 4), "it says why, and nothing else");
     let text = ran.text();
-    assert!(text.contains("\nunknown 2 cases"), "no file and no table says which: {text}");
+    assert!(text.contains("\nunknown 2 cases"), "no file says which: {text}");
     assert!(text.contains("hand-off"), "{text}");
-}
-
-#[test]
-fn a_question_may_be_the_focus() {
-    let place = place(&probes());
-    let line =
-        "eval probes --what probes --methods default --budgets 0.5 --questions 2 --jsonl cases.jsonl -q --compare";
-    let output = place.command(line).arg("default +question,baseline:newest").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("default +question − baseline:newest"), "{text}");
-    let rows = crate::eval::rows(&place);
-    let asked: Vec<&Value> = rows.iter().filter(|row| row["method"] == "default +question").collect();
-    assert_eq!(asked.len(), 4, "two of each of two sessions");
-    assert!(asked.iter().all(|row| row["part"].is_string() && row["probes"]["all"]["of"] == 1), "{asked:?}");
-    let refused = place.run("eval probes --questions 1");
-    assert!(refused.code == 2 && refused.stderr.contains("measure --what probes"), "{}", refused.stderr);
 }
 
 #[test]
 fn repositories_are_told() {
     let place = place(&json!({"repo": "of the file", "probes": probes()}));
-    place.file("labels.md", "| file | repo |\n|---|---|\n| agent-stamps-12 | of the table |\n");
-    let ran = place.run("eval probes --what probes --budgets 1 --labels labels.md --by repository --json -q");
+    let ran = place.run("eval probes --what probes --budgets 1 --by repository --json -q");
     let json = ran.json();
     let names: Vec<&Value> = json["groups"].as_array().unwrap().iter().map(|group| &group["name"]).collect();
-    assert_eq!(names, ["of the file", "of the table"], "{}", ran.stderr);
+    assert_eq!(names, ["of the file"], "{}", ran.stderr);
 }
 
 #[test]

@@ -574,30 +574,10 @@ fn an_upgrade_that_ended_before_its_files_were_written() {
 
 #[test]
 fn addresses_that_the_service_does_not_listen_at() {
-    let said = |address: &str| Home::new(&[]).ran(&format!("setup other --service {address}"));
+    let said = |address: &str| Home::new(&[]).ran(&format!("setup codex --yes --service {address}"));
     assert!(said("http://127.0.0.1:9000").contains("epitome serve --listen 127.0.0.1:9000 --upstream"));
     for address in ["http://box:9000", "https://127.0.0.1:9000"] {
         let said = said(address);
         assert!(!said.contains("--listen") && said.contains(&format!("the service that {address} leads to")), "{said}");
     }
-}
-
-#[test]
-fn agents_that_are_set_up_by_hand() {
-    let check = |agent: &str, expect: &str| {
-        let home = Home::new(&[]);
-        let before = home.all();
-        let said = home.ran(&format!("setup {agent}"));
-        assert!(said.contains(expect) && said.contains("epitome serve --upstream"), "{said}");
-        assert_eq!(home.all(), before);
-    };
-    check("aider", "--openai-api-base http://127.0.0.1:7777/v1");
-    check("cline", "`Base URL` to http://127.0.0.1:7777/v1");
-    check("openhands", "LLM_BASE_URL=http://127.0.0.1:7777/v1");
-    for name in ["gemini", "gemini-cli"] {
-        check(name, "GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:7777 gemini");
-        check(name, "epitome serve --upstream https://generativelanguage.googleapis.com");
-        check(name, r#"{"security": {"auth": {"selectedType": "gemini-api-key"}}}"#);
-    }
-    check("other", "ANTHROPIC_BASE_URL");
 }

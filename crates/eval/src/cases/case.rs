@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use epitome::engine::{Engine, SignalDetector};
 use epitome::session::{Entry, Message, Session};
+use epitome::strategy::TaskKind;
 use serde::{Deserialize, Serialize};
 
 use crate::EvalError;
-use crate::cases::cut::{admitted_message, floor, part_of, position, tokens_of};
+use crate::cases::cut::{COUNTER, admitted_message, floor, part_of, position, tokens_of};
 use crate::cases::edits::{quoted_lines, short_name, unique, written_files};
 use crate::cases::instructions::demands;
 use crate::cases::needed::{NeededAtom, NeededAtoms, calls};
@@ -51,8 +53,8 @@ pub struct Case {
     pub id: CaseId,
     /// The recording's format.
     pub format: String,
-    /// The kind of task: a label where there is one.
-    pub task: Option<String>,
+    /// The kind of task that the detector sees in the prefix.
+    pub task: TaskKind,
     /// The repository that the session worked in, where it is known.
     pub repository: Option<String>,
     /// Tokens of the whole session, left-out parts not counted.
@@ -103,10 +105,11 @@ impl Case {
         let truth = Truth::find(before, &system, future)?;
         let of_system = before.iter().zip(&tokens).filter(|(entry, _)| is_system(entry)).map(|(_, tokens)| tokens);
         let prefix_tokens = tokens.iter().sum();
+        let detector = Engine::new(Arc::new(COUNTER), Arc::new(SignalDetector));
         Ok(Self {
             id,
             format: format.to_owned(),
-            task: None,
+            task: detector.detect(&prefix, &detector.ledger(&prefix)).kind,
             repository: None,
             session_tokens: future.iter().map(|message| tokens_of(message)).sum::<u32>() + prefix_tokens,
             prefix_tokens,

@@ -8,7 +8,6 @@ pub(crate) mod cut;
 pub(crate) mod edits;
 pub(crate) mod files;
 pub(crate) mod instructions;
-pub(crate) mod labels;
 pub mod lake;
 pub(crate) mod needed;
 pub(crate) mod patterns;

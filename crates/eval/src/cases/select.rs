@@ -1,5 +1,7 @@
 //! The filter for cases.
 
+use epitome::strategy::TaskKind;
+
 use crate::cases::case::{Case, CaseId};
 
 /// The filter for cases. The default takes long sessions with something to measure, as the tables of
@@ -13,7 +15,7 @@ pub struct Filter {
     /// The fewest needed strings.
     pub min_needed: u32,
     /// The kind of task.
-    pub task: Option<String>,
+    pub task: Option<TaskKind>,
     /// The format.
     pub format: Option<String>,
     /// A pattern with `*` and `?` for the file's name, the session's, or `file/session`.
@@ -37,11 +39,15 @@ impl Filter {
         [id.file.as_str(), id.session.as_str(), both.as_str()].into_iter().any(|name| fits(pattern, name))
     }
 
+    pub(crate) fn admits_task(&self, case: &Case) -> bool {
+        self.task.is_none_or(|wanted| case.task == wanted)
+    }
+
     pub(crate) fn admits(&self, case: &Case) -> bool {
         case.session_tokens >= self.min_tokens
             && case.future_calls >= self.min_calls
             && case.needed().len() as u32 >= self.min_needed
-            && self.task.as_deref().is_none_or(|wanted| case.task.as_deref() == Some(wanted))
+            && self.admits_task(case)
     }
 }
 

@@ -48,7 +48,7 @@ impl Row {
         Self {
             case: case.id.clone(),
             format: case.format.clone(),
-            task: case.task.clone().unwrap_or_else(|| "unlabelled".to_owned()),
+            task: case.task.as_str().to_owned(),
             repository: case.repository.clone(),
             prefix_tokens: case.prefix_tokens,
             future_calls: case.future_calls,

@@ -83,8 +83,7 @@ impl Job<'_> {
         measure: bool,
     ) -> Result<(usize, Vec<Row>), EvalError> {
         let (mut cases, mut rows) = (0, Vec::new());
-        let mut take = |mut case: Case, own: Option<Vec<Entry>>| {
-            case.task = self.plan.labels.label(&case.id.file).map(str::to_owned);
+        let mut take = |case: Case, own: Option<Vec<Entry>>| {
             if self.plan.filter.admits(&case) {
                 cases += 1;
                 let measured = Measure { job: self, case: &case };

@@ -3,12 +3,10 @@
 use std::sync::atomic::Ordering;
 
 use epitome::session::{Entry, Session};
-use rayon::prelude::*;
 
-use crate::cases::case::{Case, CaseId};
+use crate::cases::case::Case;
 use crate::cases::cut::tokens_of;
-use crate::cases::probes::{Probe, ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
-use crate::figures::random::hash;
+use crate::cases::probes::{ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
 use crate::run::job::Job;
@@ -21,11 +19,6 @@ const OWN_SIZE: &str = "own size";
 /// The name of the hand-off summary of a probed session, alone, among the methods.
 pub const HANDOFF: &str = "hand-off";
 
-/// The name of a method with a question of a probed session as its focus, among the methods.
-pub fn with_question(method: &str) -> String {
-    format!("{method} +question")
-}
-
 /// A case that is being measured.
 pub(crate) struct Measure<'a> {
     pub(crate) job: &'a Job<'a>,
@@ -34,8 +27,6 @@ pub(crate) struct Measure<'a> {
 
 /// The identity of a row within a case.
 struct RowIdentity<'a> {
-    /// The number among several rows of the same method and budget.
-    part: Option<&'a str>,
     budget: &'a str,
     tokens: u32,
     method: &'a str,
@@ -53,15 +44,13 @@ impl Measure<'_> {
         let tokens = own.iter().map(|entry| tokens_of(&entry.message)).sum();
         let recorded = || MethodOutcome { entries: Some(own.to_vec()), problem: None, micros: 0 };
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
-        let part = self.case.id.part.as_deref();
-        let which = RowIdentity { part, budget: OWN_SIZE, tokens, method: RECORDED };
+        let which = RowIdentity { budget: OWN_SIZE, tokens, method: RECORDED };
         let mut rows = vec![self.row(&which, &recorded, &score)];
         rows.extend(self.at(OWN_SIZE, tokens));
         rows
     }
 
-    /// Measures a probed session at every budget: the hand-off summary alone, where there is one, every method, every
-    /// method that takes a focus with a question as its focus, where that is asked for.
+    /// Measures a probed session at every budget: the hand-off summary alone, where there is one, and every method.
     pub(crate) fn probes(&self, probed: &ProbedCase) -> Vec<Row> {
         let (plan, folder) = (self.job.plan, &probed.folder);
         let probes = &folder.set.probes;
@@ -73,7 +62,7 @@ impl Measure<'_> {
                 let mut handoff = Session::new();
                 handoff.push(message_of(text));
                 let entries = handoff.view().to_vec();
-                let which = RowIdentity { part: None, budget: &name, tokens, method: HANDOFF };
+                let which = RowIdentity { budget: &name, tokens, method: HANDOFF };
                 let outcome = || MethodOutcome { entries: Some(entries.clone()), problem: None, micros: 0 };
                 // It is alone: it is not a session that could be valid or keep a system prompt.
                 let score = |entries: &[Entry]| Scores {
@@ -88,7 +77,6 @@ impl Measure<'_> {
                 let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
                 rows.push(self.of_method(method, &name, tokens, &score));
             }
-            rows.extend(self.focused_rows(probes, &name, tokens));
         }
         rows
     }
@@ -104,28 +92,6 @@ impl Measure<'_> {
         }
     }
 
-    /// Measures each method that takes a focus once for each of the probes that the plan draws: the question is the focus,
-    /// and the result is asked that one.
-    fn focused_rows(&self, probes: &[Probe], budget: &str, tokens: u32) -> Vec<Row> {
-        let plan = self.job.plan;
-        let mut drawn: Vec<&Probe> = probes.iter().collect();
-        drawn.sort_by_key(|probe| hash(plan.seed, &probe.question));
-        drawn.truncate(plan.questions);
-        let mut rows = Vec::new();
-        for method in plan.methods.iter().filter(|method| method.takes_focus()) {
-            let asked = with_question(method.name());
-            let of_probe = |probe: &&Probe| {
-                let one = std::slice::from_ref(*probe);
-                let answered = |text: &str| ProbeScores::count(one, &recall(one, text));
-                let compact = || method.compact_for(self.case, tokens, Some(&probe.question));
-                let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
-                self.row(&RowIdentity { part: Some(&probe.id), budget, tokens, method: &asked }, &compact, &score)
-            };
-            rows.par_extend(drawn.par_iter().map(of_probe));
-        }
-        rows
-    }
-
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {
         let score = |entries: &[Entry]| self.case.score(entries, tokens);
         self.job.plan.methods.iter().map(|method| self.of_method(method, budget, tokens, &score)).collect()
@@ -133,8 +99,7 @@ impl Measure<'_> {
 
     /// Measures a method at a budget.
     fn of_method(&self, method: &Method, budget: &str, tokens: u32, score: &dyn Fn(&[Entry]) -> Scores) -> Row {
-        let part = self.case.id.part.as_deref();
-        let which = RowIdentity { part, budget, tokens, method: method.name() };
+        let which = RowIdentity { budget, tokens, method: method.name() };
         self.row(&which, &|| method.compact(self.case, tokens), score)
     }
 
@@ -147,7 +112,6 @@ impl Measure<'_> {
     ) -> Row {
         let case = self.case;
         let empty = Row {
-            case: CaseId { part: which.part.map(str::to_owned), ..case.id.clone() },
             method: which.method.to_owned(),
             budget: which.budget.to_owned(),
             budget_tokens: which.tokens,

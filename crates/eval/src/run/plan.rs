@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::BudgetSpec;
 use crate::cases::case::CaseOptions;
-use crate::cases::labels::Labels;
 use crate::cases::select::Filter;
 use crate::figures::row::Row;
 use crate::run::method::Method;
@@ -33,16 +32,10 @@ pub struct Plan {
     pub methods: Vec<Arc<Method>>,
     /// The budgets.
     pub budgets: Vec<BudgetSpec>,
-    /// For probes: how many of each session are also asked with the question as the focus of the compaction.
-    pub questions: usize,
     /// The cuts, and which parts of a session count.
     pub cuts: Vec<CaseOptions>,
     /// The filter for cases.
     pub filter: Filter,
-    /// Kinds of task by file.
-    pub labels: Labels,
-    /// Repositories by file, for probes.
-    pub repositories: Labels,
     /// How many sessions are drawn; all of them without it.
     pub sample: Option<usize>,
     /// The seed of the draws.

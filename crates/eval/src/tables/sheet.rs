@@ -98,7 +98,7 @@ impl Group {
 
     /// Returns macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every
     /// table shows: tokens kept, usable results, those over the budget, invalid, with a changed system prompt and
-    /// failed, the unchanged share, milliseconds. A metric's name is followed by its number of cases.
+    /// failed, the unchanged share, tokens that leave the prompt cache, milliseconds. A metric's name is followed by its number of cases.
     fn figures_of(&self, metrics: Vec<Metric>, is_first: bool) -> Sheet {
         let of = |metric: &Metric| {
             let cases = self.summaries.iter().map(|summary| summary.average(*metric).cases).filter(|cases| *cases > 0);
@@ -109,7 +109,7 @@ impl Group {
         };
         let mut headings = vec!["budget".to_owned(), "method".to_owned()];
         headings.extend(metrics.iter().map(|metric| format!("{} ({})", metric.as_str(), of(metric))));
-        let others = ["kept", "usable", "over / invalid / system / failed", "unchanged", "ms"];
+        let others = ["kept", "usable", "over / invalid / system / failed", "unchanged", "cache loss", "ms"];
         if is_first {
             headings.extend(others.map(str::to_owned));
         }
@@ -135,6 +135,7 @@ impl Group {
                 summary.over_budget, summary.invalid, summary.system_changed, summary.failed
             ));
             cells.push(figure(Some(summary.unchanged_share)));
+            cells.push(format!("{:.0}", summary.cache_loss_tokens));
             cells.push(format!("{:.0}", summary.milliseconds));
             cells.into_iter().map(SheetCell::from).collect()
         };

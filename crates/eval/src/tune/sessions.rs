@@ -14,7 +14,7 @@ use crate::cases::case::{Case, CaseId, CaseOptions};
 use crate::cases::files::files;
 use crate::cases::select::Filter;
 use crate::figures::random::hash;
-use crate::run::method::{Method, build};
+use crate::run::method::Method;
 use crate::{BudgetSpec, EvalError};
 
 /// Cases of recorded sessions.
@@ -35,7 +35,6 @@ impl SessionBench {
     /// are identified by their content, and known ones are left out, whatever their name. Kinds of task are the
     /// detector's, because it chooses the chains.
     pub fn add(&mut self, paths: &[PathBuf], filter: &Filter) -> Result<Vec<usize>, EvalError> {
-        let engine = epitome::engine_of(&build(&Config::default(), &self.registry)?);
         let of_files: Vec<Result<Vec<(TuneCase, Case)>, EvalError>> = files(paths)?
             .par_iter()
             .map(|file| {
@@ -50,9 +49,8 @@ impl SessionBench {
                         CaseId { file: name.clone(), session: session.name.clone(), cut_permille: 500, part: None };
                     let case = Case::new(id, loaded.format.as_str(), &session.session, &CaseOptions::default())?;
                     let Some(case) = case.filter(|case| filter.admits(case)) else { continue };
-                    let verdict = engine.detect(&case.prefix, &engine.ledger(&case.prefix));
                     let key = format!("{content}\u{1f}{}", session.name);
-                    found.push((TuneCase { key, kind: verdict.kind.as_str().to_owned() }, case));
+                    found.push((TuneCase { key, kind: case.task.as_str().to_owned() }, case));
                 }
                 Ok(found)
             })

@@ -33,17 +33,29 @@ pub fn prepare<S: Slot>(
         Ok(whole) => whole,
         Err(detail) => return PreparedRequest::as_it_came(FitOutcome::Bypassed, detail, incoming.body.clone()),
     };
+    on_its_branch(memory, incoming, shared, known, |conversation| decide(decider, &whole, conversation, host))
+}
+
+/// Works on the conversation of a request, every decision of which belongs to it, and remembers what came of it. Where the
+/// request parted from the known conversation, that goes on elsewhere with all of its decisions, and this one has those before
+/// the fork.
+fn on_its_branch<S: Slot, T>(
+    memory: &Decisions<S>,
+    incoming: &Incoming,
+    shared: &S,
+    known: &mut Conversation,
+    work: impl FnOnce(&mut Conversation) -> T,
+) -> T {
     if fits(incoming, known) == known.decisions.len() {
-        let prepared = decide(decider, &whole, known, host);
+        let done = work(known);
         memory.keep(shared, known, incoming.end());
-        return prepared;
+        return done;
     }
-    // The conversation parted from the known one: the decisions before the fork are taken over.
     let mut forked = known.fork();
     forked.truncate(fits(incoming, &forked));
-    let prepared = decide(decider, &whole, &mut forked, host);
+    let done = work(&mut forked);
     memory.keep_branch(forked, incoming.end());
-    prepared
+    done
 }
 
 /// Decides for a conversation of which every decision belongs to this request.
@@ -222,17 +234,7 @@ pub fn shrink<S: Slot>(
     cancellation: &Cancellation,
 ) -> Option<PreparedRequest> {
     let whole = FullRequest::new(incoming, cancellation.clone()).ok()?;
-    if fits(incoming, known) == known.decisions.len() {
-        let prepared = shrink_alone(decider, &whole, known, overflow);
-        memory.keep(shared, known, incoming.end());
-        return prepared;
-    }
-    // The known conversation goes on elsewhere, with all of its decisions.
-    let mut forked = known.fork();
-    forked.truncate(fits(incoming, &forked));
-    let prepared = shrink_alone(decider, &whole, &mut forked, overflow);
-    memory.keep_branch(forked, incoming.end());
-    prepared
+    on_its_branch(memory, incoming, shared, known, |conversation| shrink_alone(decider, &whole, conversation, overflow))
 }
 
 /// Makes a request smaller of whose conversation every decision belongs to it.

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, StructArray,
-    builder::{ListBuilder, StringBuilder},
-};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, ListArray, StringArray, StructArray};
 use arrow_schema::{ArrowError, DataType, Field, Fields};
 use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
@@ -51,19 +48,6 @@ pub(crate) fn shares(name: &str, values: impl Iterator<Item = Option<f64>>) -> F
 /// A field of truths.
 pub(crate) fn truths(name: &str, values: impl Iterator<Item = Option<bool>>) -> FieldArray {
     (Field::new(name, DataType::Boolean, true), Arc::new(values.collect::<BooleanArray>()))
-}
-
-/// A field of lists of texts.
-pub(crate) fn lists_of_texts<'a>(name: &str, values: impl Iterator<Item = Option<&'a [String]>>) -> FieldArray {
-    let mut builder = ListBuilder::new(StringBuilder::new());
-    for list in values {
-        match list {
-            Some(texts) => builder.append_value(texts.iter().map(|text| Some(text.as_str()))),
-            None => builder.append_null(),
-        }
-    }
-    let array = builder.finish();
-    (Field::new(name, arrow_array::Array::data_type(&array).clone(), true), Arc::new(array))
 }
 
 /// A field of lists of structures: `items` are those of all rows one after the other, `lengths` how many each row has.

@@ -7,7 +7,6 @@ mod column;
 mod compact;
 mod fields;
 mod inspect;
-mod probe;
 mod rows;
 mod score;
 mod value;
@@ -21,6 +20,5 @@ pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(column::text_column, module)?)?;
     module.add_function(wrap_pyfunction!(compact::compact_column, module)?)?;
     module.add_function(wrap_pyfunction!(inspect::inspect_column, module)?)?;
-    module.add_function(wrap_pyfunction!(probe::probe_column, module)?)?;
     module.add_function(wrap_pyfunction!(score::score_column, module)?)
 }

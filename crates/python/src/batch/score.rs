@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_binding::{choose, format_of, load};
-use epitome_eval::{BudgetSpec, CaseId, CaseOptions, Filter, Labels, Method, Metric, Plan, Row, Subject};
+use epitome_eval::{BudgetSpec, CaseId, CaseOptions, Filter, Method, Metric, Plan, Row, Subject};
 use pyo3::prelude::*;
 
 use super::column::Column;
@@ -75,12 +75,9 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         paths: Vec::new(),
         methods,
         budgets,
-        questions: 0,
         cuts: vec![CaseOptions { cut, with_reasoning }],
         // What is too short to say anything is for the query to leave out.
         filter: Filter { min_tokens: 0, min_calls: 0, min_needed: 0, ..Filter::default() },
-        labels: Labels::default(),
-        repositories: Labels::default(),
         sample: None,
         seed: 1,
     })

@@ -49,7 +49,7 @@ impl Job<'_> {
             let reading = Instant::now();
             let loaded = input::load_bytes(bytes, &args.input, self.quiet || earlier.is_some())?;
             let read_us = microseconds(reading);
-            let index = input::choose(&loaded, &args.input, ", or compact each with --all")?;
+            let index = input::choose(&loaded, &args.input)?;
             let carried = earlier.take().and_then(|(earlier, done)| self.carry_over(&earlier, done, &loaded, index));
             let mut done = match carried {
                 Some(done) => done,
@@ -126,7 +126,7 @@ impl Job<'_> {
     }
 
     /// Compacts one session of a file; with `--preview` it stays as it was.
-    pub(super) fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
+    fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
         let started = Instant::now();
         let source = &loaded.sessions[index];
         let mut session = input::select_view(&source.session, self.args.input.view);
@@ -143,7 +143,7 @@ impl Job<'_> {
         drop(waiting);
         let mut report = draft.report.clone();
         report.timings = Timings { configure_us: Some(self.configure_us), count_us, ..report.timings };
-        let page = if self.quiet || self.args.json || self.args.all {
+        let page = if self.quiet || self.args.json {
             String::new()
         } else {
             let name = name(self, loaded, index);

@@ -1,6 +1,6 @@
 //! Which methods are held against which.
 
-use epitome_eval::{Baseline, HANDOFF, Plan, with_question};
+use epitome_eval::{Baseline, HANDOFF, Plan};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::failure::Failure;
@@ -19,17 +19,7 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         SubjectArg::Probes => known.push(HANDOFF),
         SubjectArg::Future => {}
     }
-    let ours = |name: &&str| {
-        !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name) && !name.ends_with(" +question")
-    };
-    let asked: Vec<String> = match args.what {
-        SubjectArg::Probes if args.questions > 0 => {
-            let focused = plan.methods.iter().filter(|method| method.takes_focus());
-            focused.map(|method| with_question(method.name())).collect()
-        }
-        _ => Vec::new(),
-    };
-    known.extend(asked.iter().map(String::as_str));
+    let ours = |name: &&str| !name.starts_with("baseline:") && !["recorded", HANDOFF].contains(name);
     if let Some(asked) = &args.compare {
         if known.contains(&asked.as_str()) {
             let others = known.into_iter().filter(|name| *name != asked);

@@ -1,6 +1,6 @@
 //! The plan of a run, out of the arguments.
 
-use epitome_eval::{BudgetSpec, CaseOptions, Filter, Labels, Plan, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Plan, Subject, methods};
 
 use crate::args::{EvalArgs, SubjectArg};
 use crate::commands::measure::{each_once, failure};
@@ -25,15 +25,10 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
         let missing = format!("cannot read {}: there is no such file or folder", missing.display());
         return Err(Failure::usage_text(missing).with_help("check the path"));
     }
-    if args.questions > 0 && args.what != SubjectArg::Probes {
-        let failure = Failure::usage_text("--questions: only probes have questions");
-        return Err(failure.with_help("leave it out, or measure --what probes"));
-    }
     Ok(Plan {
         paths: args.paths.clone(),
         methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
         budgets,
-        questions: args.questions,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()
             .map(|cut| CaseOptions { cut: *cut, with_reasoning: args.reasoning })
@@ -42,15 +37,9 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
             min_tokens: args.least.min_tokens,
             min_calls: args.least.min_calls,
             min_needed: args.least.min_needed,
-            task: args.task.map(|kind| kind.as_str().to_owned()),
+            task: args.task,
             format: args.filter.format.map(|format| format.as_str().to_owned()),
             only: args.filter.only.clone(),
-        },
-        labels: labels(args, Labels::parse)?,
-        // A kind of task is not a repository: only a column of its own counts.
-        repositories: match args.what {
-            SubjectArg::Probes => labels(args, |table| Labels::parse_column(table, "repo"))?,
-            _ => Labels::default(),
         },
         sample: args.sample,
         seed: args.seed,
@@ -60,13 +49,4 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
             SubjectArg::Recorded => Subject::Recorded,
         },
     })
-}
-
-/// The labels in the table that is named; none without one.
-fn labels(args: &EvalArgs, parse: impl Fn(&str) -> Labels) -> Result<Labels, Failure> {
-    let Some(path) = &args.labels else { return Ok(Labels::default()) };
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-    })?;
-    Ok(parse(&text))
 }

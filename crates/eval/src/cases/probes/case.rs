@@ -37,10 +37,8 @@ impl ProbedCase {
         let format = loaded.format;
         let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
         let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
-        case.task = plan.labels.label(&folder.name).map(str::to_owned);
-        let told = plan.repositories.label(&folder.name).map(str::to_owned);
-        case.repository = told.or_else(|| folder.set.repository.clone());
-        if plan.filter.task.as_deref().is_some_and(|task| case.task.as_deref() != Some(task)) {
+        case.repository.clone_from(&folder.set.repository);
+        if !plan.filter.admits_task(&case) {
             return Ok(None);
         }
         let messages = messages_of(case.prefix.view(), case.prefix.tools.as_deref()).map_err(wrong)?;

@@ -16,12 +16,11 @@ pub(super) struct EngineMethod {
 
 impl EngineMethod {
     /// Makes one compaction of a case's prefix; the error says why there was none.
-    pub(super) fn compact(&self, case: &Case, budget: u32, focus: Option<&str>) -> Result<Vec<Entry>, String> {
+    pub(super) fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
         let mut session = case.prefix.clone();
         let mut ledger = self.engine.ledger(&session);
         let mut request = Request::to_budget(budget);
         request.mode = self.mode;
-        request.focus = focus.map(str::to_owned);
         request.chain.clone_from(&self.chain);
         let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut MemoryArchive::new(), &request));
         let report = compacted.map_err(|error| error.to_string())?;

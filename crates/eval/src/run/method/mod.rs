@@ -98,20 +98,10 @@ impl Method {
 
     /// Compacts the prefix of a case to at most `budget` tokens. Linear in the prefix for each strategy of a chain.
     pub fn compact(&self, case: &Case, budget: u32) -> MethodOutcome {
-        self.compact_for(case, budget, None)
-    }
-
-    /// Whether it takes a focus.
-    pub fn takes_focus(&self) -> bool {
-        matches!(self.how, MethodKind::Engine(_))
-    }
-
-    /// Returns the method with `focus`, where it takes one.
-    pub fn compact_for(&self, case: &Case, budget: u32, focus: Option<&str>) -> MethodOutcome {
         let started = Instant::now();
         let result = match &self.how {
             MethodKind::Baseline(baseline) => Ok(baseline.compact(case, budget)),
-            MethodKind::Engine(method) => method.compact(case, budget, focus),
+            MethodKind::Engine(method) => method.compact(case, budget),
             MethodKind::Other(method) => method.compact(case, budget),
         };
         let micros = started.elapsed().as_micros() as u64;

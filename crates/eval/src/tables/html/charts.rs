@@ -1,4 +1,4 @@
-//! Charts as SVG: points in a frame, and bars in rows and columns.
+//! Charts as SVG: points and lines in a frame.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,6 @@ use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::row::Row;
 use crate::figures::summary::Summary;
-use crate::tables::groups::Group;
 
 /// Marks in charts: shapes distinguish methods where colours do not.
 const SHAPES: [&str; 6] = ["circle", "square", "diamond", "triangle", "cross", "ring"];
@@ -17,10 +16,8 @@ const SHAPES: [&str; 6] = ["circle", "square", "diamond", "triangle", "cross", "
 const COLOURS: usize = 8;
 /// The most points of a scatter.
 const MOST_POINTS: usize = 2_000;
-/// The most characters of a name beside bars.
-const NAME: usize = 27;
 
-/// Returns the number of a method's mark or bar: its place in a list.
+/// Returns the number of a method's mark: its place in a list.
 fn number(names: &[&str], name: &str) -> usize {
     names.iter().position(|known| *known == name).unwrap_or(0)
 }
@@ -133,106 +130,4 @@ pub(super) fn scatter(rows: &[Row], ours: &str, theirs: &str, metric: Metric) ->
     let said: Vec<String> = budgets.iter().map(|budget| format!("budget {budget}")).collect();
     let said: Vec<&str> = said.iter().map(String::as_str).collect();
     format!("{}{}", legend(&said), frame.drawn(theirs, ours, &body))
-}
-
-/// A bar: how long it is of 1, and its ends' interval.
-#[derive(Debug, Clone)]
-struct Bar {
-    length: f64,
-    interval: Option<(f64, f64)>,
-    label: String,
-    title: String,
-}
-
-/// Bars: a row for each method, a column for each budget.
-fn bars(summaries: &[Summary], methods: &[&str], about: &str, of: impl Fn(&Summary) -> Option<Bar>) -> String {
-    const LEFT: f64 = 200.0;
-    const WHOLE: f64 = 880.0;
-    const ROW: f64 = 18.0;
-    let budgets = distinct(summaries.iter().map(|summary| summary.budget.as_str()));
-    let column = (WHOLE - LEFT) / budgets.len().max(1) as f64;
-    // The label behind a bar takes the rest.
-    let longest = (column - 95.0).max(20.0);
-    let mut body = String::new();
-    for (at, budget) in budgets.iter().enumerate() {
-        let (x, bottom) = (LEFT + column * at as f64, 20.0 + ROW * methods.len() as f64);
-        let _ = write!(
-            body,
-            "<text class='faint' x='{x:.0}' y='12'>budget {}</text><path class='grid' d='M{x:.0} 18V{bottom:.0}'/>",
-            escape_html(budget)
-        );
-    }
-    for (line, method) in methods.iter().enumerate() {
-        let y = 20.0 + ROW * line as f64;
-        let _ = write!(
-            body,
-            "<text x='{:.0}' y='{:.0}' text-anchor='end'>{}<title>{}</title></text>",
-            LEFT - 8.0,
-            y + 12.0,
-            escape_html(&clip_name(method)),
-            escape_html(method)
-        );
-        for summary in summaries.iter().filter(|summary| summary.method == *method) {
-            let Some(bar) = of(summary) else { continue };
-            let x = LEFT + column * number(&budgets, &summary.budget) as f64;
-            let colour = number(methods, method) % COLOURS;
-            let end = longest * bar.length;
-            let _ = write!(
-                body,
-                "<g class='m{colour}'><title>{}</title><rect x='{x:.1}' y='{:.0}' width='{end:.1}' height='12'/></g>",
-                escape_html(&bar.title),
-                y + 2.0
-            );
-            if let Some((low, high)) = bar.interval {
-                let (low, high) = (x + longest * low, x + longest * high);
-                let _ = write!(body, "<path class='span' d='M{low:.1} {:.0}H{high:.1}'/>", y + 8.0);
-            }
-            let behind = end.max(bar.interval.map_or(0.0, |(_, high)| longest * high));
-            let (x, y) = (x + behind + 5.0, y + 12.0);
-            let _ = write!(body, "<text x='{x:.1}' y='{y:.0}'>{}</text>", escape_html(&bar.label));
-        }
-    }
-    format!(
-        "<div class='scroll'><svg class='chart' viewBox='0 0 {WHOLE:.0} {:.0}' role='img' aria-label='{}'>{body}</svg></div>",
-        24.0 + ROW * methods.len() as f64,
-        escape_html(about)
-    )
-}
-
-/// A name that fits beside its bars, the middle of a long one left out.
-fn clip_name(name: &str) -> String {
-    let chars: Vec<char> = name.chars().collect();
-    if chars.len() <= NAME {
-        return name.to_owned();
-    }
-    let (head, tail) = (&chars[..NAME / 2], &chars[chars.len() - (NAME / 2 - 1)..]);
-    head.iter().chain(['…'].iter()).chain(tail).collect()
-}
-
-/// What each method keeps, with its interval.
-pub(super) fn kept_bars(group: &Group, methods: &[&str], metric: Metric) -> String {
-    bars(&group.summaries, methods, &format!("{} of {}", metric.as_str(), group.name), |summary| {
-        let average = summary.average(metric);
-        let mean = average.macro_average?;
-        let interval = average.low.zip(average.high);
-        let ends = interval.map_or_else(String::new, |(low, high)| format!(" [{low:.3}, {high:.3}]"));
-        Some(Bar {
-            length: mean,
-            interval,
-            label: format!("{mean:.2}"),
-            title: format!("{} at {}: {mean:.3}{ends}, {} cases", summary.method, summary.budget, average.cases),
-        })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_keep_both_ends() {
-        assert_eq!(clip_name("baseline:identifiers"), "baseline:identifiers");
-        assert_eq!(clip_name("command:python3 tools/other.py --keep 5"), "command:pytho….py --keep 5");
-        assert!(clip_name(&"x".repeat(99)).chars().count() <= NAME);
-    }
 }

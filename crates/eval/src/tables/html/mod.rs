@@ -34,17 +34,16 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let _ = write!(
         page,
         "<h1>Compaction measured on recorded sessions</h1><p>{} cases from {} sessions read.</p><p class='notice'>A survival \
-         figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them open their \
-         definition; marks and bars say their figures when the pointer rests on them.</p>",
+         figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them lead to \
+         their definition; marks say their figures when the pointer rests on them.</p>",
         run.cases, run.sessions
     );
-    heading(&mut page, &format!("{} against tokens kept", button(figure, &figure.name)));
+    heading(&mut page, &format!("{} against tokens kept", link(figure, &figure.name)));
     let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, &figure.name));
     heading(&mut page, "Figures");
     let averages = term(AVERAGES);
-    let _ = write!(page, "<p class='faint'>{}</p>{}", button(averages, &averages.name), tables::figures(&all));
-    heading(&mut page, &format!("{} by kind of task", button(figure, &figure.name)));
-    let _ = write!(page, "<p class='faint'>Lines over the bars are 95 % intervals over sessions.</p>");
+    let _ = write!(page, "<p class='faint'>{}</p>{}", link(averages, &averages.name), tables::figures(&all));
+    heading(&mut page, &format!("{} by kind of task", link(figure, &figure.name)));
     for group in groups(&run.rows, Grouping::Kind, pairs, seed) {
         by_kind(&mut page, &group, &methods, main);
     }
@@ -53,12 +52,12 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
         let _ = write!(
             page,
             "<p class='faint'>{}. Above the broken line {} keeps more.</p>{}",
-            button(figure, &figure.name),
+            link(figure, &figure.name),
             escape_html(ours),
             charts::scatter(&run.rows, ours, theirs, main)
         );
         let difference = term(DIFFERENCE);
-        heading(&mut page, &format!("{}s", button(difference, &difference.name)));
+        heading(&mut page, &format!("{}s", link(difference, &difference.name)));
         page.push_str(&tables::differences(&all));
     }
     definitions(&mut page);
@@ -73,29 +72,21 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
         "<div class='kind'><h3>{} <small>{cases} cases</small></h3>{}</div><details><summary>All figures of {}</summary>\
          {}{}</details>",
         escape_html(&group.name),
-        charts::kept_bars(group, methods, metric),
+        charts::retention(&group.summaries, methods, metric, &term(metric.as_str()).name),
         escape_html(&group.name),
         tables::figures(group),
         tables::differences(group)
     );
 }
 
-/// Returns every definition in a list, for reading and for paper, and once more for the buttons that open it.
+/// Returns every definition in a list.
 fn definitions(page: &mut String) {
     heading(page, "What each figure means");
     page.push_str("<dl>");
     for term in terms() {
-        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", named(term), escape_html(&term.definition));
+        let _ = write!(page, "<dt id='d-{}'>{}</dt><dd>{}</dd>", term.id, named(term), escape_html(&term.definition));
     }
     page.push_str("</dl>");
-    for term in terms() {
-        let (id, name) = (&term.id, named(term));
-        let _ = write!(
-            page,
-            "<div popover id='d-{id}'><strong>{name}</strong><p>{}</p></div>",
-            escape_html(&term.definition)
-        );
-    }
 }
 
 /// Returns a term's name, with the one in tables where that is another.
@@ -119,9 +110,9 @@ fn heading(page: &mut String, title: &str) {
     let _ = write!(page, "\n<h2>{title}</h2>");
 }
 
-/// Returns a word that opens the definition of a term.
-fn button(term: &Term, word: &str) -> String {
-    format!("<button class='term' popovertarget='d-{}'>{}</button>", term.id, escape_html(word))
+/// Returns a word that leads to the definition of a term.
+fn link(term: &Term, word: &str) -> String {
+    format!("<a class='term' href='#d-{}'>{}</a>", term.id, escape_html(word))
 }
 
 /// Returns a text as HTML.

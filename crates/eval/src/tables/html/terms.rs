@@ -43,8 +43,8 @@ mod tests {
 
     #[test]
     fn each_figure_has_a_definition() {
-        let others =
-            super::super::tables::COLUMNS.into_iter().chain([super::super::AVERAGES, super::super::DIFFERENCE]);
+        let columns = ["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "cache-loss", "ms"];
+        let others = columns.into_iter().chain([super::super::AVERAGES, super::super::DIFFERENCE]);
         let used: Vec<&str> = Metric::ALL.map(Metric::as_str).into_iter().chain(others).collect();
         assert_eq!(terms().len(), used.len());
         assert!(used.iter().all(|id| term(id).id == *id && !term(id).definition.is_empty()), "{used:?}");
