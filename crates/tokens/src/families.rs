@@ -11,7 +11,7 @@ use crate::pictures::{CLAUDE_4_7_MEDIA, GEMINI_2_MEDIA, GEMINI_3_MEDIA, PIXTRAL_
 use crate::vocabulary::vocabulary_of;
 use crate::{CounterError, by_name};
 
-/// Claude before Opus 4.7. Source: `tools/factors` on 17 recorded sessions of Opus 4.5, Opus 4.6 and Sonnet 4.6 (January to
+/// Claude before Opus 4.7. Source: `lab/factors` on 17 recorded sessions of Opus 4.5, Opus 4.6 and Sonnet 4.6 (January to
 /// March 2026), each left out once: the provider's figure is 0.93 to 1.05 of this one, 1.11 in one session. Other scripts:
 /// 1.43 times `o200k_base` in Chinese (a comparison of six vocabularies by A. Komatsuzaki, April 2026), as no recording has
 /// any.

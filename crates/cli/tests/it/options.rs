@@ -137,7 +137,6 @@ const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
 
-
 const ELSEWHERE: &[Elsewhere] = &[
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
     ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
