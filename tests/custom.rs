@@ -1,4 +1,5 @@
-//! Strategies of one's own, three ways: a crate outside the workspace, a program, a function; and the pages about all of it.
+//! Strategies of one's own, three ways: a crate outside the workspace, a program, a function; the skeleton, and the pages
+//! about all of it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
 #[path = "custom/schema.rs"]
@@ -123,6 +124,40 @@ fn a_crate_outside_the_workspace() {
         let edits = first[1].strip_prefix(&format!("{strategy}: ")).unwrap().split(' ').next().unwrap();
         assert!(edits.parse::<u32>().unwrap() > 3, "{told}");
     }
+}
+
+#[test]
+fn the_skeleton_compiles_and_its_tests_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let crate_folder = folder.path().join("forget-outputs");
+    let (checkout, target) = (root(), crate_folder.to_str().unwrap());
+    let init = ["init", "--strategy", "forget-outputs", "--epitome", checkout.to_str().unwrap(), "--dir", target];
+    let told = run(&init);
+    succeeded(&told);
+    assert!(text(&told.stderr).contains("cargo test --manifest-path"), "{}", text(&told.stderr));
+    let tests = succeeded(&cargo(&["test"], &crate_folder.join("Cargo.toml")));
+    assert!(tests.contains("2 passed"), "{tests}");
+    let again = run(&init);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("is there already"), "{}", text(&again.stderr));
+}
+
+#[test]
+fn the_skeleton_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |arguments: &[&str], expect: &str| {
+        let output = Command::new(epitome()).arg("init").args(arguments).current_dir(folder.path()).output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+        assert!(text(&output.stderr).contains(expect), "{arguments:?}: {}", text(&output.stderr));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was written");
+    };
+    for name in ["My-Strategy", "my_strategy", "mine-", "my--own", "7th", "", "../mine"] {
+        check(&["--strategy", name], "is not a name of a strategy");
+    }
+    check(&["--strategy", "sliding-window"], "there is a strategy `sliding-window` already");
+    check(&["--strategy", "mine", "--epitome", "/nowhere"], "there is no package in /nowhere/crates/strategy");
+    check(&["--strategy", "mine", "--force"], "cannot be used with");
+    check(&["--dir", "mine"], "required");
 }
 
 #[test]

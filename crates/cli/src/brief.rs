@@ -19,6 +19,9 @@ const LINE_TRIES: usize = 3;
 /// Typed messages that such a line names.
 const NAMED: usize = 8;
 
+/// A text of more than so many times the tokens of the line that explains its form has that line.
+const LEGEND_SHARE: u32 = 8;
+
 /// Characters by which the beginning or the end of a message is known in a text.
 const END: usize = 30;
 
@@ -182,10 +185,11 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
     let engine = epitome::engine_of(runtime);
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
-    // The line that explains the form is not of the session.
+    // The line that explains the form is not of the session; a short text has no room for it.
     let legend = legend(language(told.view()));
     let legend_tokens = engine.counter_of(&told).count(&legend) + 1;
-    let mut request = Request::to_budget(tokens.saturating_sub(legend_tokens));
+    let is_explained = tokens > LEGEND_SHARE * legend_tokens;
+    let mut request = Request::to_budget(if is_explained { tokens - legend_tokens } else { tokens });
     match (runtime.mode, &runtime.fixed) {
         (Mode::Fixed, Some(chain)) => (request.mode, request.chain) = (Mode::Fixed, Some(chain.clone())),
         (Mode::Fixed, None) => {}
@@ -206,14 +210,14 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
             engine.commit(&mut told, &mut ledger, draft).map_err(Failure::other)?;
         }
     }
-    let mut text = legend.clone() + "\n";
+    let mut text = if is_explained { format!("{legend}\n") } else { String::new() };
     for entry in told.view() {
         match entry.key {
             EntryKey::Log(_) => write_message(&mut text, &entry.message),
             // It was written in the same form.
             EntryKey::Synthetic { .. } => {
                 let written = entry.message.plain_text();
-                let lines = written.lines().filter(|line| *line != legend);
+                let lines = written.lines().filter(|line| !is_explained || *line != legend);
                 lines.for_each(|line| text.extend([line, "\n"]));
             }
         }

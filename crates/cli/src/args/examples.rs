@@ -133,8 +133,9 @@ Example:
   epitome completions bash > ~/.local/share/bash-completion/completions/epitome";
 
 pub(super) const INIT: &str = "\
-Example:
-  epitome init -o -                         # prints the configuration with every key";
+Examples:
+  epitome init -o -                         # prints the configuration with every key
+  epitome init --strategy my-strategy";
 
 #[cfg(test)]
 mod tests {

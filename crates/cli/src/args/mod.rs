@@ -173,6 +173,15 @@ pub(crate) struct InitArgs {
     /// Replace an existing file
     #[arg(long)]
     pub(crate) force: bool,
+    /// Write the crate of a new strategy instead, under this name: lower-case words with hyphens, such as my-strategy
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["output", "force"])]
+    pub(crate) strategy: Option<String>,
+    /// The crate's folder [default: the strategy's name]
+    #[arg(long, value_name = "DIR", requires = "strategy")]
+    pub(crate) dir: Option<PathBuf>,
+    /// A checkout of epitome that the crate depends on by path [default: the published version]
+    #[arg(long, value_name = "PATH", requires = "strategy")]
+    pub(crate) epitome: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -136,6 +136,7 @@ const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
 const TUNES: &str = "tuning_writes_a_configuration";
 const SERVE: &str = "crates/cli/tests/it/serve.rs";
+const CUSTOM: &str = "tests/custom.rs";
 
 const ELSEWHERE: &[Elsewhere] = &[
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
@@ -222,6 +223,9 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("serve", "--log", SERVE, "a_failure_is_logged_and_told_without_the_operators_address"),
     ("serve", "--max-body", SERVE, "what_it_does_not_start_with"),
     ("serve", "--requests-per-minute", "crates/cli/tests/it/serve_killed.rs", "a_killed_service_leaves_sessions_whole"),
+    ("init", "--strategy", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
+    ("init", "--dir", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
+    ("init", "--epitome", CUSTOM, "the_skeleton_compiles_and_its_tests_pass"),
 ];
 
 /// Options whose effect is that of a limit or of a filter of the library below, with the test of that: it names no option.
