@@ -10,6 +10,7 @@ use epitome::live::{LiveError, LiveSession, MaintainOutcome};
 use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_trait};
 use epitome::{Config, Session};
 use epitome_formats::{Wire, render, validate};
+use epitome_harness::laws::instructions::may_have_rules;
 use epitome_session::{EntryKey, Message, MessageId, Origin, Role};
 use epitome_tests::{RecordedFile, loaded, tell};
 use rayon::prelude::*;
@@ -100,8 +101,9 @@ fn check(live: &LiveSession, task: Option<&(EntryKey, Arc<Message>)>, name: &str
     let (count, tokens) = summaries.fold((0, 0), |(count, tokens), entry| {
         (count + 1, tokens + live.engine().counter.count(&entry.message.plain_text()))
     });
-    // What loads tools stays, and a summary stands for neighbours: each such result may part two of them.
-    let pinned = view.iter().filter(|entry| entry.message.pinned).count();
+    // What loads tools stays, and so do rules, and a summary stands for neighbours: each such result may part two of them.
+    let rules = may_have_rules(view);
+    let pinned = view.iter().filter(|entry| entry.message.pinned || rules.contains(&entry.key)).count();
     assert!(count <= 14 + pinned, "{name}: {count} summaries, {pinned} messages that stay");
     assert!(f64::from(tokens) <= 0.6 * f64::from(usable), "{name}: summaries take {tokens} of {usable} tokens");
 }

@@ -123,8 +123,9 @@ impl Editor<'_> {
         for (index, unit) in layout.units.iter().enumerate().skip(loop_start) {
             // The newest step keeps its own. A pinned one stays byte-identical, and its thinking is left out when the
             // view is rendered for a provider that would refuse it. One of the newest messages that are to stay loses
-            // its thinking.
-            let is_recent = layout.protections[index] == Protection::RecentMessage && Some(index) != newest_step;
+            // its thinking, and so does a step that read rules.
+            let is_recent = matches!(layout.protections[index], Protection::RecentMessage | Protection::Instructions)
+                && Some(index) != newest_step;
             if !layout.protections[index].may_leave() && !is_recent {
                 continue;
             }

@@ -25,7 +25,7 @@ const STEADY: usize = 64;
 const PRIOR_TOKENS: Tokens = 4_000;
 
 /// The share by which a provider may be above a corrected counter. Source: the halves of the recorded sessions that
-/// `tools/factors` fits on, one corrected by the other.
+/// `lab/factors` fits on, one corrected by the other.
 const MARGIN: f64 = 0.03;
 
 /// Another counter times a factor that was learned from a session's usage.

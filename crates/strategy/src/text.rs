@@ -54,9 +54,6 @@ pub fn clip(text: &str, most: usize) -> Option<String> {
     (!line.is_empty()).then(|| line.into_owned())
 }
 
-/// The longest name that a cut is moved out of, in bytes; what is longer is data.
-const LONGEST_NAME: usize = 100;
-
 /// Whether a cut at `at` is inside a name: a path, a number, a hash, a word. What stands beside it is a fragment then.
 pub fn is_in_name(text: &str, at: usize) -> bool {
     let is_part = |char: char| {
@@ -66,22 +63,6 @@ pub fn is_in_name(text: &str, at: usize) -> bool {
     };
     let (before, behind) = text.split_at(text.floor_char_boundary(at));
     before.chars().next_back().is_some_and(is_part) && behind.chars().next().is_some_and(is_part)
-}
-
-/// Returns the largest place at or before `at` that is not inside a name; `at` itself, at a character's boundary, where
-/// the name is very long.
-pub fn cut_before(text: &str, at: usize) -> usize {
-    let at = text.floor_char_boundary(at);
-    let places = (at.saturating_sub(LONGEST_NAME)..=at).rev().filter(|place| text.is_char_boundary(*place));
-    places.into_iter().find(|place| !is_in_name(text, *place)).unwrap_or(at)
-}
-
-/// Returns the smallest place at or after `at` that is not inside a name; `at` itself, at a character's boundary, where
-/// the name is very long.
-pub fn cut_behind(text: &str, at: usize) -> usize {
-    let at = text.ceil_char_boundary(at);
-    let places = (at..=(at + LONGEST_NAME).min(text.len())).filter(|place| text.is_char_boundary(*place));
-    places.into_iter().find(|place| !is_in_name(text, *place)).unwrap_or(at)
 }
 
 /// Returns the words of a text with single spaces between them. Linear.
@@ -128,20 +109,6 @@ pub fn sentence_end(text: &str, limit: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cuts_are_beside_names() {
-        let check = |text: &str, at: usize, before: usize, behind: usize| {
-            assert_eq!((cut_before(text, at), cut_behind(text, at)), (before, behind), "{text}");
-        };
-        check("see src/main.rs now", 9, 4, 15);
-        check("see src/main.rs now", 4, 4, 4);
-        check("größer als", 4, 0, 8);
-        check("字字字", 4, 3, 6);
-        check("{\"a\":1}", 3, 3, 3);
-        check(&"x".repeat(400), 200, 200, 200);
-        check("end", 9, 3, 3);
-    }
 
     #[test]
     fn sentences_end() {

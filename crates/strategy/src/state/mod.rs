@@ -1,16 +1,17 @@
 //! The state of the work, by rules from the calls and their results: what runs, the newest plan, what is not committed.
 
+mod called;
 mod plan;
 mod running;
 mod uncommitted;
 
-use epitome_session::{Arguments, Content, Language, Message, ToolResult};
+use epitome_session::{Language, Message};
 
 pub use plan::{PlanItem, Progress, plan_items};
 pub use running::Running;
 
 use crate::text::clip;
-use crate::tools::{self, ToolKind};
+use called::calls;
 
 /// The longest line of a state, in columns.
 const LONGEST: usize = 160;
@@ -77,40 +78,6 @@ impl WorkState {
         }
         lines
     }
-}
-
-/// A call with its result.
-struct Called<'m> {
-    /// The message of the call.
-    message: usize,
-    name: &'m str,
-    kind: ToolKind,
-    arguments: &'m Arguments,
-    result: Option<&'m ToolResult>,
-}
-
-/// Returns the calls of messages with their results, in order. Linear.
-fn calls<'m>(messages: &[&'m Message]) -> Vec<Called<'m>> {
-    let mut calls: Vec<Called<'m>> = Vec::new();
-    let mut open: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
-    for (at, message) in messages.iter().enumerate() {
-        for block in &message.blocks {
-            match &block.content {
-                Content::ToolCall(call) => {
-                    open.insert(&call.id, calls.len());
-                    let (name, kind) = (&*call.name, tools::kind(&call.name));
-                    calls.push(Called { message: at, name, kind, arguments: &call.arguments, result: None });
-                }
-                Content::ToolResult(result) => {
-                    if let Some(call) = open.remove(&*result.call_id) {
-                        calls[call].result = Some(result);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    calls
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Called;
+use super::called::Called;
 use crate::tools::ToolKind;
 
 /// How far an item of a plan is.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use epitome_session::{Message, Origin};
 use regex::Regex;
 
-use super::Called;
+use super::called::Called;
 use crate::commands::script_in;
 use crate::levels::in_one_line;
 use crate::tools::ToolKind;

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, Origin, Role, ToolCall};
+use epitome_session::{Arguments, Block, Content, Origin, Role, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 use super::*;

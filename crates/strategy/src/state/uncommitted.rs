@@ -1,6 +1,6 @@
 //! The files that were edited since the newest commit.
 
-use super::Called;
+use super::called::Called;
 use crate::block::BlockRef;
 use crate::commands::{Action, action, script_in};
 use crate::facts::{Call, FileAccess, files_of};

@@ -1,9 +1,9 @@
 //! Does what the host loaded as instructions stay?
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Content, Entry, EntryKey, Origin, UnitKind, units};
-use epitome_strategy::HostChanges;
+use epitome_strategy::{HostChanges, rules_read};
 
 use super::Laws;
 use super::stays::must_stay;
@@ -49,6 +49,17 @@ impl Laws<'_> {
             });
         }
     }
+}
+
+/// Messages in which there are rules: loaded by the host, or read where it would load them. Which of them stay is another
+/// question: of each source the newest.
+pub fn may_have_rules(view: &[Entry]) -> HashSet<EntryKey> {
+    let read: HashSet<u32> = rules_read(view).into_iter().map(|at| at.message).collect();
+    let loaded = |entry: &Entry| entry.original.blocks.iter().any(|block| !block.instructions.is_empty());
+    let steps = units(view)
+        .into_iter()
+        .filter(|unit| unit.entries.clone().any(|at| read.contains(&(at as u32)) || loaded(&view[at])));
+    steps.flat_map(|unit| unit.entries).map(|at| view[at].key).collect()
 }
 
 /// The folder whose rules a message is; `None` for any other message.

@@ -6,7 +6,7 @@
 
 mod accounts;
 mod host;
-mod instructions;
+pub mod instructions;
 mod journal;
 mod json;
 mod marks;

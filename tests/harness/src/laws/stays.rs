@@ -45,6 +45,7 @@ impl Laws<'_> {
                 format!("{} changed or left, and {kept} were to stay", entry.message.id)
             });
         }
+        let with_rules = super::instructions::may_have_rules(self.before.view());
         let with_empty = protected_entries(self.before.view(), &self.engine.pins, self.request.host);
         for unit in units(self.before.view()) {
             for position in unit.entries {
@@ -54,7 +55,7 @@ impl Laws<'_> {
                 let pinned = must_stay.contains_key(&entry.key);
                 let either = !unit.closed
                     || position >= recent_from
-                    || super::instructions::rules_of(entry).is_some()
+                    || with_rules.contains(&entry.key)
                     || may_be_marked(&entry.message, &self.engine.pins)
                     || pinned != with_empty.contains_key(&entry.key);
                 let fits = match receipt.outcome {

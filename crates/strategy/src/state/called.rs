@@ -1,0 +1,41 @@
+//! Calls with their results.
+
+use std::collections::HashMap;
+
+use epitome_session::{Arguments, Content, Message, ToolResult};
+
+use crate::tools::{self, ToolKind};
+
+/// A call with its result.
+pub(super) struct Called<'m> {
+    /// The message of the call.
+    pub message: usize,
+    pub name: &'m str,
+    pub kind: ToolKind,
+    pub arguments: &'m Arguments,
+    pub result: Option<&'m ToolResult>,
+}
+
+/// Returns the calls of messages with their results, in order. Linear.
+pub(super) fn calls<'m>(messages: &[&'m Message]) -> Vec<Called<'m>> {
+    let mut calls: Vec<Called<'m>> = Vec::new();
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    for (at, message) in messages.iter().enumerate() {
+        for block in &message.blocks {
+            match &block.content {
+                Content::ToolCall(call) => {
+                    open.insert(&call.id, calls.len());
+                    let (name, kind) = (&*call.name, tools::kind(&call.name));
+                    calls.push(Called { message: at, name, kind, arguments: &call.arguments, result: None });
+                }
+                Content::ToolResult(result) => {
+                    if let Some(call) = open.remove(&*result.call_id) {
+                        calls[call].result = Some(result);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    calls
+}
