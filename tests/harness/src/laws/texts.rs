@@ -115,7 +115,12 @@ impl Laws<'_> {
         for edit in edits.filter(|edit| edit.kind == EditKind::Excerpt) {
             for change in &edit.changes {
                 let Change::Excerpt { excerpt, .. } = change else { continue };
-                let named: Vec<Option<&str>> = excerpt.marks.iter().map(|text| mark(text)?.recall).collect();
+                let named: Vec<Option<&str>> = excerpt
+                    .marks
+                    .iter()
+                    .filter(|text| !stands_for_a_secret(text))
+                    .map(|text| mark(text)?.recall)
+                    .collect();
                 let handle = edit.recall.as_deref().filter(|_| self.engine.handles);
                 let first = named.first().is_none_or(|named| *named == handle);
                 let once = named.iter().skip(1).all(Option::is_none);
@@ -139,12 +144,13 @@ impl Laws<'_> {
                 let text = marks.next().map_or("", AsRef::as_ref);
                 let (whole, touched) = lines_of(original, &(at as usize..range.start as usize));
                 let tokens = of_text * gap.len() as f64 / original.len() as f64;
-                let fits = mark(text).is_some_and(|mark| {
-                    (whole..=touched).contains(&mark.lines)
-                        && (mark.tokens as f64 - tokens).abs() <= 1.0 + tokens * share
-                        && (!mark.breaks_before || gap.starts_with('\n'))
-                        && (!mark.breaks_after || gap.ends_with('\n'))
-                });
+                let fits = stands_for_a_secret(text)
+                    || mark(text).is_some_and(|mark| {
+                        (whole..=touched).contains(&mark.lines)
+                            && (mark.tokens as f64 - tokens).abs() <= 1.0 + tokens * share
+                            && (!mark.breaks_before || gap.starts_with('\n'))
+                            && (!mark.breaks_after || gap.ends_with('\n'))
+                    });
                 self.law("excerpts", fits, || {
                     format!("{id}: {text:?} stands for {whole} to {touched} lines, {tokens} tokens")
                 });
@@ -262,4 +268,9 @@ fn left_whole(shown: &str) -> Option<u64> {
 fn is_cut(recorded: &str, shown: &str) -> bool {
     cut_string(shown)
         .is_some_and(|(head, rest)| recorded.strip_prefix(head).is_some_and(|tail| tail.chars().count() as u64 == rest))
+}
+
+/// Whether a mark stands for a secret: it says of which kind, and neither how long it was nor where it is.
+fn stands_for_a_secret(mark: &str) -> bool {
+    mark.starts_with("[redacted ") && mark.ends_with(']')
 }
