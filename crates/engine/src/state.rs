@@ -16,6 +16,9 @@ const PART: Tokens = 33;
 /// Tokens that it may take of any target: what runs is lost for good where its id is.
 const LEAST: Tokens = 80;
 
+/// The widths of its lines in columns, one after another where there is no room: an id is worth more than all of a command.
+const WIDTHS: [usize; 3] = [160, 80, 48];
+
 /// The lines of a state, as many as a target has room for.
 #[derive(Debug, Default)]
 pub(crate) struct StateLines {
@@ -31,17 +34,18 @@ impl StateLines {
         let log = context.session.log().iter().enumerate();
         let branch = log.filter(|(number, _)| !taken_back.contains(&(*number as u32)));
         let messages: Vec<&Message> = branch.map(|(_, message)| &**message).collect();
-        let mut lines = WorkState::read(&messages).lines(context.language);
+        let state = WorkState::read(&messages);
         let most = (target / PART).max(LEAST);
         let section = section(context.language);
-        while !lines.is_empty() {
+        let fitting = |lines: Vec<String>| {
             let tokens = context.counter.count(&section(&lines));
-            if tokens <= most {
-                return Self { lines, tokens };
-            }
-            lines.pop();
-        }
-        Self::default()
+            (tokens <= most).then_some(Self { lines, tokens })
+        };
+        let wide = WIDTHS.into_iter().map(|width| state.lines(context.language, width));
+        let short = state.lines(context.language, WIDTHS[WIDTHS.len() - 1]);
+        // In the end what matters least leaves.
+        let shorter = (1..short.len()).rev().map(|count| short[..count].to_vec());
+        wide.chain(shorter).filter(|lines| !lines.is_empty()).find_map(fitting).unwrap_or_default()
     }
 }
 

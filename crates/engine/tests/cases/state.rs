@@ -58,3 +58,20 @@ fn what_has_ended_is_not_told() {
     let mut session = session(&format!("{STARTED}{stopped}{TALK}"));
     assert_eq!(state(&mut session, 0.6, HostChanges::Any).0, Vec::<String>::new());
 }
+
+#[test]
+fn where_there_is_little_room_every_id_stays() {
+    let long = "word ".repeat(40);
+    let started: String = (1..=3)
+        .map(|number| {
+            format!(
+                "call Bash b{number} {{\"command\":\"serve {long}\",\"run_in_background\":true}}\n\
+                 result b{number}: Command running in background with ID: shell{number}\n"
+            )
+        })
+        .collect();
+    let mut session = session(&format!("user: task\nassistant: ok\n{started}{TALK}"));
+    let (lines, _) = state(&mut session, 0.5, HostChanges::Any);
+    let has = |number: u32| lines.iter().any(|line| line.contains(&format!("shell{number} ")));
+    assert!((1..=3).all(has) && lines.iter().all(|line| line.len() < 100), "{lines:#?}");
+}

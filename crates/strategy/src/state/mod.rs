@@ -13,10 +13,7 @@ pub use running::Running;
 use crate::text::clip;
 use called::calls;
 
-/// The longest line of a state, in columns.
-const LONGEST: usize = 160;
-
-/// Open items of a plan, and files, that are named; the others are counted.
+/// Open items of a plan that are named.
 const NAMED: usize = 8;
 
 /// The state of the work at the end of some messages.
@@ -26,7 +23,7 @@ pub struct WorkState {
     pub running: Vec<Running>,
     /// The items of the newest plan; none where all are done.
     pub plan: Vec<PlanItem>,
-    /// The files that were edited since the newest commit, in order; none where nothing says that there are commits.
+    /// The files that were edited since the newest commit, in order; none where no command is of git.
     pub uncommitted: Vec<String>,
 }
 
@@ -42,16 +39,19 @@ impl WorkState {
         }
     }
 
-    /// Returns the state in lines, what matters most first; none where there is nothing to tell.
-    pub fn lines(&self, language: Language) -> Vec<String> {
+    /// Returns the state in lines of at most `width` columns, what matters most first; none where there is nothing to tell.
+    pub fn lines(&self, language: Language, width: usize) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        let mut add = |text: String| lines.extend(clip(&text, LONGEST).map(|line| format!("- {line}")));
+        let mut add = |text: String| lines.extend(clip(&text, width).map(|line| format!("- {line}")));
         for running in self.running.iter().rev() {
             let id = running.id.as_deref().map_or(String::new(), |id| format!("{id} · "));
             add(format!("{}{id}{}: {}", language.pick("runs: ", "运行中："), running.tool, running.what));
         }
         let open: Vec<&PlanItem> = self.plan.iter().filter(|item| item.progress != Progress::Done).collect();
-        let done = self.plan.len() - open.len();
+        if !open.is_empty() {
+            let (done, all) = (self.plan.len() - open.len(), self.plan.len());
+            add(language.pick(format!("plan: {done} of {all} done"), format!("计划：{all} 项中已完成 {done} 项")));
+        }
         for item in open.iter().take(NAMED) {
             let word = match item.progress {
                 Progress::Begun => language.pick("begun: ", "进行中："),
@@ -59,25 +59,26 @@ impl WorkState {
             };
             add(format!("{word}{}", item.text));
         }
-        if !open.is_empty() && done + open.len() > NAMED.min(open.len()) {
-            let more = open.len().saturating_sub(NAMED);
-            add(language.pick(
-                format!("of the plan {done} done, {more} more to do"),
-                format!("计划中已完成 {done} 项，另有 {more} 项待办"),
-            ));
-        }
         if !self.uncommitted.is_empty() {
-            let named: Vec<&str> = self.uncommitted.iter().rev().take(NAMED).map(String::as_str).collect();
-            let more = self.uncommitted.len().saturating_sub(NAMED);
-            let more = if more > 0 {
-                language.pick(format!(" and {more} more"), format!("，另有 {more} 个"))
-            } else {
-                String::new()
-            };
-            add(format!("{}{}{more}", language.pick("not committed: ", "未提交："), named.join(", ")));
+            let edited = language.pick("edited since the last commit: ", "上次提交后修改：");
+            add(format!("{edited}{}", named(&self.uncommitted, width.saturating_sub(edited.len()), language)));
         }
         lines
     }
+}
+
+/// Returns the newest of some files in at most so many bytes, at least one, and the number of the others.
+fn named(files: &[String], most: usize, language: Language) -> String {
+    let more = |count: usize| language.pick(format!(" and {count} more"), format!("，另有 {count} 个"));
+    let mut named = String::new();
+    for (number, file) in files.iter().rev().enumerate() {
+        let rest = more(files.len() - number);
+        if number > 0 && named.len() + file.len() + rest.len() > most {
+            return named + &rest;
+        }
+        named.extend([if number > 0 { ", " } else { "" }, file]);
+    }
+    named
 }
 
 #[cfg(test)]

@@ -21,36 +21,57 @@ pub struct Running {
     pub what: String,
 }
 
-/// Bytes of a result in which a host says what became of a call: its own words come before what a command printed.
-const HEAD: usize = 400;
+/// Bytes at the beginning and at the end of a result in which a host says what became of a call: its own words stand around
+/// what a command printed.
+const EDGE: usize = 400;
 
 /// Arguments that ask for work in the background: of Claude Code and its SDK (`run_in_background`), Gemini CLI and Qwen Code
-/// (`is_background`), Copilot CLI (`mode`), and agents after them.
+/// (`is_background`), Copilot CLI (`mode`, `detach`), and agents after them.
 static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#""(?:run_in_background|is_background|background|detach|async)"\s*:\s*true|"mode"\s*:\s*"(?:async|background)""#).ok()
+    let flags = "run_in_background|is_background|background|detach|async";
+    Regex::new(&format!(r#""(?:{flags})"\s*:\s*true|"mode"\s*:\s*"(?:async|background)""#)).ok()
 });
 
-/// The line of a host for a command that goes on after its call: Codex (`Process running with session ID 7`), Copilot CLI
-/// (`<command with shellId: 3 is still running …>`), Claude Code (`Command running in background with ID: b1`, also where a
-/// command was moved there).
+/// The lines in which hosts say that a call's work goes on, each with the id.
 static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?mi)^<?(?:process running with session id|command with shellid\b.*\bstill running|command (?:was |is )?(?:running|moved|manually backgrounded)\b.*\bid)\b").ok()
+    let lines = [
+        // Codex: `unified_exec`; its agents answer with their id alone.
+        r"Process running with session ID ([\w-]+)",
+        r#"\{"agent_id":"([\w-]+)""#,
+        // Claude Code 2.1.332: shells, also those that it or the person moved there, agents, monitors, calls of MCP servers.
+        r"Command running in background with ID: ([\w-]+)",
+        r"Command was manually backgrounded by user with ID: ([\w-]+)",
+        r"Command .*\bwas moved to the background \(ID: ([\w-]+)",
+        r"Async agent launched successfully.*\s+agentId: ([\w-]+)",
+        r"Monitor started \(task ([\w-]+)",
+        r".*\bwas moved to the background as task ([\w-]+)",
+        // Copilot CLI 0.0.420.
+        r"<command started in (?:detached )?background with shellId: ([\w-]+)",
+        r"<command with shellId: ([\w-]+) is still running",
+        // Gemini CLI: `tools/shell.ts`.
+        r"Command moved to background \(PID: (\d+)",
+        r"Background PIDs: (\d+)",
+    ];
+    Regex::new(&format!("(?m)^(?:{})", lines.join("|"))).ok()
 });
 
-/// A host's words for an agent that works on behind its call, in the first line of what it answers.
-static LAUNCHED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)^.{0,60}\b(?:launched|spawned|started|running|working) (?:successfully|in (?:the )?background)")
-        .ok()
+/// A host's words for work that has ended: of Codex, Claude Code and Copilot CLI as above, and the state in a host's JSON.
+static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let states = "completed|finished|failed|killed|stopped|exited|errored|shutdown|closed|terminated";
+    let lines = [
+        r"(?m)^Process exited with code",
+        r"<shellId: \S+ completed with exit code",
+        r"<command with id: \S+ (?:exited|stopped)",
+        r"(?m)^(?:Successfully (?:stopped|killed)|No (?:task|shell) found)",
+        r"(?m)^\s*\{.*(?:completed|errored|shutdown|not_found)\W",
+    ];
+    let state = format!(r#"<status>(?:{states})<|"status"\s*:\s*"(?:{states})""#);
+    Regex::new(&format!("{}|{state}", lines.join("|"))).ok()
 });
 
-/// A name that ends in `id`, and what stands behind it.
+/// The name of an id, and the id behind it.
 static ID: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)\b(?:[a-z]+[_ -]?)?p?ids?\b["'`]?\s*[:=]?\s*\[?["'`]?([0-9a-z][\w-]*)"#).ok());
-
-/// A host's words for work that has ended.
-static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r#"(?i)\bexited with code\b|\bexit code:? ?-?\d|<exit_code>|\b(?:status|state)\b\W{1,4}(?:completed|finished|failed|killed|stopped|exited|errored|shutdown|closed|terminated)|"(?:completed|errored|shutdown)"|\b(?:has|was|already) (?:completed|finished|exited|stopped|killed|terminated)\b|\bno (?:\w+ )?(?:task|shell|session|process|agent)s? (?:was |were )?(?:found|with)|\b(?:task|shell|session|process|agent) not found"#).ok()
-});
 
 /// Words in the name of a tool that ends what another one started.
 const STOPS: [&str; 6] = ["kill", "stop", "close", "cancel", "terminate", "interrupt"];
@@ -59,35 +80,31 @@ fn says(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
-fn head(text: &str) -> &str {
-    &text[..text.floor_char_boundary(HEAD)]
+/// Returns the beginning and the end of a text, each whole where it is short.
+fn edges(text: &str) -> String {
+    if text.len() <= 2 * EDGE {
+        return text.to_owned();
+    }
+    let (head, tail) = (text.floor_char_boundary(EDGE), text.ceil_char_boundary(text.len() - EDGE));
+    format!("{}\n{}", &text[..head], &text[tail..])
 }
 
-/// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the results' heads
-/// and the harness's messages for each thing that runs.
+/// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
+/// results and the harness's messages, for each thing that runs.
 pub(super) fn read(messages: &[&Message], calls: &[Called<'_>]) -> Vec<Running> {
     let mut running: Vec<Running> = Vec::new();
     for call in calls {
         let Some(result) = call.result else { continue };
-        let (arguments, said) = (call.arguments.text(), head(&result.text));
-        running.retain(|it| !is_ended_by(it, call, arguments, said, result.is_error));
-        if result.is_error || running.iter().any(|it| it.id.as_deref().is_some_and(|id| names(arguments, id))) {
+        let (arguments, said) = (call.arguments.text(), edges(&result.text));
+        running.retain(|it| !is_ended_by(it, call, arguments, &said, result.is_error));
+        let is_known = |it: &Running| it.id.as_deref().is_some_and(|id| names(arguments, id));
+        if result.is_error || running.iter().any(is_known) || says(&ENDED, &said) {
             continue;
         }
-        let asks = says(&ASKS, arguments);
-        let goes_on = match call.kind {
-            ToolKind::Shell => asks || says(&GOES_ON, said) || is_left_running(arguments),
-            // The answer of a host that starts an agent is its id; that of an agent is a text.
-            ToolKind::Delegate => {
-                asks || says(&LAUNCHED, said) || said.starts_with('{') && said.len() < HEAD / 2 && says(&ID, said)
-            }
-            _ => asks && says(&ID, said),
-        };
-        if goes_on && !says(&ENDED, said) {
-            // The line that says so has the id.
-            let line =
-                GOES_ON.as_ref().and_then(|pattern| pattern.find(said)).map_or(said, |found| &said[found.start()..]);
-            let id = id_in(line).or_else(|| id_in(arguments));
+        let told = GOES_ON.as_ref().and_then(|pattern| pattern.captures(&said)).filter(|_| can_start(call.kind));
+        let told = told.and_then(|found| found.iter().skip(1).flatten().next().map(|id| id.as_str().to_owned()));
+        if told.is_some() || says(&ASKS, arguments) || call.kind == ToolKind::Shell && is_left_running(arguments) {
+            let id = told.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
             running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
         }
     }
@@ -99,6 +116,11 @@ pub(super) fn read(messages: &[&Message], calls: &[Called<'_>]) -> Vec<Running> 
         running.retain(|it| !it.id.as_deref().is_some_and(|id| tells_the_end(&text, id)));
     }
     running
+}
+
+/// Whether calls of a tool can start something: what a file or a page says starts nothing.
+fn can_start(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Shell | ToolKind::Delegate | ToolKind::Other)
 }
 
 /// Whether a call stops something, or its result says that it has ended.
@@ -116,7 +138,8 @@ fn is_ended_by(running: &Running, call: &Called<'_>, arguments: &str, said: &str
 
 /// Whether a message of the harness tells that the work of this id has ended.
 fn tells_the_end(text: &str, id: &str) -> bool {
-    text.match_indices(id).any(|(at, _)| is_whole(text, at, id.len()) && says(&ENDED, head(&text[at..])))
+    text.match_indices(id)
+        .any(|(at, _)| is_whole(text, at, id.len()) && says(&ENDED, &text[at..text.floor_char_boundary(at + EDGE)]))
 }
 
 /// Whether a text names a word, whole.

@@ -32,7 +32,7 @@ fn lines(events: &[Event<'_>]) -> Vec<String> {
             Told(text) => messages.push(Message::text("", Role::User, Origin::Injected, *text)),
         }
     }
-    WorkState::read(&messages.iter().collect::<Vec<_>>()).lines(Language::English)
+    WorkState::read(&messages.iter().collect::<Vec<_>>()).lines(Language::English, 160)
 }
 
 #[track_caller]
@@ -50,14 +50,23 @@ fn what_runs_is_told_until_it_has_ended() {
     let runs = "- runs: bq7x21 · Bash: npm run dev > /tmp/dev.log 2>&1";
     check(&[claude_shell()], &[runs]);
     let look = |answer: &'static str| Call("BashOutput", json!({"bash_id": "bq7x21"}), answer);
-    check(&[claude_shell(), look("<status>running</status>\n<stdout>\nready</stdout>")], &[runs]);
+    check(
+        &[
+            claude_shell(),
+            look("<retrieval_status>timeout</retrieval_status>\n<status>running</status>\n<output>\nready</output>"),
+        ],
+        &[runs],
+    );
     check(&[claude_shell(), look("<status>completed</status>\n<exit_code>0</exit_code>")], &[]);
     check(
-        &[claude_shell(), Call("KillShell", json!({"shell_id": "bq7x21"}), "Successfully killed shell: bq7x21")],
+        &[
+            claude_shell(),
+            Call("TaskStop", json!({"task_id": "bq7x21"}), "Successfully stopped task: bq7x21 (npm run dev)"),
+        ],
         &[],
     );
     check(
-        &[claude_shell(), Call("KillShell", json!({"shell_id": "bq7x2"}), "Successfully killed shell: bq7x2")],
+        &[claude_shell(), Call("TaskStop", json!({"task_id": "bq7x2"}), "Successfully stopped task: bq7x2 (sleep)")],
         &[runs],
     );
     check(&[claude_shell(), Call("Bash", json!({"command": "pkill -f worker"}), "")], &[runs]);
@@ -79,7 +88,7 @@ fn hosts_have_their_own_words() {
     check(&[codex("Wall time: 1 seconds\nProcess exited with code 1\nOutput:\nProcess running")], &[]);
 
     let agent = |answer: &'static str| Call("Task", json!({"description": "Review", "prompt": "Read it."}), answer);
-    let launched = "Async agent launched successfully.\nagentId: afba179 (This is an internal ID)\nThe agent works.";
+    let launched = "Async agent launched successfully. (This is internal.)\nagentId: afba179 (internal ID)\nIt works.";
     check(&[agent(launched)], &["- runs: afba179 · Task: Review"]);
     check(&[agent(launched), Call("TaskOutput", json!({"task_id": "afba179"}), "<status>completed</status>")], &[]);
     check(&[agent("The review is done: nothing runs in the background.\nagentId: afba179")], &[]);
@@ -88,11 +97,33 @@ fn hosts_have_their_own_words() {
 
     let gemini = json!({"command": "npm start", "is_background": true});
     check(
-        &[Call("run_shell_command", gemini, "Command: npm start\nBackground PIDs: 4711")],
+        &[Call(
+            "run_shell_command",
+            gemini,
+            "Command moved to background (PID: 4711). Output hidden. Press Ctrl+B to view.",
+        )],
         &["- runs: 4711 · run_shell_command: npm start"],
     );
     let copilot = json!({"command": "gh run watch", "mode": "async", "shellId": "watchci"});
-    check(&[Call("bash", copilot, "<command started in the background>")], &["- runs: watchci · bash: gh run watch"]);
+    check(
+        &[Call("bash", copilot, "<command started in background with shellId: watchci>")],
+        &["- runs: watchci · bash: gh run watch"],
+    );
+    let copilot =
+        |answer: &'static str| Call("bash", json!({"command": "make", "mode": "sync", "shellId": "3"}), answer);
+    check(
+        &[copilot("cc a.c\n<command with shellId: 3 is still running after 30 seconds. Read on.>")],
+        &["- runs: 3 · bash: make"],
+    );
+    let read = |answer: &'static str| Call("read_bash", json!({"shellId": "3", "delay": 5}), answer);
+    let still = || copilot("cc a.c\n<command with shellId: 3 is still running after 30 seconds. Read on.>");
+    check(&[still(), read("cc b.c\n<shellId: 3 completed with exit code 0>")], &[]);
+    check(&[copilot("cc a.c\n<shellId: 3 completed with exit code 0>")], &[]);
+    let shell = |answer: &'static str| Call("Bash", json!({"command": "make"}), answer);
+    let moved =
+        "Command did not complete within its 120s timeout and was moved to the background (ID: b52e07). It goes on.";
+    check(&[shell(moved)], &["- runs: b52e07 · Bash: make"]);
+    check(&[Call("Read", json!({"file_path": "a.log"}), "Command running in background with ID: b1")], &[]);
     let left = |answer: &'static str| Call("Bash", json!({"command": "python3 serve.py &"}), answer);
     check(&[left("[1] 4711")], &["- runs: Bash: python3 serve.py &"]);
     check(&[left(""), Call("Bash", json!({"command": "pkill -f serve.py"}), "")], &[]);
@@ -110,13 +141,30 @@ fn the_newest_plan_and_what_is_not_committed() {
     check(&[plan(["completed", "completed", "completed"])], &[]);
     check(
         &[plan(["pending"; 3]), plan(["completed", "in_progress", "pending"])],
-        &["- begun: write", "- to do: test", "- of the plan 1 done, 0 more to do"],
+        &["- plan: 1 of 3 done", "- begun: write", "- to do: test"],
     );
     let edit =
         |path: &'static str| Call("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}), "ok");
     let shell = |command: &'static str| Call("Bash", json!({"command": command}), "ok");
     check(&[edit("a.rs")], &[]);
-    check(&[shell("git status"), edit("a.rs"), edit("b.rs"), edit("a.rs")], &["- not committed: a.rs, b.rs"]);
-    check(&[edit("a.rs"), shell("git add -A && git commit -m x"), edit("b.rs")], &["- not committed: b.rs"]);
-    check(&[edit("a.rs"), shell("git commit -am x")], &[]);
+    check(
+        &[shell("git status"), edit("a.rs"), edit("b.rs"), edit("a.rs")],
+        &["- edited since the last commit: a.rs, b.rs"],
+    );
+    check(
+        &[edit("a.rs"), shell("git add -A && git commit -m x"), edit("b.rs")],
+        &["- edited since the last commit: b.rs"],
+    );
+    check(&[edit("a.rs"), shell("git -C /w commit -am x")], &[]);
+    check(
+        &[edit("a.rs"), shell("git checkout -b x && git log --grep commit")],
+        &["- edited since the last commit: a.rs"],
+    );
+    check(
+        &[edit("a.rs"), Call("Bash", json!({"command": "git commit -am x"}), "Error: a hook failed")],
+        &["- edited since the last commit: a.rs"],
+    );
+    let folder = "/home/dev/ledger/a/folder/with/a/long/name";
+    let many: Vec<String> = (0..9).map(|number| format!("{folder}/{number}.rs")).collect();
+    assert_eq!(named(&many, 120, Language::English), format!("{folder}/8.rs, {folder}/7.rs and 7 more"));
 }

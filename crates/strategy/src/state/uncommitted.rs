@@ -2,7 +2,7 @@
 
 use super::called::Called;
 use crate::block::BlockRef;
-use crate::commands::{Action, action, script_in};
+use crate::commands::script_in;
 use crate::facts::{Call, FileAccess, files_of};
 use crate::tools::ToolKind;
 
@@ -14,8 +14,8 @@ pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
         _ => None,
     };
     let git = |call: &Called<'_>| script(call).filter(|script| script.contains("git "));
-    let commits = |script: &str| action(script) == Action::Commit;
-    let commit = calls.iter().rposition(|call| git(call).is_some_and(|script| commits(&script)));
+    let has_committed = |call: &Called<'_>| call.result.is_some_and(|result| !result.is_error);
+    let commit = calls.iter().rposition(|call| has_committed(call) && git(call).is_some_and(|script| commits(&script)));
     if commit.is_none() && !calls.iter().any(|call| git(call).is_some()) {
         return Vec::new();
     }
@@ -35,4 +35,22 @@ pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
         }
     }
     files
+}
+
+/// Whether a script has `git commit`, with options before the command or without. Linear.
+fn commits(script: &str) -> bool {
+    let mut words = script.split([' ', '\n', ';', '&', '|', '(']).filter(|word| !word.is_empty());
+    while words.any(|word| word == "git") {
+        // `-C path` and `-c name=value` are options with an argument.
+        let mut takes_argument = false;
+        let command = words.by_ref().find(|word| {
+            let is_option = std::mem::take(&mut takes_argument) || word.starts_with('-');
+            takes_argument = matches!(*word, "-C" | "-c");
+            !is_option
+        });
+        if command == Some("commit") {
+            return true;
+        }
+    }
+    false
 }
