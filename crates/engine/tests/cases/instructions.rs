@@ -56,7 +56,6 @@ fn rules_stay_for_every_host_and_over_generations() {
         }
     };
     check(HostChanges::Any, 1_400);
-    check(HostChanges::Any, 900);
     check(HostChanges::Cut, 1_400);
     check(HostChanges::Removals, 1_400);
     check(HostChanges::Texts, 2_800);
@@ -112,7 +111,7 @@ fn rules_that_a_tool_read_stay_a_tool_s() {
     let check = |path: &str, expect: usize| {
         let read = "assistant: I look.\ncall Read c2 {\"file_path\":\"/w/src/a.rs\"}\nresult c2: fn a() {}\n";
         let mut session = talk(&format!("user: begin\n{}{read}", of_file(path)));
-        compact(&engine(), &mut session, &request(1_300, None));
+        compact(&engine(), &mut session, &request(2_300, None));
         assert_eq!(held(&session, Origin::Tool), expect, "{path}: {}", shown(&session));
     };
     check("/w/AGENTS.md", 40);
@@ -141,7 +140,7 @@ fn a_flood_of_read_rules_pushes_out_none_of_the_host_s() {
 #[test]
 fn the_figure_counts_all_of_them() {
     let mut session = talk(&rules(3));
-    let (report, _) = compact(&engine(), &mut session, &request(1_400, None));
+    let (report, _) = compact(&engine(), &mut session, &request(2_000, None));
     let instructions = report.quality.unwrap().instructions;
     // The heading of the file, its rules and its prose, and the line that says whose they are.
     assert_eq!((instructions.held, instructions.kept), (45, 45));

@@ -15,8 +15,8 @@ pub(super) const RULES: &str = "# AGENTS.md instructions for ";
 const SLACK: u32 = 240;
 
 impl Laws<'_> {
-    /// Of the rules for each folder the newest stay in their place: whole where they take less than half of what the target leaves
-    /// beside everything else that must stay, and at least in part wherever the limit has room for that. A host of one cut has no
+    /// Of the rules for each folder the newest stay in their place: whole where they take less than a third of what the
+    /// target leaves beside everything else that must stay and what people typed, and at least in part wherever the limit has room for that. A host of one cut has no
     /// place for them behind it.
     pub(super) fn instructions(&mut self) {
         if self.request.host == HostChanges::Cut {
@@ -36,12 +36,14 @@ impl Laws<'_> {
         let mut newest: HashMap<&str, EntryKey> = HashMap::new();
         newest.extend(view.iter().filter_map(|entry| Some((rules_of(entry)?, entry.key))));
         let all: u32 = view.iter().filter(|entry| newest.values().any(|key| *key == entry.key)).map(tokens).sum();
-        let room = self.target().saturating_sub(fixed + SLACK);
+        let is_typed = |(at, entry): &(usize, &Entry)| entry.message.is_typed() && !stays(&(*at, *entry));
+        let typed: u32 = view.iter().enumerate().filter(is_typed).map(|(_, entry)| tokens(entry)).sum();
+        let room = self.target().saturating_sub(fixed + SLACK + typed.min(self.target() / 2));
         for entry in view.iter().filter(|entry| newest.values().any(|key| *key == entry.key)) {
             let shown = self.shown.get(&entry.key);
             let is_whole = shown.is_some_and(|shown| shown.message == entry.message);
             let (id, place) = (entry.message.id.clone(), shown.map(|shown| shown.position));
-            self.law("instructions", is_whole || all > room / 2, || {
+            self.law("instructions", is_whole || all > room / 3, || {
                 format!("{id} of {all} tokens is not whole in {room}")
             });
             self.law("instructions", place == Some(entry.position) || room == 0, || {
