@@ -88,11 +88,13 @@ impl Media {
         matches!(self.kind().split('/').next(), Some("" | "image"))
     }
 
-    /// Returns an image's width and height in pixels, by its first bytes. Constant time.
+    /// Returns an image's width and height in pixels, by its first bytes; `None` where these tell none, or that it has none:
+    /// a picture of no size is a damaged header, and would count for nothing. Constant time.
     pub fn pixels(&self) -> Option<(u32, u32)> {
         let size_in = |most| imagesize::blob_size(&decode(self.base64(), most)).ok();
         let size = size_in(HEAD).or_else(|| (self.base64().len() > HEAD).then(|| size_in(MOST_OF_HEAD)).flatten())?;
-        Some((u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?))
+        let (width, height) = (u32::try_from(size.width).ok()?, u32::try_from(size.height).ok()?);
+        (width > 0 && height > 0).then_some((width, height))
     }
 
     /// Returns the pages of a PDF as its tree of pages counts them; `None` where that stands compressed. Linear.
@@ -181,6 +183,7 @@ mod tests {
         check(outlines, "application/pdf", None, Some(12));
         check("JVBERi0xLjc=", "application/pdf", None, None);
         check("gAAAAABo", UNKNOWN, None, None);
+        check("iVBORw0KGgoAAAAAAAAAAAAAAAAAAAAAAAAAAA==", "image/png", None, None);
         check("", UNKNOWN, None, None);
         let named = Media { mime: "image/png".into(), ..Media::of_text("JVBERi0xLjc=") };
         assert_eq!(named.kind(), "image/png");

@@ -218,6 +218,11 @@ test("a picture in a tool's result is counted as a picture, and stays whole wher
     assert.equal(second.output.type, "content");
     assert.ok(text.text.length < said.length && /elided/.test(text.text));
     assert.ok(pictures.length === 1 && pictures[0] === picture);
+    // Where there is no room for so many, they leave, and what stays says so.
+    const many = [{ type: "text", text: said }, ...Array.from({ length: 60 }, () => picture)];
+    const full = [...prompt.slice(0, 2), { role: "tool", content: [result("a", [{ type: "text", text: "a plan" }]), result("b", many)] }];
+    const { output } = (await promptOf(full, 2_500))[2].content[1];
+    assert.match(JSON.stringify(output.value), /60 attachments elided/);
   };
   await check({ type: "media", data, mediaType: "image/png" });
   await check({ type: "image-data", data, mediaType: "image/png" });
