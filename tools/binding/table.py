@@ -33,12 +33,12 @@ LEAST_WEIGHT = 20
 SCALE = 100
 
 CJK = "\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:'[^\W_{CJK}]+)*|[?!:;,$%€£¥]")
-FULL_WIDTH = str.maketrans("？！：；，’", "?!:;,'")
+TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:'[^\W_{CJK}]+)*|[?:;,$%€£¥]")
+FULL_WIDTH = str.maketrans("？：；，’", "?:;,'")
 
 
 def tokens(sentence):
-    """Words in lower case, marks, single Chinese characters; numbers as one word."""
+    """Words in lower case, marks (none that only tells a mood), single Chinese characters; numbers as one word."""
     for token in TOKEN.findall(sentence.translate(FULL_WIDTH).lower()):
         if token.isdigit():
             yield "0"

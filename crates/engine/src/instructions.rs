@@ -19,14 +19,17 @@ pub(crate) const INSTRUCTIONS: &str = "instructions";
 
 /// Of the room that what else must stay and what people typed leave under the target, what the host loaded takes at most the first
 /// share with all its text, and with its rules alone at most the second: half of the room is the work's.
-/// Contexts at 8 % of 24 recorded sessions show .604 of the facts that the continuation asks for without instructions, .587 with
+/// Contexts at 8 % of 24 recorded sessions show .604 of the facts that the continuation asks for without instructions, .580 with
 /// these shares, .563 with a half and three quarters.
 const WHOLE_SHARE: f64 = 1.0 / 3.0;
 const RULES_SHARE: f64 = 0.5;
 
 /// Rules that a tool read take at most this share, of what is left of the second: a host that goes on without them reads them
-/// again, or has them by itself.
-const READ_SHARE: f64 = 0.25;
+/// again, or has them by itself. With a quarter, .62 of twelve rules that a tool read stand at 8 % of these sessions, with a half .79.
+const READ_SHARE: f64 = 0.5;
+
+/// The room counts as this share of the target at least: where a long task takes all of it, rules stand beside what is cut of that.
+const LEAST_SHARE: f64 = 0.2;
 
 /// What people typed counts as what stays up to this share of the target: rules stand beside a long talk too.
 const TYPED_SHARE: f64 = 0.5;
@@ -118,6 +121,7 @@ impl Editor<'_> {
     /// Invariant (instructions): what the host loaded as instructions stays in its place, and whole while it takes no more than
     /// [`WHOLE_SHARE`] of what the target leaves beside the rest that must stay and what people typed. Where it takes more, prose
     /// leaves, and only then rules: these take up to [`RULES_SHARE`]. What a tool read takes up to [`READ_SHARE`] of what that leaves.
+    /// A room of less than [`LEAST_SHARE`] of the target counts as that.
     ///
     /// Linear in the view, but for sorting the lines.
     pub(crate) fn fit_instructions(&mut self, target: Tokens) -> Result<(), Refusal> {
@@ -146,7 +150,7 @@ impl Editor<'_> {
             }
         }
         let typed = typed.min((f64::from(target) * TYPED_SHARE) as Tokens);
-        let room = f64::from(target.saturating_sub(fixed).saturating_sub(typed));
+        let room = f64::from(target.saturating_sub(fixed).saturating_sub(typed)).max(f64::from(target) * LEAST_SHARE);
         let rules = (room * RULES_SHARE) as Tokens;
         self.fit_blocks(false, (room * WHOLE_SHARE) as Tokens, rules)?;
         let left = rules.saturating_sub(tokens_of(&self.loaded_blocks(&self.layout()), false));

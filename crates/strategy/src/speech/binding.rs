@@ -72,7 +72,8 @@ fn features(sentence: &str) -> Vec<u64> {
     found
 }
 
-/// Returns words in lower case, marks, single Chinese characters; numbers as one word.
+/// Returns words in lower case, marks, single Chinese characters; numbers as one word. An exclamation mark says in what mood
+/// somebody writes: in the fitted sentences hardly one that binds has it, and people shout demands.
 fn tokens(sentence: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -85,7 +86,7 @@ fn tokens(sentence: &str) -> Vec<String> {
             continue;
         }
         end_word(&mut word, &mut tokens);
-        if is_cjk(char) || "?!:;,$%€£¥".contains(char) {
+        if is_cjk(char) || "?:;,$%€£¥".contains(char) {
             tokens.push(char.to_string());
         }
     }
@@ -108,7 +109,6 @@ fn end_word(word: &mut String, tokens: &mut Vec<String>) {
 fn half_width(char: char) -> char {
     match char {
         '？' => '?',
-        '！' => '!',
         '：' => ':',
         '；' => ';',
         '，' => ',',
@@ -126,7 +126,7 @@ mod tests {
         let check = |sentence: &str, expect: &[&str]| assert_eq!(tokens(sentence), expect, "{sentence}");
         check("Don’t touch v1.2, OK?", &["don't", "touch", "0x", "0", ",", "ok", "?"]);
         check("rock 'n' roll_over", &["rock", "n", "roll", "over"]);
-        check("我对花生过敏，预算1500元！", &["我", "对", "花", "生", "过", "敏", ",", "预", "算", "0", "元", "!"]);
+        check("我对花生过敏，预算1500元！", &["我", "对", "花", "生", "过", "敏", ",", "预", "算", "0", "元"]);
         check("", &[]);
     }
 

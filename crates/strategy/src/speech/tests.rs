@@ -62,6 +62,9 @@ fn demands_and_what_they_refer_to() {
         "- never rename a column\n- look around here\n- always ask first",
         &["never rename a column", "always ask first"],
     );
+    // a label is no part of what it stands in front of
+    let labelled = "What has bothered me the most up to now is this: check the calendar before you offer a date.";
+    check(labelled, &[labelled]);
     // what tells, asks or shows demands nothing
     check("It never returns. Why must it fail? I looked at that.", &[]);
     check("```\nyou must not\n```", &[]);
