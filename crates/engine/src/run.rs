@@ -185,15 +185,8 @@ impl<'r> Runner<'r> {
             // The newest messages yield to the budget.
             least = editor.least(goal.limit)?;
         }
-        if least.total > goal.limit && editor.working.give_up_instructions() {
-            least = editor.least(goal.limit)?;
-        }
-        if least.total > goal.limit && editor.check_host(HostChange::Text).is_ok() {
-            let cut;
-            (least, cut) = editor.fitting_cut(goal.limit)?;
-            if let Some(cut) = cut {
-                self.stage(FLOOR, |editor| editor.cut_messages(cut))?;
-            }
+        if least.total > goal.limit {
+            least = self.give_way(least, goal.limit)?;
         }
         let editor = &mut self.editor;
         if least.total > goal.limit {
@@ -205,6 +198,30 @@ impl<'r> Runner<'r> {
             goal.target = least.total + (above / 2).min(goal.target / 4);
         }
         Ok(true)
+    }
+
+    /// Makes room where what must stay, `least`, is over the limit: instructions yield, and where that is not enough, messages
+    /// are cut; with these instructions stay after all, if the cut makes room for them too. Returns the least that can be reached then.
+    fn give_way(&mut self, mut least: WorkingView, limit: Tokens) -> Result<WorkingView, Refusal> {
+        let editor = &mut self.editor;
+        let with_instructions = editor.working.clone();
+        if editor.working.give_up_instructions() {
+            least = editor.least(limit)?;
+        }
+        if least.total <= limit || editor.check_host(HostChange::Text).is_err() {
+            return Ok(least);
+        }
+        let without = std::mem::replace(&mut editor.working, with_instructions);
+        let mut cut;
+        (least, cut) = editor.fitting_cut(limit)?;
+        if cut.is_none() {
+            editor.working = without;
+            (least, cut) = editor.fitting_cut(limit)?;
+        }
+        if let Some(cut) = cut {
+            self.stage(FLOOR, |editor| editor.cut_messages(cut))?;
+        }
+        Ok(least)
     }
 
     /// Asks one strategy until the goal is met or it makes no more progress.

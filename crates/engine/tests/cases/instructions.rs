@@ -101,6 +101,16 @@ fn prose_leaves_before_rules() {
     assert_eq!(report.status, Status::Compacted, "{}", shown(&session));
 }
 
+/// Where the task itself is over the limit and has to be cut, rules stand beside what is left of it.
+#[test]
+fn a_task_that_has_to_be_cut_leaves_room_for_rules() {
+    let mut session = talk(&format!("{}user: task word … x2000\n", rules(0)));
+    let (report, _) = compact(&engine(), &mut session, &request(1_000, None));
+    assert_eq!(report.status, Status::Compacted, "{}", shown(&session));
+    let some = held(&session, Origin::Injected);
+    assert!(some >= 5, "{some}: {}", shown(&session));
+}
+
 #[test]
 fn rules_that_a_tool_read_stay_a_tool_s() {
     let of_file = |path: &str| {
