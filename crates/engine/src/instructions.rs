@@ -7,7 +7,7 @@ use epitome_session::{Level, Reason, UnitKind};
 use epitome_strategy::cut::{Focus, telling_lines};
 use epitome_strategy::speech::demands;
 use epitome_strategy::text::clip;
-use epitome_strategy::{BlockRef, Lexicon, Protection, Tokens};
+use epitome_strategy::{BlockRef, HostChanges, Lexicon, Protection, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
@@ -133,10 +133,24 @@ impl Editor<'_> {
         if blocks.is_empty() || self.check_host(HostChange::Text).is_err() {
             return Ok(());
         }
-        self.shorten_beside(&layout, &blocks, target)?;
+        let room = self.room_for_instructions(&layout, &blocks, target);
+        let rules = (room * RULES_SHARE) as Tokens;
+        self.fit_blocks(false, (room * WHOLE_SHARE) as Tokens, rules)?;
+        let (layout, blocks) = (self.layout(), self.loaded_blocks(&self.layout()));
+        let left = rules.saturating_sub(tokens_of(&blocks, false));
+        let read = left.min((room * READ_SHARE) as Tokens);
+        let share = f64::from(target) / f64::from(self.working.total.max(1));
+        let steps = self.choose_read_steps(&layout, &blocks, share, read / 2);
+        self.shorten_beside(&layout, &blocks, share)?;
         self.working.settle();
-        let (layout, blocks) = (self.layout(), self.loaded_blocks(&layout));
+        self.fit_blocks(true, read.saturating_sub(steps), read.saturating_sub(steps))
+    }
+
+    /// Returns the tokens of the room for instructions: what must stay beside them and what people typed leave of the target. The
+    /// steps in which a tool read rules are none of what must stay.
+    fn room_for_instructions(&self, layout: &Layout, blocks: &[ShownBlock], target: Tokens) -> f64 {
         let held = |unit: usize| blocks.iter().filter(move |block| block.unit == unit).map(|block| block.tokens);
+        let is_read = |unit: usize| blocks.iter().any(|block| block.unit == unit && block.is_tool_s);
         let (mut fixed, mut typed): (Tokens, Tokens) = (0, 0);
         for (number, unit) in layout.units.iter().enumerate() {
             let tokens = self.working.tokens()[unit.entries.clone()].iter().map(|it| it.total);
@@ -144,18 +158,42 @@ impl Editor<'_> {
             match layout.protections[number] {
                 Protection::NewestStep => fixed += beside.min(target / 4),
                 Protection::TextsOnly => fixed += beside.min(MARK),
+                Protection::Instructions if is_read(number) => {}
                 protection if !protection.may_leave() => fixed += beside,
                 _ if unit.kind == UnitKind::User => typed += beside,
                 _ => {}
             }
         }
         let typed = typed.min((f64::from(target) * TYPED_SHARE) as Tokens);
-        let room = f64::from(target.saturating_sub(fixed).saturating_sub(typed)).max(f64::from(target) * LEAST_SHARE);
-        let rules = (room * RULES_SHARE) as Tokens;
-        self.fit_blocks(false, (room * WHOLE_SHARE) as Tokens, rules)?;
-        let left = rules.saturating_sub(tokens_of(&self.loaded_blocks(&self.layout()), false));
-        let read = left.min((room * READ_SHARE) as Tokens);
-        self.fit_blocks(true, read, read)
+        f64::from(target.saturating_sub(fixed).saturating_sub(typed)).max(f64::from(target) * LEAST_SHARE)
+    }
+
+    /// Chooses which steps stay for the rules that a tool read in them, the newest first: a step is calls, arguments and what else the
+    /// calls printed too, shortened to `share`, and that takes `most` tokens at most in all. The others are steps like all others then.
+    /// Returns the tokens beside rules of those that stay. A host that cannot remove messages has all of them anyway.
+    fn choose_read_steps(&mut self, layout: &Layout, blocks: &[ShownBlock], share: f64, most: Tokens) -> Tokens {
+        let mut beside_all: Tokens = 0;
+        let mut leaving = Vec::new();
+        for (number, unit) in layout.units.iter().enumerate().rev() {
+            let is_step = unit.kind == UnitKind::Step && layout.protections[number] == Protection::Instructions;
+            if !is_step || !blocks.iter().any(|block| block.unit == number && block.is_tool_s) {
+                continue;
+            }
+            let all: Tokens = self.working.tokens()[unit.entries.clone()].iter().map(|it| it.total).sum();
+            let cuttable = editable_blocks(&self.working, unit.entries.clone(), |it| it.excerptable().is_some());
+            let saved = cuttable.into_iter().map(|(tokens, at)| match blocks.iter().any(|block| block.at == at) {
+                true => tokens,
+                false => tokens.saturating_sub(shortened(tokens, share)),
+            });
+            let beside = all.saturating_sub(saved.sum());
+            if beside_all + beside <= most || self.working.host == HostChanges::Texts {
+                beside_all += beside;
+            } else {
+                leaving.extend(unit.entries.clone().map(|position| self.working.entries()[position].key));
+            }
+        }
+        self.working.give_up_instructions_of(&leaving);
+        beside_all
     }
 
     /// Fits the instructions that a tool read, or those that the host loaded, into `rules` tokens, with prose into `whole`.
@@ -206,19 +244,19 @@ impl Editor<'_> {
     }
 
     /// Shortens what stands in a step beside rules: the step stays for the rules alone, so of each other text of it, and of what a
-    /// result says around them, the share stays that the target is of the view.
-    fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], target: Tokens) -> Result<(), Refusal> {
-        let share = f64::from(target) / f64::from(self.working.total.max(1));
+    /// result says around them, `share` stays.
+    fn shorten_beside(&mut self, layout: &Layout, blocks: &[ShownBlock], share: f64) -> Result<(), Refusal> {
         for block in blocks.iter().filter(|block| layout.protections[block.unit] == Protection::Instructions) {
             let unit = &layout.units[block.unit];
-            if unit.kind != UnitKind::Step {
+            let stays = || self.working.loaded().holds(self.working.entries()[block.at.message as usize].key);
+            if unit.kind != UnitKind::Step || !stays() {
                 continue;
             }
             let cutting = layout.with_cuttable(block.unit);
             let beside = editable_blocks(&self.working, unit.entries.clone(), |it| it.excerptable().is_some());
             for (tokens, at) in beside.into_iter().filter(|(_, at)| blocks.iter().all(|block| block.at != *at)) {
-                let keep = ((f64::from(tokens) * share) as Tokens).max(SHORTEST_TEXT);
-                if tokens > keep.saturating_add(4 * MARK) {
+                let keep = shortened(tokens, share);
+                if tokens > keep {
                     self.cut_text(&cutting, at, tokens, keep, BESIDE)?;
                 }
             }
@@ -322,6 +360,12 @@ impl Editor<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns to how many tokens a text beside rules is shortened; as many as it has where the mark would take what that saves.
+fn shortened(tokens: Tokens, share: f64) -> Tokens {
+    let keep = ((f64::from(tokens) * share) as Tokens).max(SHORTEST_TEXT);
+    if tokens > keep.saturating_add(4 * MARK) { keep } else { tokens }
 }
 
 /// Returns the tokens of the blocks that a tool read, or of those that the host loaded.

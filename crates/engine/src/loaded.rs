@@ -65,6 +65,10 @@ impl Loaded {
         self.0.contains_key(&key)
     }
 
+    pub(crate) fn remove(&mut self, keys: &[EntryKey]) {
+        self.0.retain(|key, _| !keys.contains(key));
+    }
+
     /// Returns the blocks of an entry that have instructions.
     pub(crate) fn blocks(&self, key: EntryKey) -> &[LoadedBlock] {
         self.0.get(&key).map_or(&[], Vec::as_slice)

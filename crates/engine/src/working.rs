@@ -185,6 +185,13 @@ impl WorkingView {
         !std::mem::take(&mut self.loaded).is_empty()
     }
 
+    /// Ends the protection of the instructions of some entries.
+    pub(crate) fn give_up_instructions_of(&mut self, keys: &[EntryKey]) {
+        if !keys.is_empty() {
+            Arc::make_mut(&mut self.loaded).remove(keys);
+        }
+    }
+
     /// Returns the view with the newest messages protected as in another view.
     pub(crate) fn layout_as(&self, pins: &Pins, other: &Self) -> Layout {
         self.layout_with(pins, other.recent_from)
