@@ -107,8 +107,11 @@ impl Layout {
         let share = |share: f64| (f64::from(room) * share) as Tokens;
         layout.one_text = goal.host.takes_one_text();
         let messages = layout.typed_messages(view, source, worth);
+        let demands: Tokens =
+            messages.iter().map(|message| message.demands.max(message.tokens.min(settings.short_message))).sum();
         layout.keep_typed(view, messages, share(settings.typed_share), settings.short_message, parting);
-        layout.keep_newest(view, share(settings.newest_share));
+        let beside_demands = room.saturating_sub(demands).max(share(settings.least_newest_share));
+        layout.keep_newest(view, share(settings.newest_share).min(beside_demands));
         layout.keep_summaries(view, share(settings.summary_share));
         layout.max_lines = goal.max_summary_tokens.unwrap_or(0);
         layout.keep_tail(view, share(settings.tail_share).max(layout.left_over(view, worth, source, goal)));

@@ -18,6 +18,8 @@ settings! {
         /// Share of what the goal leaves beside protected messages that the newest step may take before its outputs and
         /// arguments are cut.
         newest_share: f64 = 0.45;
+        /// The same where demands need the rest: with more room, a step that stays whole takes none of what demands had with less.
+        least_newest_share: f64 = 0.25;
         /// Share of what the goal leaves beside protected messages that a summary which the agent or a model wrote may take
         /// before its sections are shortened.
         summary_share: f64 = 0.5;
