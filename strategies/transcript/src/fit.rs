@@ -9,7 +9,7 @@ use crate::choose::{Bounds, Choice};
 use crate::digest;
 use crate::excerpts::{cut_texts, is_cut_in_newest};
 use crate::layout::{Layout, UnitFate};
-use crate::passage::{Kind, Passage};
+use crate::passage::{Kind, Line, Passage};
 use crate::records::records;
 use crate::replies::answered_lines;
 use crate::source::Source;
@@ -37,6 +37,8 @@ pub(crate) struct FittedEdits {
     tokens: Tokens,
     /// Those of the notices.
     notices: Tokens,
+    /// Demands of people that are shown, as lines.
+    pub(crate) demands: usize,
 }
 
 impl FittedEdits {
@@ -103,6 +105,7 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
             }
         });
         if is_better {
+            fitted.demands = shown_demands(source, layout, &choice.kept);
             best = Some(fitted);
         }
         if is_full {
@@ -110,6 +113,13 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
         }
     }
     best.unwrap_or_default()
+}
+
+/// Returns how many lines with demands of people are kept, or stand in a message that stays. Linear in the lines.
+fn shown_demands(source: &Source, layout: &Layout, kept: &[bool]) -> usize {
+    let stays = |line: &Line| layout.place(source.passages[line.passage as usize].unit as usize) == UnitFate::Stays;
+    let lines = source.lines.iter().zip(kept).filter(|(line, _)| line.demand > 0.0);
+    lines.filter(|(line, kept)| **kept || stays(line)).count()
 }
 
 /// Returns the layout's bounds for the lines of each run of units.

@@ -66,12 +66,15 @@ impl Transcript {
             return Ok(Plan::decline("there is a summary of another form, and the host takes one text"));
         }
         let mut fitted = fit::fit(view, &source, &worth, &layout, goal);
-        if !fitted.is_within(&layout) {
-            // Typed messages in their places part the transcript, and the headings of its parts take more than there is.
+        let all = source.lines.iter().filter(|line| line.demand > 0.0).count();
+        let is_within = fitted.is_within(&layout);
+        if !is_within || layout.runs().len() > 1 && fitted.demands < all {
+            // Typed messages in their places part the transcript, and the headings of its parts take more than there is, or the room
+            // of demands.
             let heading = fit::heading_tokens(view, HeadingKind::Summary);
             let quoting = Layout::new(view, &source, &worth, goal, &self.settings, heading);
             let quoted = fit::fit(view, &source, &worth, &quoting, goal);
-            if quoted.is_within(&quoting) {
+            if quoted.is_within(&quoting) && (!is_within || quoted.demands > fitted.demands) {
                 (layout, fitted) = (quoting, quoted);
             }
         }

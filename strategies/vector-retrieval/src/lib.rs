@@ -35,6 +35,9 @@ settings! {
     }
 }
 
+/// The power of a demand's probability in its message's worth, as in `transcript`: certain ones come first.
+const DEMAND_POWER: i32 = 4;
+
 strategy! {
     /// The old messages nearest to the current question stay: see the crate's page.
     pub struct VectorRetrieval(Settings) {
@@ -122,10 +125,12 @@ impl VectorRetrieval {
         queue
     }
 
-    /// Puts messages with demands at the end of the queue, the most certain last, as many as their share allows.
+    /// Puts messages with demands at the end of the queue, as many as their share allows: last those whose demands are the most
+    /// certain for their tokens, so that one long message takes no room from many short rules.
     fn keep_demands(&self, view: &View<'_>, goal: &Goal, queue: &mut Vec<RemovalCandidate>) {
         let mut room = (f64::from(goal.target) * self.settings.demand_share) as Tokens;
-        let binds = |leaving: &RemovalCandidate| Some((binding(view, leaving.unit)?, *leaving));
+        let worth = |unit: usize| Some(binding(view, unit)?.powi(DEMAND_POWER) / view.unit_tokens(unit).max(1) as f32);
+        let binds = |leaving: &RemovalCandidate| Some((worth(leaving.unit)?, *leaving));
         let mut demands: Vec<(f32, RemovalCandidate)> = queue.iter().filter_map(binds).collect();
         // Among equals the newest first.
         demands.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.unit.cmp(&one.1.unit)));
