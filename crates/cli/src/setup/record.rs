@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use epitome_shelf::{Draft, Privacy};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
 
-use super::document::Syntax;
+use super::document::{Syntax, ValueRecord};
 use crate::failure::Failure;
 use crate::folders;
 
@@ -32,80 +30,19 @@ pub(crate) struct FileRecord {
     pub(crate) path: PathBuf,
     /// Whether it was there before.
     pub(crate) existed: bool,
-    /// The hash of its text afterwards.
-    pub(crate) after: String,
-    /// What makes the text before of the text after, the last one first.
-    pub(crate) patches: Vec<Patch>,
-    /// What the set-up before this one had changed in it; `None` where there was none. The record is written before the
-    /// files, so the file may still be as that one left it.
-    pub(crate) previous: Option<Box<FileRecord>>,
-    /// The values that were put into it, and its syntax; `None` where all of it was written.
-    pub(crate) values: Option<(Syntax, Vec<ValueRecord>)>,
+    /// What was written.
+    pub(crate) written: WrittenContent,
 }
 
-/// A value that was put at a place.
+/// What was written of a file. It holds nothing else of the file: settings may hold keys, and a second copy of them belongs
+/// nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ValueRecord {
-    /// The place.
-    pub(crate) keys: Vec<String>,
-    /// What was there before, as the file had it: its own text, with its comments.
-    pub(crate) before: Option<String>,
-    /// What was put there.
-    pub(crate) after: Value,
-    /// How many tables were made around it.
-    pub(crate) made: usize,
-}
-
-/// One stretch of a text that differs from another text. It holds nothing of what both have in common: settings may hold
-/// keys, and a second copy of them belongs nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Patch {
-    /// Where the stretch begins, in bytes.
-    at: usize,
-    /// Its length in the text after, in bytes.
-    length: usize,
-    /// What was there before.
-    before: String,
-}
-
-impl Patch {
-    /// What makes `before` of `after`: every stretch that differs, in the order of the text. Compared by characters, for a
-    /// value that is put into a line must not take what else the line holds along. The cost is the length of the texts
-    /// times the characters that differ.
-    pub(crate) fn between(before: &str, after: &str) -> Vec<Self> {
-        let mut at = 0;
-        let mut patches: Vec<Self> = Vec::new();
-        for change in TextDiff::from_chars(before, after).iter_all_changes() {
-            let text = change.value();
-            if change.tag() == ChangeTag::Equal {
-                at += text.len();
-                continue;
-            }
-            let is_next = |patch: &Self| patch.at + patch.length == at;
-            if !patches.last().is_some_and(is_next) {
-                patches.push(Self { at, length: 0, before: String::new() });
-            }
-            if let Some(patch) = patches.last_mut() {
-                if change.tag() == ChangeTag::Delete {
-                    patch.before += text;
-                } else {
-                    patch.length += text.len();
-                    at += text.len();
-                }
-            }
-        }
-        patches
-    }
-
-    /// The text before these patches, the last of which is undone first; `None` where `after` is not the text that they
-    /// were made of.
-    pub(crate) fn undo(patches: &[Self], after: &str) -> Option<String> {
-        patches.iter().rev().try_fold(after.to_owned(), |text, patch| {
-            let head = text.get(..patch.at)?;
-            let tail = text.get(patch.at.checked_add(patch.length)?..)?;
-            Some(format!("{head}{}{tail}", patch.before))
-        })
-    }
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WrittenContent {
+    /// All of it. The hashes of its text, and of that of the set-up before where that was there.
+    Whole(Vec<String>),
+    /// Values at places of it, and those of the set-up before that were taken back for them, in front.
+    Values(Syntax, Vec<ValueRecord>),
 }
 
 /// The hash by which a text is known again.
@@ -114,17 +51,20 @@ pub(crate) fn hash_of(text: &str) -> String {
 }
 
 impl FileRecord {
-    /// The record by which this text was written: this one, or the one before; `None` where the text was changed since.
-    pub(crate) fn record_of(&self, text: &str) -> Option<&Self> {
-        let hash = hash_of(text);
-        [Some(self), self.previous.as_deref()].into_iter().flatten().find(|record| record.after == hash)
+    /// The hashes of a file that was written whole; none otherwise.
+    pub(crate) fn hashes(&self) -> &[String] {
+        match &self.written {
+            WrittenContent::Whole(hashes) => hashes,
+            WrittenContent::Values(..) => &[],
+        }
     }
 
-    /// This record with the one before that wrote the text that the file has now.
-    pub(crate) fn behind(mut self, earlier: Option<&Self>, current: Option<&str>) -> Self {
-        let written = earlier.zip(current).and_then(|(earlier, current)| earlier.record_of(current));
-        self.previous = written.map(|written| Box::new(Self { previous: None, ..written.clone() }));
-        self
+    /// The values that were put into a file; none where it was written whole.
+    pub(crate) fn values(&self) -> &[ValueRecord] {
+        match &self.written {
+            WrittenContent::Whole(_) => &[],
+            WrittenContent::Values(_, values) => values,
+        }
     }
 }
 
@@ -183,30 +123,4 @@ pub(crate) fn recorded(
         Failure::usage(error).with_help("it says what a set-up changed; nothing was changed now")
     })?;
     Ok((path, record))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn patches_give_the_text_before() {
-        let check = |before: &str, after: &str, kept: &[&str]| {
-            let patches = Patch::between(before, after);
-            assert_eq!(Patch::undo(&patches, after).as_deref(), Some(before), "{before:?} {after:?}");
-            let texts: Vec<&str> = patches.iter().map(|patch| patch.before.as_str()).collect();
-            assert_eq!(texts, kept, "{before:?} {after:?}");
-        };
-        check("", "new", &[""]);
-        check("a\nb\n", "a\nx\nb\n", &[""]);
-        check("a = 1\nsecret = 2\n", "a = 3\nsecret = 2\n", &["1"]);
-        check("same", "same", &[]);
-        check("gone", "", &["gone"]);
-        check("é", "è", &["é"]);
-        check("aé", "aéé", &[""]);
-        check("abab", "ab", &["ab"]);
-        check("{\"key\":\"secret\"}", "{\n  \"key\":\"secret\",\n  \"x\": 1\n}", &["", ""]);
-        check("a = 1\nsecret = 2\nb = 1\n", "a = 3\nsecret = 2\nb = 3\n", &["1", "1"]);
-        assert_eq!(Patch::undo(&Patch::between("long text", "longer text"), "x"), None);
-    }
 }
