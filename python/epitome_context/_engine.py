@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
 from ._idle import Idle
-from ._input import bytes_of, config_of, query_of, utf8_of, whole
+from ._input import bytes_of, config_of, query_of, share_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -194,19 +192,20 @@ class Engine:
         settings: Mapping[str, Any] | None,
         only_preview: bool,
     ) -> _epitome.Outcome:
-        outcome = self._native.compact(
-            bytes_of(session),
-            format=format,
-            session=name,
-            to=to,
-            budget=budget,
-            chain=names_of(chain),
-            mode=mode,
-            task=task,
-            focus=focus,
-            settings=None if settings is None else json.dumps(settings).encode(),
-            only_preview=only_preview,
-        )
+        data, is_objects = bytes_of(session)
+        words = {
+            "objects": is_objects,
+            "format": format,
+            "name": name,
+            "to": to,
+            "budget": share_of("budget", budget),
+            "chain": names_of(chain),
+            "mode": mode,
+            "task": task,
+            "focus": focus,
+            "settings": settings,
+        }
+        outcome = self._native.compact(words, data, only_preview)
         self._idle.warn(outcome.report)
         return outcome
 

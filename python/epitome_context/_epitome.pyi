@@ -6,7 +6,6 @@ from typing import Any, final
 __all__ = [
     "Column",
     "Engine",
-    "FitResult",
     "Fitter",
     "LiveDraft",
     "Outcome",
@@ -27,13 +26,7 @@ def compact_column(
     engine: Engine,
     column: object,
     *,
-    format: str | None,
-    to: str | None,
-    budget: int | float | None,
-    chain: Sequence[str] | None,
-    mode: str | None,
-    task: str | None,
-    focus: str | None,
+    words: object,
     report: bool,
     threads: int,
 ) -> Column: ...
@@ -72,21 +65,7 @@ class Engine:
         summarizer: object | None,
         embedder: tuple[str, object] | None,
     ) -> Engine: ...
-    def compact(
-        self,
-        data: tuple[bytes, bool],
-        *,
-        format: str | None,
-        session: str | None,
-        to: str | None,
-        budget: int | float | None,
-        chain: Sequence[str] | None,
-        mode: str | None,
-        task: str | None,
-        focus: str | None,
-        settings: bytes | None,
-        only_preview: bool,
-    ) -> Outcome: ...
+    def compact(self, words: object, data: bytes, only_preview: bool) -> Outcome: ...
     def ask(self, name: str, words: object, data: bytes) -> tuple[Any, Any]: ...
 
 @final
@@ -133,22 +112,8 @@ class Session:
     def request(self, format: str | None, full: bool) -> Any: ...
     def messages(self, format: str | None, full: bool) -> Any: ...
     def maintain(self) -> tuple[Any, Session | None]: ...
-    def compact(
-        self,
-        *,
-        target: int | float | None,
-        chain: Sequence[str] | None,
-        task: str | None,
-        focus: str | None,
-    ) -> Any: ...
-    def preview(
-        self,
-        *,
-        target: int | float | None,
-        chain: Sequence[str] | None,
-        task: str | None,
-        focus: str | None,
-    ) -> LiveDraft: ...
+    def compact(self, words: object) -> Any: ...
+    def preview(self, words: object) -> LiveDraft: ...
     def apply(self, draft: LiveDraft) -> Any: ...
     def overflowed(self, limit: int | None, actual: int | None) -> tuple[Any, int]: ...
     def undo(self, epoch: int | None) -> None: ...
@@ -177,40 +142,8 @@ class Store:
 
 @final
 class Fitter:
-    def __new__(cls, engine: Engine, format: str, budget: int | None, once: bool, bounds: object) -> Fitter: ...
-    @staticmethod
-    def from_state(state: bytes, engine: Engine, format: str | None, budget: int | None, bounds: object) -> Fitter: ...
+    def __new__(cls, engine: Engine, words: object, state: bytes | None) -> Fitter: ...
     @property
     def format(self) -> str: ...
-    def fit(
-        self,
-        messages: object,
-        *,
-        format: str | None,
-        system: object,
-        tools: object,
-        key: str,
-        reported_tokens: int | None,
-        overflow: tuple[int | None, int | None] | None,
-    ) -> FitResult: ...
-    def retrieve(self, handle: str, format: str) -> Any: ...
-    def size(self) -> tuple[int, int]: ...
+    def ask(self, name: str, words: object, data: bytes) -> tuple[Any, Any]: ...
     def copy(self) -> Fitter: ...
-    def state(self) -> bytes: ...
-
-@final
-class FitResult:
-    @property
-    def format(self) -> str: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def is_unchanged(self) -> bool: ...
-    @property
-    def figures(self) -> tuple[int, int, int]: ...
-    @property
-    def lengths(self) -> list[int]: ...
-    def pieces(self) -> list[Any]: ...
-    def system(self) -> Any: ...
-    def report(self) -> Any: ...
-    def problem(self) -> str | None: ...

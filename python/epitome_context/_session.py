@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import guard
 from ._engine import Engine, names_of
-from ._input import bytes_of, query_of, whole
+from ._input import bytes_of, query_of, share_of, whole
 from ._report import Report
 
 TYPE_CHECKING = False
@@ -168,7 +168,7 @@ class Session:
         target of the configuration. Where what must stay is larger than `target`, `tokens_after` of the report is above
         its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window."""
         sizes = self._native.sizes
-        report = Report(self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        report = Report(self._native.compact(_words_of(target, chain, task, focus)), sizes)
         self._engine._idle.warn(lambda: report)
         return report
 
@@ -188,7 +188,7 @@ class Session:
     ) -> Draft:
         """Works a compaction out without making it; `apply` makes exactly this one."""
         sizes = self._native.sizes
-        return Draft(self._native.preview(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        return Draft(self._native.preview(_words_of(target, chain, task, focus)), sizes)
 
     def apply(self, draft: Draft) -> Report:
         """Makes the compaction that was previewed. Refused where the session has changed since."""
@@ -227,6 +227,11 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<Session {self._native.format}: {self.tokens:,} tokens>"
+
+
+def _words_of(target: int | float | None, chain: Chain | None, task: str | None, focus: str | None) -> dict[str, Any]:
+    """How to compact, as the native part takes it."""
+    return {"budget": share_of("target", target), "chain": names_of(chain), "task": task, "focus": focus}
 
 
 class Draft:

@@ -3,12 +3,11 @@
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use epitome::Report;
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome_binding::{Share, Words, load_next, profile_of, query_of};
+use epitome_binding::{compact_words, load_next, profile_of, query_of};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -17,11 +16,10 @@ use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 use crate::handed::Handed;
 use crate::held::{Held, begin};
-use crate::json_text::WholeText;
+use crate::json_text::{Json, WholeText};
 use crate::objects::{object_from, object_of};
 use crate::outcome::content_of;
 use crate::parts::Parts;
-use crate::words::words_of;
 
 /// A session that is going on. One call at a time works on it; another one meanwhile is refused, for a callable that asks
 /// the session that waits for it would wait for ever.
@@ -50,18 +48,14 @@ impl Session {
 
     /// Works on it while Python is let go.
     fn hold<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Held) -> Result<T, Failure> + Send) -> PyResult<T> {
-        let done = py.detach(|| match self.held.try_lock() {
+        self.parts.without_python(py, |_| match self.held.try_lock() {
             Ok(mut held) => work(&mut held),
             // What panicked left the session as it was, or as it was stored.
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(Failure::other(
                 "the session is at work in another call: use it from one thread at a time, and not from its own callables",
             )),
-        });
-        match self.parts.raised.take_interrupt() {
-            Some(interrupt) => Err(interrupt),
-            None => done.map_err(|failure| failure.raise(py, &self.parts.raised)),
-        }
+        })
     }
 
     /// Looks at it, or previews.
@@ -82,28 +76,16 @@ impl Session {
         self.hold(py, |held| held.change(work))
     }
 
-    fn compaction(&self, words: &Words, now: u32) -> Result<Compaction, Failure> {
-        let chain = words.chain.as_ref().map(|names| self.parts.runtime.chain(names, &self.parts.registry));
-        let chain = chain.transpose().map_err(|problem| Failure::config(format!("`chain`: {problem}")))?;
+    /// The compaction that the words of a call ask for, of messages that take `now` tokens.
+    fn compaction(&self, words: &Json, now: u32) -> Result<Compaction, Failure> {
+        let (_, words) = compact_words(&words.0)?;
         Ok(Compaction {
-            target: words.budget.map(|budget: Share| budget.tokens(now)),
-            focus: words.focus.clone(),
+            target: words.budget.map(|budget| budget.tokens(now)),
+            focus: words.focus,
             task: words.task,
-            chain,
+            chain: words.chain.map(|names| self.parts.chain(&names)).transpose()?,
             ..Compaction::default()
         })
-    }
-
-    fn words(
-        &self,
-        py: Python<'_>,
-        target: Option<Bound<'_, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<Words> {
-        words_of(target.map(|given| ("target", given)), chain, None, task, focus, None)
-            .map_err(|failure| failure.raise(py, &self.parts.raised))
     }
 }
 
@@ -119,7 +101,7 @@ impl Session {
         session: Option<String>,
     ) -> PyResult<Self> {
         let input = data.map(|data| data.input());
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             Ok(Self::over(Held::Alone(live), parts, profile))
         })
@@ -128,7 +110,7 @@ impl Session {
     /// Opens a session that was kept in a file.
     #[staticmethod]
     fn open(py: Python<'_>, engine: &Engine, path: std::path::PathBuf, format: Option<String>) -> PyResult<Self> {
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let profile = profile_of(format.as_deref(), None)?;
             let live = LiveSession::open_with_engine(parts.engine(), &parts.runtime, &path)?;
             Ok(Self::over(Held::Alone(live), parts, profile))
@@ -276,17 +258,8 @@ impl Session {
     }
 
     /// Compacts now.
-    #[pyo3(signature = (*, target, chain, task, focus))]
-    fn compact<'py>(
-        &self,
-        py: Python<'py>,
-        target: Option<Bound<'py, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let words = self.words(py, target, chain, task, focus)?;
-        let report: Report = self.change(py, |live| {
+    fn compact<'py>(&self, py: Python<'py>, words: Json) -> PyResult<Bound<'py, PyAny>> {
+        let report = self.change(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.compact(&compaction))?)
         })?;
@@ -294,16 +267,7 @@ impl Session {
     }
 
     /// Works out a compaction without making it.
-    #[pyo3(signature = (*, target, chain, task, focus))]
-    fn preview(
-        &self,
-        py: Python<'_>,
-        target: Option<Bound<'_, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<LiveDraft> {
-        let words = self.words(py, target, chain, task, focus)?;
+    fn preview(&self, py: Python<'_>, words: Json) -> PyResult<LiveDraft> {
         let draft = self.look(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.preview(&compaction))?)
