@@ -97,7 +97,8 @@ class Engine:
         settings: Mapping[str, Any] | None = None,
     ) -> Compacted:
         """Fits a whole session into a budget: see `epitome_context.compact`."""
-        return Compacted(self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False))
+        told, data, retrieve = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False)
+        return Compacted(told, data, retrieve)
 
     async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
@@ -120,8 +121,8 @@ class Engine:
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """The report of what `compact` would do. Where nothing fits, its `status` is `infeasible` and `floor` says why."""
-        outcome = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
-        return Report(outcome.report(), outcome.sizes)
+        told, _, _ = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
+        return Report(told["report"], told["sizes"])
 
     async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
         """The same, awaited."""
@@ -191,7 +192,7 @@ class Engine:
         focus: str | None,
         settings: Mapping[str, Any] | None,
         only_preview: bool,
-    ) -> _epitome.Outcome:
+    ) -> tuple[dict[str, Any], Any, Any]:
         data, is_objects = bytes_of(session)
         words = {
             "objects": is_objects,
@@ -205,9 +206,9 @@ class Engine:
             "focus": focus,
             "settings": settings,
         }
-        outcome = self._native.compact(words, data, only_preview)
-        self._idle.warn(outcome.report)
-        return outcome
+        (told, written), outcome = self._native.compact(words, data, only_preview)
+        self._idle.warn(lambda: told["report"])
+        return (told, written, outcome.retrieve)
 
 
 def _format_or_any(session: Any, format: str | None) -> str | None:

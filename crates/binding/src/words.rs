@@ -1,10 +1,8 @@
 //! The words of a call: how much, by which chain, about what.
 
 use epitome::engine::Mode;
-use epitome::strategy::{Named, TaskKind, Value};
+use epitome::strategy::{TaskKind, Value};
 use serde_json::Map;
-
-use crate::Failure;
 
 /// What messages may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,34 +38,4 @@ pub struct Words {
     pub focus: Option<String>,
     /// Settings for this call alone, over the configuration's.
     pub settings: Map<String, Value>,
-}
-
-impl Words {
-    /// The words by their names in a call.
-    ///
-    /// # Errors
-    ///
-    /// A mode or a kind of task that does not exist, and a mode that a chain leaves no room for.
-    pub fn new(
-        budget: Option<Share>,
-        chain: Option<Vec<String>>,
-        mode: Option<&str>,
-        task: Option<&str>,
-        focus: Option<String>,
-        settings: Option<Map<String, Value>>,
-    ) -> Result<Self, Failure> {
-        let mode = mode.map(mode_of).transpose()?;
-        let task = task
-            .map(|name| TaskKind::from_name(name).map_err(|error| Failure::config(format!("`task`: {error}"))))
-            .transpose()?;
-        if chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
-            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
-            return Err(Failure::config(problem));
-        }
-        Ok(Self { budget, chain, mode, task, focus, settings: settings.unwrap_or_default() })
-    }
-}
-
-fn mode_of(name: &str) -> Result<Mode, Failure> {
-    Mode::from_name(name).map_err(|error| Failure::config(format!("`mode`: {error}")))
 }

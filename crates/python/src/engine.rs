@@ -82,13 +82,22 @@ impl Engine {
         Ok(Self { parts: Arc::new(parts) })
     }
 
-    /// Compacts a session, or only says what would be done.
-    fn compact(&self, py: Python<'_>, words: Json, data: &[u8], only_preview: bool) -> PyResult<Outcome> {
+    /// Compacts a session, or only says what would be done: what there is to say, with the session after it as bytes, and
+    /// what left.
+    fn compact<'py>(
+        &self,
+        py: Python<'py>,
+        words: Json,
+        data: &[u8],
+        only_preview: bool,
+    ) -> PyResult<(Told<'py>, Outcome)> {
         let data = data.to_vec();
-        self.parts.without_python(py, |parts| {
+        let (answer, outcome) = self.parts.without_python(py, |parts| {
             let compacted = compact(&words.0, data, only_preview, |_| Ok(&***parts))?;
-            Ok(Outcome { compacted, parts: Arc::clone(parts) })
-        })
+            let answer = compacted.answer(None, only_preview)?;
+            Ok((answer, Outcome { compacted, parts: Arc::clone(parts) }))
+        })?;
+        Ok((told(py, answer)?, outcome))
     }
 
     /// Carries out a call that only looks (`epitome_binding::ask`).

@@ -7,8 +7,9 @@ use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome_binding::{compact_words, load_next, profile_of, query_of};
+use epitome_binding::{compact_words, content_json, load_next, profile_of, query_of};
 use pyo3::prelude::*;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::callables::listener;
@@ -18,7 +19,6 @@ use crate::handed::Handed;
 use crate::held::{Held, begin};
 use crate::json_text::{Json, WholeText};
 use crate::objects::{object_from, object_of};
-use crate::outcome::content_of;
 use crate::parts::Parts;
 
 /// A session that is going on. One call at a time works on it; another one meanwhile is refused, for a callable that asks
@@ -171,12 +171,6 @@ impl Session {
         self.change(py, |live| Ok(live.set_tools(tools.as_deref())?))
     }
 
-    /// Tokens of the view.
-    #[getter]
-    fn tokens(&self, py: Python<'_>) -> PyResult<u32> {
-        self.look(py, |live| Ok(live.tokens()))
-    }
-
     /// The format that messages are given back in.
     #[getter]
     fn format(&self) -> &'static str {
@@ -190,44 +184,6 @@ impl Session {
             live.subscribe(heard);
             Ok(())
         })
-    }
-
-    /// What fills the window by part, what leaves next and why, and what has left.
-    fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let report = self.look(py, |live| Ok(block_on(live.report_context())))?;
-        object_from(py, &report)
-    }
-
-    /// Whether a compaction is due.
-    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let check = self.look(py, |live| Ok(live.check()))?;
-        object_from(py, &check)
-    }
-
-    /// What to send to the model: the messages, the system prompt, the tools; or everything that was ever said.
-    fn request<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
-        let rendered = self.look(py, |live| {
-            let profile = profile_of(Some(format.as_deref().unwrap_or(self.format())), None)?;
-            let session = live.session();
-            let tools = session.tools.as_deref();
-            Ok(match full {
-                false => render(session.view(), profile, tools, None),
-                true => render(&session.full_view(), profile, tools, None),
-            })
-        })?;
-        object_of(py, rendered.json.as_bytes())
-    }
-
-    /// The messages of the view, or of everything that was ever said.
-    fn messages<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
-        let name = match &format {
-            None => self.profile.list_field(),
-            Some(name) => {
-                let profile = profile_of(Some(name), None);
-                profile.map_err(|failure| failure.raise(py, &self.parts.raised))?.list_field()
-            }
-        };
-        self.request(py, format, full)?.get_item(name)
     }
 
     /// To be called before each call of the model: what was done, with the report where there is one, and the new session
@@ -301,34 +257,55 @@ impl Session {
         })
     }
 
-    /// Every compaction so far.
-    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let history = self.look(py, |live| Ok(live.history()))?;
-        object_from(py, &history)
+    /// Looks at it: `context` (what fills the window, what leaves next, what has left), `check` (whether a compaction is due),
+    /// `history` (every compaction), `tokens` of the view, `sizes` (those of each message), `search` for the query in the
+    /// words, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
+    fn look_at<'py>(&self, py: Python<'py>, name: &str, words: Json) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.look(py, |live| self.told(live, name, &words.0))?;
+        object_of(py, &json)
     }
+}
 
-    /// What left under a handle.
-    fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let content = self.look(py, |live| Ok(live.recall(handle)?))?;
-        content.map(|content| content_of(py, &content, self.profile.into())).transpose()
-    }
+/// What to send to the model.
+#[derive(Deserialize)]
+struct RequestWords {
+    /// The provider's form, where it is not the session's.
+    format: Option<String>,
+    /// Whether everything that was ever said is meant.
+    full: bool,
+}
 
-    /// The passages of everything that was said that match a query.
-    fn search<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let query = query.to_vec();
-        let page = self.look(py, |live| live.search(&query_of(&query)?).map_err(Failure::other))?;
-        object_from(py, &page)
-    }
-
-    /// Tokens of each message of the view, in order.
-    #[getter]
-    fn sizes(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.look(py, |live| {
-            let session = live.session();
-            let ledger = live.engine().ledger(session);
-            let keys = session.view().iter().map(|entry| entry.key);
-            Ok(keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total)).collect())
-        })
+impl Session {
+    /// What [`look_at`](Self::look_at) gives, as JSON.
+    fn told(&self, live: &mut LiveSession, name: &str, words: &str) -> Result<Vec<u8>, Failure> {
+        let json = match name {
+            "context" => serde_json::to_vec(&block_on(live.report_context())),
+            "check" => serde_json::to_vec(&live.check()),
+            "history" => serde_json::to_vec(&live.history()),
+            "tokens" => serde_json::to_vec(&live.tokens()),
+            "sizes" => {
+                let ledger = live.engine().ledger(live.session());
+                let keys = live.session().view().iter().map(|entry| entry.key);
+                let sizes = keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total));
+                serde_json::to_vec(&sizes.collect::<Vec<u32>>())
+            }
+            "search" => serde_json::to_vec(&live.search(&query_of(words.as_bytes())?).map_err(Failure::other)?),
+            "retrieve" => {
+                let handle: String = serde_json::from_str(words).map_err(Failure::other)?;
+                let content = live.recall(&handle)?.map(|content| content_json(&content, self.profile.into()));
+                Ok(content.transpose()?.map_or_else(|| b"null".to_vec(), String::into_bytes))
+            }
+            _ => {
+                let RequestWords { format, full } = serde_json::from_str(words).map_err(Failure::other)?;
+                let profile = profile_of(Some(format.as_deref().unwrap_or(self.profile.as_str())), None)?;
+                let (session, tools) = (live.session(), live.session().tools.as_deref());
+                Ok(match full {
+                    false => render(session.view(), profile, tools, None).json.into_bytes(),
+                    true => render(&session.full_view(), profile, tools, None).json.into_bytes(),
+                })
+            }
+        };
+        json.map_err(Failure::other)
     }
 }
 

@@ -27,16 +27,30 @@ pub fn compact<P: Deref<Target = Parts>>(
     }
 }
 
-impl Calls {
-    /// The session after it, as bytes; beside it the report, and the number under which what left is found.
-    pub(super) fn keep_result(&self, compacted: Compacted) -> Result<Answer, Failure> {
-        let (bytes, warnings) = compacted.write()?;
-        let warnings: Vec<String> = compacted.warnings().into_iter().chain(warnings).collect();
-        let mut told = json!({
-            "report": compacted.report, "sizes": compacted.sizes, "format": compacted.to.as_str(), "warnings": warnings,
+impl Compacted {
+    /// What there is to say of it: the report, the tokens of each message before, the format of the session after it, which
+    /// is beside as bytes unless it is only a preview, what was passed over; and the number under which it is kept.
+    ///
+    /// # Errors
+    ///
+    /// The format cannot hold the session.
+    pub fn answer(&self, handle: Option<u32>, only_preview: bool) -> Result<Answer, Failure> {
+        let (bytes, left_out) = (!only_preview).then(|| self.write()).transpose()?.unzip();
+        let warnings: Vec<String> = self.warnings().into_iter().chain(left_out.into_iter().flatten()).collect();
+        let told = json!({
+            "report": self.report, "sizes": self.sizes, "format": self.to.as_str(), "warnings": warnings, "handle": handle,
         });
-        told["handle"] = self.results.keep(compacted).into();
-        Ok(Answer::json(&told).with_bytes(bytes))
+        Ok(Answer { bytes, ..Answer::json(&told) })
+    }
+}
+
+impl Calls {
+    /// Keeps what left under a number, which the answer has.
+    pub(super) fn keep_result(&self, compacted: Compacted) -> Result<Answer, Failure> {
+        let (handle, compacted) = self.results.keep_shared(compacted);
+        compacted.answer(Some(handle), false).inspect_err(|_| {
+            self.results.free(handle);
+        })
     }
 
     pub(super) fn result_retrieve(&self, words: &str) -> Result<Answer, Failure> {

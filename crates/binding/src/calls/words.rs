@@ -2,7 +2,7 @@
 
 use epitome::Runtime;
 use epitome::engine::Mode;
-use epitome::strategy::{HostChanges, Named, Value, nearest};
+use epitome::strategy::{Named, Value, nearest};
 use epitome_fit::{Beside, FitOptions};
 use serde::Deserialize;
 use serde_json::Map;
@@ -132,7 +132,7 @@ impl FitterWords {
             options.secret = given.as_slice().try_into().map_err(wrong)?;
         }
         if let Some(name) = &self.host {
-            options.host = HostChanges::from_name(name).map_err(|error| Failure::config(format!("`host`: {error}")))?;
+            options.host = named("host", name)?;
         }
         Ok(options)
     }
@@ -263,11 +263,26 @@ pub fn compact_words(words: &str) -> Result<(Place, Words), Failure> {
 
 impl CompactWords {
     pub(super) fn split(self) -> Result<(Place, Words), Failure> {
-        let budget = self.budget.as_ref().map(share_of).transpose()?;
-        let chain = self.chain.as_ref().map(Chain::names);
-        let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus, self.settings)?;
+        let mode = self.mode.as_deref().map(|name| named::<Mode>("mode", name)).transpose()?;
+        if self.chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
+            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
+            return Err(Failure::config(problem));
+        }
+        let words = Words {
+            budget: self.budget.as_ref().map(share_of).transpose()?,
+            chain: self.chain.as_ref().map(Chain::names),
+            mode,
+            task: self.task.as_deref().map(|name| named("task", name)).transpose()?,
+            focus: self.focus,
+            settings: self.settings.unwrap_or_default(),
+        };
         Ok((Place { format: self.format, session: self.name, to: self.to }, words))
     }
+}
+
+/// The value of that name, which the word `word` has.
+fn named<T: Named>(word: &str, name: &str) -> Result<T, Failure> {
+    T::from_name(name).map_err(|error| Failure::config(format!("`{word}`: {error}")))
 }
 
 /// A whole number is tokens, another one of at most 1 a part of what the messages take. A language with one kind of number
@@ -292,9 +307,7 @@ pub(super) struct SearchWords {
     /// Whether the session came as objects.
     #[serde(default)]
     pub(super) objects: bool,
-    #[serde(default)]
     pub(super) format: Option<String>,
-    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) query: Box<RawValue>,
 }
@@ -306,9 +319,7 @@ pub(super) struct ConvertWords {
     /// Whether the session came as objects.
     #[serde(default)]
     pub(super) objects: bool,
-    #[serde(default)]
     pub(super) format: Option<String>,
-    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) to: String,
 }
