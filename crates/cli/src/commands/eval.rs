@@ -63,8 +63,8 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let printed = EvalOutput {
         sessions_read: run.sessions,
         cases: run.cases,
-        summaries: all.summaries,
-        differences: all.differences,
+        summaries: &all.summaries,
+        differences: &all.differences,
         groups,
     };
     if args.json {
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else {
-        terminal::print(&page(&printed))?;
+        terminal::print(&page(&printed, &all))?;
     }
     Ok(ExitCode::SUCCESS)
 }
