@@ -61,11 +61,10 @@ class Engine:
         given_words = {"summarizer": summarizer, "embedder": embedder}
         has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
         self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
+        config, name = given if isinstance(given, tuple) else (given and _epitome.object_of(given), None)
+        words = {"config": config, "configName": name, "model": model, "window": window, "reserveOutput": reserve_output}
         self._native = _epitome.Engine(
-            given,
-            model,
-            window,
-            reserve_output,
+            words,
             [strategy_of(strategy) for strategy in strategies],
             None if summarizer is None else self._idle.watch("summarizer", summarizer_of(summarizer)),
             None if embedder is None else self._embedder(embedder),

@@ -57,10 +57,7 @@ class Column:
 class Engine:
     def __new__(
         cls,
-        config: tuple[str, str] | bytes | None,
-        model: str | None,
-        window: int | None,
-        reserve_output: int | None,
+        words: object,
         strategies: Sequence[object],
         summarizer: object | None,
         embedder: tuple[str, object] | None,

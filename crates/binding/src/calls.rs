@@ -5,7 +5,7 @@ mod ask;
 mod fitters;
 mod sessions;
 mod table;
-mod words;
+pub(crate) mod words;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -19,9 +19,9 @@ pub use fitters::{ask_fitter, make_fitter};
 pub use sessions::compact;
 pub use words::compact_words;
 
-use crate::{Compacted, Failure, Parts};
+use crate::{Compacted, Failure, Parts, engine_config};
 use table::Table;
-use words::{EngineWords, Handle, read};
+use words::{Handle, read};
 
 /// What a package holds between its calls: engines, fitters and results, each under a number that the package gives back
 /// when it is done with it. Threads may share it.
@@ -72,7 +72,9 @@ impl Calls {
     }
 
     fn make_engine(&self, words: &str) -> Result<Answer, Failure> {
-        Ok(Answer::json(&self.engines.keep(read::<EngineWords>(words)?.build()?)))
+        let registry = epitome::registry();
+        let config = engine_config(words, "null", &registry)?;
+        Ok(Answer::json(&self.engines.keep(Parts::new(&config, registry, None, None)?)))
     }
 
     /// The number and the format of a fitter.

@@ -8,7 +8,7 @@
 //! narrow door: `crates/node` and `crates/wasm` are that function in two covers. [`ask`], [`ask_fitter`], [`make_fitter`] and
 //! [`compact`] are its parts, for a package that holds its objects itself.
 
-mod calls;
+pub(crate) mod calls;
 mod compacted;
 mod failure;
 mod fit;
@@ -19,10 +19,10 @@ mod settings;
 mod words;
 
 pub use calls::{Answer, Calls, ask, ask_fitter, compact, compact_words, make_fitter};
-pub use compacted::{Compacted, Place, content_json, write_session};
+pub use compacted::{Compacted, content_json, write_session};
 pub use failure::Failure;
 pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of, query_of};
 pub use look::{Inspection, measure_fullness};
 pub use parts::{MakeSummarizer, Parts};
-pub use settings::{Source, config_of};
+pub use settings::engine_config;
 pub use words::{Share, Words};

@@ -26,6 +26,12 @@ impl Share {
 /// The words of a call that say how to compact.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
+    /// The format of what is given; it is recognised without.
+    pub format: Option<String>,
+    /// The name or number of the session; the only one without.
+    pub session: Option<String>,
+    /// The format to write; the session's own without, or `openai-chat` where that cannot be written.
+    pub to: Option<String>,
     /// What the messages may take; what the configuration says of it where there is none.
     pub budget: Option<Share>,
     /// The strategies to ask, or the name of a chain.

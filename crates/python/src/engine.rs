@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use epitome::strategy::{Embedder, Value};
-use epitome_binding::{Answer, Source, ask, compact, config_of};
+use epitome::strategy::Embedder;
+use epitome_binding::{Answer, ask, compact, engine_config};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -21,13 +21,6 @@ pub(crate) struct Engine {
     pub(crate) parts: Arc<Parts>,
 }
 
-/// A configuration as the Python side hands it over: the text and name of a file, or a table as JSON.
-#[derive(FromPyObject)]
-pub(crate) enum Given {
-    Text(String, String),
-    Table(Vec<u8>),
-}
-
 /// An embedder as the Python side hands it over: its name and the callable.
 type GivenEmbedder = (String, Py<PyAny>);
 
@@ -42,36 +35,21 @@ pub(crate) fn told(py: Python<'_>, answer: Answer) -> PyResult<Told<'_>> {
 #[pymethods]
 impl Engine {
     #[new]
-    #[pyo3(signature = (config, model, window, reserve_output, strategies, summarizer, embedder))]
-    #[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
     fn new(
         py: Python<'_>,
-        config: Option<Given>,
-        model: Option<String>,
-        window: Option<u32>,
-        reserve_output: Option<u32>,
+        words: Json,
         strategies: Vec<PythonStrategy>,
         summarizer: Option<Py<PyAny>>,
         embedder: Option<GivenEmbedder>,
     ) -> PyResult<Self> {
         let raised = Arc::new(Raised::default());
-        let keywords = [
-            ("budget.model", model.map(Value::from)),
-            ("budget.window", window.map(Value::from)),
-            ("budget.reserve_output", reserve_output.map(Value::from)),
-        ];
         let build = || {
             let mut registry = epitome::registry();
             for strategy in strategies {
                 let registered = registry.register(registration(strategy, &raised));
                 registered.map_err(|error| Failure::config(format!("{error}; give the strategy another `id`")))?;
             }
-            let source = match &config {
-                None => Source::Nothing,
-                Some(Given::Text(text, name)) => Source::Text { text, name },
-                Some(Given::Table(json)) => Source::Table { json, null: "None" },
-            };
-            let config = config_of(source, &keywords, &registry)?;
+            let config = engine_config(&words.0, "None", &registry)?;
             let embedder = embedder.map(|(name, call)| {
                 Arc::new(PythonEmbedder { name, call, raised: Arc::clone(&raised) }) as Arc<dyn Embedder>
             });

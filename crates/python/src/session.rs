@@ -78,7 +78,7 @@ impl Session {
 
     /// The compaction that the words of a call ask for, of messages that take `now` tokens.
     fn compaction(&self, words: &Json, now: u32) -> Result<Compaction, Failure> {
-        let (_, words) = compact_words(&words.0)?;
+        let words = compact_words(&words.0)?;
         Ok(Compaction {
             target: words.budget.map(|budget| budget.tokens(now)),
             focus: words.focus,

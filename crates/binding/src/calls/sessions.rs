@@ -19,8 +19,7 @@ pub fn compact<P: Deref<Target = Parts>>(
     let words: CompactWords = read(words)?;
     let parts = parts(words.engine)?;
     let input = Input { bytes: data, is_objects: words.objects };
-    let (place, words) = words.split()?;
-    let compacted = Compacted::new(&parts, input, &place, &words, only_preview)?;
+    let compacted = Compacted::new(&parts, input, &words.checked()?, only_preview)?;
     match Failure::of_report(&compacted.report).filter(|_| !only_preview) {
         Some(failure) => Err(failure),
         None => Ok(compacted),

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use serde_json::Map;
 use serde_json::value::RawValue;
 
-use crate::{Failure, Parts, Place, Share, Source, Words, config_of};
+use crate::{Failure, Parts, Share, Words};
 
 /// The words of a call.
-pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
+pub(crate) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
     serde_json::from_str(words).map_err(|error| {
         let text = error.to_string();
         // The place in a text that the caller never saw says nothing.
@@ -21,7 +21,7 @@ pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failu
 }
 
 /// The words that a package gives itself: its callers have no use for their names.
-const OWN: [&str; 6] = ["engine", "handle", "objects", "once", "of", "query"];
+const OWN: [&str; 7] = ["engine", "configName", "handle", "objects", "once", "of", "query"];
 
 /// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
 fn unknown_option(text: &str) -> Option<String> {
@@ -62,39 +62,14 @@ pub(super) struct Retrieval {
 /// What an engine is made of.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(super) struct EngineWords {
+pub(crate) struct EngineWords {
     /// The text of a configuration file, or its sections and keys.
-    config: Option<Value>,
-    model: Option<String>,
-    window: Option<u32>,
-    reserve_output: Option<u32>,
-}
-
-impl EngineWords {
-    pub(super) fn build(self) -> Result<Parts, Failure> {
-        let keywords = [
-            ("budget.model", self.model.map(Value::from)),
-            ("budget.window", self.window.map(Value::from)),
-            ("budget.reserve_output", self.reserve_output.map(Value::from)),
-        ];
-        let table;
-        let source = match &self.config {
-            None => Source::Nothing,
-            Some(Value::String(text)) => Source::Text { text, name: "config" },
-            Some(given @ Value::Object(_)) => {
-                table = given.to_string();
-                Source::Table { json: table.as_bytes(), null: "null" }
-            }
-            Some(other) => {
-                let problem =
-                    format!("`config` takes the text of a TOML file, or an object with its sections, not {other}");
-                return Err(Failure::config(problem));
-            }
-        };
-        let registry = epitome::registry();
-        let config = config_of(source, &keywords, &registry)?;
-        Parts::new(&config, registry, None, None)
-    }
+    pub(crate) config: Option<Value>,
+    /// What errors call that text.
+    pub(crate) config_name: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) window: Option<u32>,
+    pub(crate) reserve_output: Option<u32>,
 }
 
 /// How a fitter is made.
@@ -257,26 +232,28 @@ impl Chain {
 }
 
 /// The words of `compact`: where a session stands, and how it is compacted.
-pub fn compact_words(words: &str) -> Result<(Place, Words), Failure> {
-    read::<CompactWords>(words)?.split()
+pub fn compact_words(words: &str) -> Result<Words, Failure> {
+    read::<CompactWords>(words)?.checked()
 }
 
 impl CompactWords {
-    pub(super) fn split(self) -> Result<(Place, Words), Failure> {
+    pub(super) fn checked(self) -> Result<Words, Failure> {
         let mode = self.mode.as_deref().map(|name| named::<Mode>("mode", name)).transpose()?;
         if self.chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
             let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
             return Err(Failure::config(problem));
         }
-        let words = Words {
+        Ok(Words {
+            format: self.format,
+            session: self.name,
+            to: self.to,
             budget: self.budget.as_ref().map(share_of).transpose()?,
             chain: self.chain.as_ref().map(Chain::names),
             mode,
             task: self.task.as_deref().map(|name| named("task", name)).transpose()?,
             focus: self.focus,
             settings: self.settings.unwrap_or_default(),
-        };
-        Ok((Place { format: self.format, session: self.name, to: self.to }, words))
+        })
     }
 }
 

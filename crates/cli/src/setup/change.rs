@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::document::{Syntax, ValueRecord};
 use super::foreign::{foreign_value, refuse_foreign};
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
-use super::record::{FileRecord, Record, WrittenContent, hash_of};
+use super::record::{FileRecord, Record, hash_of};
 use crate::failure::Failure;
 
 /// A change of one file.
@@ -68,7 +68,7 @@ impl Changes {
                 }
             }
         }
-        changes.record = (!records.is_empty()).then(|| Record::new(records, folders));
+        changes.record = (!records.is_empty()).then_some(Record { files: records, folders });
         Ok(changes)
     }
 
@@ -81,7 +81,7 @@ impl Changes {
         // What stays can be taken back later, when the person has decided on it.
         let kept: Vec<FileRecord> =
             record.files.iter().filter(|file| changes.edited.contains(&file.path)).cloned().collect();
-        changes.record = (!kept.is_empty()).then(|| Record::new(kept, record.folders.clone()));
+        changes.record = (!kept.is_empty()).then(|| Record { files: kept, folders: record.folders.clone() });
         Ok(changes)
     }
 
@@ -119,11 +119,11 @@ impl Changes {
         earlier: Option<&FileRecord>,
     ) -> Result<(Option<String>, Option<FileRecord>), Failure> {
         let path = &file.path;
-        let record = |existed: bool, written: WrittenContent| FileRecord { path: path.clone(), existed, written };
+        let record = |existed, hashes, values| FileRecord { path: path.clone(), existed, hashes, values };
         match &file.content {
             PlannedContent::Whole(text) => {
                 let hash = hash_of(text);
-                let own = earlier.map(FileRecord::hashes).unwrap_or_default();
+                let own = earlier.map(|record| record.hashes.as_slice()).unwrap_or_default();
                 let now = current.map(hash_of).filter(|now| *now != hash);
                 if now.as_ref().is_some_and(|now| !own.contains(now)) {
                     return Err(not_ours(path, earlier.is_some()));
@@ -131,14 +131,14 @@ impl Changes {
                 // The record is written before the file, which may still be as the set-up before this one left it.
                 let hashes =
                     if own.first() == Some(&hash) { own.to_vec() } else { [hash].into_iter().chain(now).collect() };
-                Ok((Some(text.clone()), Some(record(false, WrittenContent::Whole(hashes)))))
+                Ok((Some(text.clone()), Some(record(false, hashes, Vec::new()))))
             }
             PlannedContent::Values(syntax, values) => {
                 let (text, put) = self.with_values(path, *syntax, current.unwrap_or_default(), values, earlier)?;
                 let existed = current.is_some() && earlier.is_none_or(|earlier| earlier.existed);
                 let text = (existed || !syntax.is_empty(&text)).then_some(text);
                 let has_put = !put.is_empty();
-                Ok((text, has_put.then(|| record(existed, WrittenContent::Values(*syntax, put)))))
+                Ok((text, has_put.then(|| record(existed, Vec::new(), put))))
             }
         }
     }
@@ -156,12 +156,12 @@ impl Changes {
         let refused = |problem: String| refusal(path, &problem);
         let mut text = text.to_owned();
         let (mut kept, mut replaced): (Vec<ValueRecord>, Vec<ValueRecord>) = (Vec::new(), Vec::new());
-        for record in earlier.map(FileRecord::values).unwrap_or_default().iter().rev() {
+        for record in earlier.iter().flat_map(|record| record.values.iter().rev()) {
             let is_wanted = values.iter().any(|value| value.keys == record.keys && value.value == record.value);
-            let is_there = syntax.value(&text, &record.keys).map_err(refused)?.as_ref() == Some(&record.value);
+            let is_there = record.is_in(&text).map_err(refused)?;
             if is_wanted && is_there || kept.iter().any(|kept| kept.keys == record.keys) {
                 kept.insert(0, record.clone());
-            } else if let Some(without) = self.without_value(path, syntax, &text, record)? {
+            } else if let Some(without) = self.without_value(path, &text, record)? {
                 text = without;
                 replaced.insert(0, record.clone());
             }
@@ -190,34 +190,26 @@ impl Changes {
     /// The text of a file without what a record says. What the person changed since stays.
     fn taken_back(&mut self, record: &FileRecord, current: Option<&str>) -> Result<Option<String>, Failure> {
         let Some(text) = current else { return Ok(None) };
-        match &record.written {
-            WrittenContent::Whole(hashes) if hashes.contains(&hash_of(text)) => Ok(None),
-            WrittenContent::Whole(_) => {
-                self.edited.push(record.path.clone());
-                Ok(current.map(str::to_owned))
-            }
-            WrittenContent::Values(syntax, values) => {
-                let mut text = text.to_owned();
-                for value in values.iter().rev() {
-                    text = self.without_value(&record.path, *syntax, &text, value)?.unwrap_or(text);
-                }
-                Ok((record.existed || !syntax.is_empty(&text)).then_some(text))
-            }
+        if record.hashes.contains(&hash_of(text)) {
+            return Ok(None);
         }
+        if !record.hashes.is_empty() {
+            self.edited.push(record.path.clone());
+        }
+        let mut text = text.to_owned();
+        for value in record.values.iter().rev() {
+            text = self.without_value(&record.path, &text, value)?.unwrap_or(text);
+        }
+        let is_empty = record.values.iter().any(|value| value.syntax.is_empty(&text));
+        Ok((record.existed || !is_empty).then_some(text))
     }
 
     /// A text without a value that was put into it; `None` where it is not there, with a note where the person changed it.
-    fn without_value(
-        &mut self,
-        path: &Path,
-        syntax: Syntax,
-        text: &str,
-        record: &ValueRecord,
-    ) -> Result<Option<String>, Failure> {
+    fn without_value(&mut self, path: &Path, text: &str, record: &ValueRecord) -> Result<Option<String>, Failure> {
         let refused = |problem: String| refusal(path, &problem);
-        let without = syntax.take_back(text, record).map_err(refused)?;
+        let without = record.take_back(text).map_err(refused)?;
         // A set-up that ended before it came to this file has put nothing there.
-        if without.is_none() && !syntax.is_as_before(text, record).map_err(refused)? {
+        if without.is_none() && !record.is_as_before(text).map_err(refused)? {
             let (name, path) = (record.keys.join("."), path.display());
             self.note(format!("`{name}` in {path} was changed since, and stays"));
         }

@@ -21,6 +21,8 @@ pub(crate) enum Syntax {
 /// A value that was put at a place, and the text that it took there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ValueRecord {
+    /// The syntax of the file.
+    pub(crate) syntax: Syntax,
     /// The place: the names of tables from the outermost on, and that of the value.
     pub(crate) keys: Vec<String>,
     /// The value.
@@ -74,40 +76,7 @@ impl Syntax {
             return Err(format!("`{}` cannot be written there", keys.join(".")));
         }
         let before = (!range.is_empty()).then(|| text[range].to_owned());
-        Ok((changed, ValueRecord { keys: keys.to_vec(), value: value.clone(), before, after }))
-    }
-
-    /// The text without a value that was put there, or with the text that stood there before; `None` where the place has
-    /// another value now, or the entry was written anew so that where it ends cannot be told.
-    pub(crate) fn take_back(self, text: &str, record: &ValueRecord) -> Result<Option<String>, String> {
-        if self.value(text, &record.keys)?.as_ref() != Some(&record.value) {
-            return Ok(None);
-        }
-        let entries: Vec<(usize, &str)> = text.match_indices(&record.after).collect();
-        let range = match (&record.before, entries.as_slice()) {
-            (Some(_), _) => self.value_range(text, record),
-            (None, [(at, entry)]) => Some(*at..at + entry.len()),
-            (None, _) if self == Self::Json => json::entry(text, &record.keys)?,
-            (None, _) => None,
-        };
-        let before = record.before.as_deref().unwrap_or_default();
-        Ok(range.map(|range| format!("{}{before}{}", &text[..range.start], &text[range.end..])))
-    }
-
-    /// Whether a place is as it was before a value was put there.
-    pub(crate) fn is_as_before(self, text: &str, record: &ValueRecord) -> Result<bool, String> {
-        Ok(match &record.before {
-            None => self.value(text, &record.keys)?.is_none(),
-            Some(before) => self.value_range(text, record).is_some_and(|range| text[range] == **before),
-        })
-    }
-
-    /// Where the value at the place of a record stands; `None` where none does, or a table.
-    fn value_range(self, text: &str, record: &ValueRecord) -> Option<Range<usize>> {
-        match self.spot(text, &record.keys, &record.value) {
-            Ok(Spot::There(range)) => Some(range),
-            _ => None,
-        }
+        Ok((changed, ValueRecord { syntax: self, keys: keys.to_vec(), value: value.clone(), before, after }))
     }
 
     fn spot(self, text: &str, keys: &[String], value: &Value) -> Result<Spot, String> {
@@ -128,6 +97,46 @@ impl Syntax {
     pub(crate) fn is_empty(self, text: &str) -> bool {
         let words: String = text.trim_start_matches(MARK).split_whitespace().collect();
         words.is_empty() || self == Self::Json && words == "{}"
+    }
+}
+
+impl ValueRecord {
+    /// Whether a text has the value at its place.
+    pub(crate) fn is_in(&self, text: &str) -> Result<bool, String> {
+        Ok(self.syntax.value(text, &self.keys)?.as_ref() == Some(&self.value))
+    }
+
+    /// The text without a value that was put there, or with the text that stood there before; `None` where the place has
+    /// another value now, or the entry was written anew so that where it ends cannot be told.
+    pub(crate) fn take_back(&self, text: &str) -> Result<Option<String>, String> {
+        if !self.is_in(text)? {
+            return Ok(None);
+        }
+        let entries: Vec<(usize, &str)> = text.match_indices(&self.after).collect();
+        let range = match (&self.before, entries.as_slice()) {
+            (Some(_), _) => self.value_range(text),
+            (None, [(at, entry)]) => Some(*at..at + entry.len()),
+            (None, _) if self.syntax == Syntax::Json => json::entry(text, &self.keys)?,
+            (None, _) => None,
+        };
+        let before = self.before.as_deref().unwrap_or_default();
+        Ok(range.map(|range| format!("{}{before}{}", &text[..range.start], &text[range.end..])))
+    }
+
+    /// Whether a place is as it was before a value was put there.
+    pub(crate) fn is_as_before(&self, text: &str) -> Result<bool, String> {
+        Ok(match &self.before {
+            None => self.syntax.value(text, &self.keys)?.is_none(),
+            Some(before) => self.value_range(text).is_some_and(|range| text[range] == **before),
+        })
+    }
+
+    /// Where the value at the place of a record stands; `None` where none does, or a table.
+    fn value_range(&self, text: &str) -> Option<Range<usize>> {
+        match self.syntax.spot(text, &self.keys, &self.value) {
+            Ok(Spot::There(range)) => Some(range),
+            _ => None,
+        }
     }
 }
 

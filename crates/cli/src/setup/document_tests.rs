@@ -15,9 +15,9 @@ fn a_value_is_put_and_taken_back() {
         let (with, record) = syntax.put(text, &keys(place), &value).unwrap();
         assert_eq!(with, expect, "{text}");
         assert_eq!(syntax.value(&with, &keys(place)).unwrap(), Some(value));
-        assert_eq!(syntax.take_back(&with, &record).unwrap().as_deref(), Some(text), "{with}");
-        assert_eq!(syntax.take_back(text, &record).unwrap(), None, "{text}");
-        assert!(syntax.is_as_before(text, &record).unwrap() && !syntax.is_as_before(&with, &record).unwrap());
+        assert_eq!(record.take_back(&with).unwrap().as_deref(), Some(text), "{with}");
+        assert_eq!(record.take_back(text).unwrap(), None, "{text}");
+        assert!(record.is_as_before(text).unwrap() && !record.is_as_before(&with).unwrap());
     };
     let json = |text: &str, value: Value, expect: &str| check(Syntax::Json, text, "b", value, expect);
     json("{\n  // mine\n  \"a\": 1, // one\n}\n", json!(2), "{\n  \"b\": 2,\n  // mine\n  \"a\": 1, // one\n}\n");
@@ -54,7 +54,7 @@ fn what_is_taken_back_of_an_edited_text() {
             let (with, record) = syntax.put(before, &keys(place), &value).unwrap();
             let edited = with.replacen(edit.0, edit.1, 1);
             assert_ne!(edited, with);
-            assert_eq!(syntax.take_back(&edited, &record).unwrap().as_deref(), expect, "{edited}");
+            assert_eq!(record.take_back(&edited).unwrap().as_deref(), expect, "{edited}");
         };
     let put = ("b = 'x'\n", "a", json!(1));
     check(Syntax::Toml, put.clone(), ("b = 'x'", "b = 'y' # new\nc = 1"), Some("b = 'y' # new\nc = 1\n"));

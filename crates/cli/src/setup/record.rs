@@ -6,17 +6,13 @@ use std::path::{Path, PathBuf};
 use epitome_shelf::{Draft, Privacy};
 use serde::{Deserialize, Serialize};
 
-use super::document::{Syntax, ValueRecord};
+use super::document::ValueRecord;
 use crate::failure::Failure;
 use crate::folders;
-
-/// The version of the records that are written and read.
-const VERSION: u32 = 1;
 
 /// What a set-up of one agent changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    version: u32,
     /// The files, in the order in which they were written.
     pub(crate) files: Vec<FileRecord>,
     /// The folders that were made for them, the outermost first.
@@ -30,19 +26,12 @@ pub(crate) struct FileRecord {
     pub(crate) path: PathBuf,
     /// Whether it was there before.
     pub(crate) existed: bool,
-    /// What was written.
-    pub(crate) written: WrittenContent,
-}
-
-/// What was written of a file. It holds nothing else of the file: settings may hold keys, and a second copy of them belongs
-/// nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum WrittenContent {
-    /// All of it. The hashes of its text, and of that of the set-up before where that was there.
-    Whole(Vec<String>),
-    /// Values at places of it, and those of the set-up before that were taken back for them, in front.
-    Values(Syntax, Vec<ValueRecord>),
+    /// The hashes of the text of a file that was written whole, and of the one that the set-up before left there; none of
+    /// others.
+    pub(crate) hashes: Vec<String>,
+    /// The values that were put into a file of the person's, behind those of the set-up before that were taken back for them.
+    /// Nothing else of the file is here: settings may hold keys, and a second copy of them belongs nowhere.
+    pub(crate) values: Vec<ValueRecord>,
 }
 
 /// The hash by which a text is known again.
@@ -50,30 +39,7 @@ pub(crate) fn hash_of(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-impl FileRecord {
-    /// The hashes of a file that was written whole; none otherwise.
-    pub(crate) fn hashes(&self) -> &[String] {
-        match &self.written {
-            WrittenContent::Whole(hashes) => hashes,
-            WrittenContent::Values(..) => &[],
-        }
-    }
-
-    /// The values that were put into a file; none where it was written whole.
-    pub(crate) fn values(&self) -> &[ValueRecord] {
-        match &self.written {
-            WrittenContent::Whole(_) => &[],
-            WrittenContent::Values(_, values) => values,
-        }
-    }
-}
-
 impl Record {
-    /// A record of these files.
-    pub(crate) fn new(files: Vec<FileRecord>, folders: Vec<PathBuf>) -> Self {
-        Self { version: VERSION, files, folders }
-    }
-
     /// The record in a file; `None` where there is no file.
     pub(crate) fn read(path: &Path) -> io::Result<Option<Self>> {
         let text = match epitome_shelf::read_plain_text(path) {
@@ -81,11 +47,7 @@ impl Record {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        let record: Self = serde_json::from_str(&text)?;
-        match record.version {
-            VERSION => Ok(Some(record)),
-            other => Err(io::Error::other(format!("it is of version {other}, and this program reads {VERSION}"))),
-        }
+        Ok(Some(serde_json::from_str(&text)?))
     }
 
     /// Writes it to a file that only the owner can read.

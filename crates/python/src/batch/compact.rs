@@ -1,7 +1,7 @@
 //! A column of sessions, compacted.
 
 use epitome::Status;
-use epitome_binding::{Compacted, Place, Words, compact_words, format_of};
+use epitome_binding::{Compacted, Words, compact_words, format_of};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -36,14 +36,14 @@ pub(super) fn compact_column(
 ) -> PyResult<Column> {
     let parts = &engine.parts;
     // A mistake in the words is one of the call, not of every row.
-    let (place, words) = parts.without_python(py, |parts| {
-        let (place, words) = compact_words(&words.0)?;
+    let words = parts.without_python(py, |parts| {
+        let words = compact_words(&words.0)?;
         parts.request(&words, 0, 0)?;
-        [&place.format, &place.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))?;
-        Ok((place, words))
+        [&words.format, &words.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))?;
+        Ok(words)
     })?;
     let rows = Rows::from_python(column, "column")?;
-    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &place, &words, report))?;
+    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &words, report))?;
     let status = |row: &Option<Result<CompactedRow, String>>| match row {
         None => None,
         Some(Ok(row)) => Some(row.status.as_str()),
@@ -63,14 +63,8 @@ pub(super) fn compact_column(
     Column::new(fields, done.len())
 }
 
-fn row_of(
-    parts: &Parts,
-    bytes: Vec<u8>,
-    place: &Place,
-    words: &Words,
-    with_report: bool,
-) -> Result<CompactedRow, Failure> {
-    let compacted = Compacted::new(parts, bytes.into(), place, words, false)?;
+fn row_of(parts: &Parts, bytes: Vec<u8>, words: &Words, with_report: bool) -> Result<CompactedRow, Failure> {
+    let compacted = Compacted::new(parts, bytes.into(), words, false)?;
     let report = &compacted.report;
     let messages = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),
