@@ -20,7 +20,7 @@ pub fn markdown(groups: &[Group]) -> String {
             questions => format!(", {questions} question{}", s(questions)),
         };
         let _ = writeln!(out, "#### {}: {of}{sessions} session{}{asked}\n", group.name, s(sessions));
-        for (number, sheet) in group.figures().iter().chain(&group.against()).enumerate() {
+        for (number, sheet) in group.figures(true).iter().chain(&group.against()).enumerate() {
             if number > 0 {
                 out.push('\n');
             }

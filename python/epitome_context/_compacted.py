@@ -8,45 +8,24 @@ from ._report import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
-
-
-class _Kept:
-    """What a copy of `Compacted` goes by: plain data in place of the native outcome."""
-
-    def __init__(self, outcome: Any, handles: list[str]) -> None:
-        self.format = outcome.format
-        self.sizes = outcome.sizes
-        self.warnings = outcome.warnings
-        self._report = outcome.report()
-        self._written: tuple[bytes, list[str]] = outcome.write()
-        self._left = {handle: outcome.retrieve(handle) for handle in handles}
-
-    def report(self) -> Any:
-        return self._report
-
-    def write(self) -> tuple[bytes, list[str]]:
-        return self._written
-
-    def retrieve(self, handle: str) -> Any:
-        return self._left.get(handle)
 
 
 class Compacted:
     """What `compact` gives: the session after it, the report, and what left. It can be pickled and copied with all of it."""
 
-    _outcome: _epitome.Outcome | _Kept
-
-    def __init__(self, outcome: _epitome.Outcome) -> None:
-        self._outcome = outcome
-        self._written: tuple[bytes, list[str]] | None = None
+    def __init__(self, told: dict[str, Any], data: bytes, retrieve: Callable[[str], Any]) -> None:
+        self._told = told
+        self._data = data
+        self._retrieve = retrieve
         self._report: Report | None = None
 
     @property
     def report(self) -> Report:
         """Every decision with its reason."""
         if self._report is None:
-            self._report = Report(self._outcome.report(), self._outcome.sizes)
+            self._report = Report(self._told["report"], self._told["sizes"])
         return self._report
 
     @property
@@ -77,12 +56,12 @@ class Compacted:
     @property
     def format(self) -> str:
         """The format of `data`."""
-        return self._outcome.format
+        return str(self._told["format"])
 
     @property
     def data(self) -> bytes:
         """The session as a file of `format`: the bytes that `epitome compact` writes."""
-        return self._write()[0]
+        return self._data
 
     @property
     def text(self) -> str:
@@ -92,7 +71,7 @@ class Compacted:
     @property
     def warnings(self) -> list[str]:
         """What was passed over in reading, and what the format to write has no place for."""
-        return self._outcome.warnings + self._write()[1]
+        return list(self._told["warnings"])
 
     @property
     def request(self) -> dict[str, Any]:
@@ -119,7 +98,7 @@ class Compacted:
 
     def retrieve(self, handle: str) -> Any:
         """What left under a handle of the report: a text, or a list of messages; `None` where there is no such handle."""
-        return self._outcome.retrieve(handle)
+        return self._retrieve(handle)
 
     def save(self, path: Any) -> None:
         """Writes `data` to a file."""
@@ -127,11 +106,12 @@ class Compacted:
             file.write(self.data)
 
     def __getstate__(self) -> Any:
-        return self._outcome if isinstance(self._outcome, _Kept) else _Kept(self._outcome, self.report.handles)
+        left = {handle: self._retrieve(handle) for handle in self.report.handles}
+        return (self._told, self._data, left)
 
-    def __setstate__(self, kept: _Kept) -> None:
-        self._outcome = kept
-        self._written = None
+    def __setstate__(self, kept: Any) -> None:
+        self._told, self._data, left = kept
+        self._retrieve = left.get
         self._report = None
 
     def __repr__(self) -> str:
@@ -139,8 +119,3 @@ class Compacted:
 
     def _repr_html_(self) -> str:
         return self.report.to_html()
-
-    def _write(self) -> tuple[bytes, list[str]]:
-        if self._written is None:
-            self._written = self._outcome.write()
-        return self._written

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from . import _epitome
 from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
 from ._idle import Idle
-from ._input import bytes_of, config_of, query_of, utf8_of, whole
+from ._input import bytes_of, config_of, query_of, share_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -63,11 +61,10 @@ class Engine:
         given_words = {"summarizer": summarizer, "embedder": embedder}
         has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
         self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
+        config, name = given if isinstance(given, tuple) else (given and _epitome.object_of(given), None)
+        words = {"config": config, "configName": name, "model": model, "window": window, "reserveOutput": reserve_output}
         self._native = _epitome.Engine(
-            given,
-            model,
-            window,
-            reserve_output,
+            words,
             [strategy_of(strategy) for strategy in strategies],
             None if summarizer is None else self._idle.watch("summarizer", summarizer_of(summarizer)),
             None if embedder is None else self._embedder(embedder),
@@ -99,7 +96,8 @@ class Engine:
         settings: Mapping[str, Any] | None = None,
     ) -> Compacted:
         """Fits a whole session into a budget: see `epitome_context.compact`."""
-        return Compacted(self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False))
+        told, data, retrieve = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False)
+        return Compacted(told, data, retrieve)
 
     async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
@@ -122,8 +120,8 @@ class Engine:
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """The report of what `compact` would do. Where nothing fits, its `status` is `infeasible` and `floor` says why."""
-        outcome = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
-        return Report(outcome.report(), outcome.sizes)
+        told, _, _ = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
+        return Report(told["report"], told["sizes"])
 
     async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
         """The same, awaited."""
@@ -193,22 +191,23 @@ class Engine:
         focus: str | None,
         settings: Mapping[str, Any] | None,
         only_preview: bool,
-    ) -> _epitome.Outcome:
-        outcome = self._native.compact(
-            bytes_of(session),
-            format=format,
-            session=name,
-            to=to,
-            budget=budget,
-            chain=names_of(chain),
-            mode=mode,
-            task=task,
-            focus=focus,
-            settings=None if settings is None else json.dumps(settings).encode(),
-            only_preview=only_preview,
-        )
-        self._idle.warn(outcome.report)
-        return outcome
+    ) -> tuple[dict[str, Any], Any, Any]:
+        data, is_objects = bytes_of(session)
+        words = {
+            "objects": is_objects,
+            "format": format,
+            "name": name,
+            "to": to,
+            "budget": share_of("budget", budget),
+            "chain": names_of(chain),
+            "mode": mode,
+            "task": task,
+            "focus": focus,
+            "settings": settings,
+        }
+        (told, written), outcome = self._native.compact(words, data, only_preview)
+        self._idle.warn(lambda: told["report"])
+        return (told, written, outcome.retrieve)
 
 
 def _format_or_any(session: Any, format: str | None) -> str | None:

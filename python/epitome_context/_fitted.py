@@ -61,24 +61,6 @@ class FitReport(Base):
         return self.to_html()
 
 
-class _Kept:
-    """What a copy of `Fitted` goes by: plain data in place of the native result."""
-
-    def __init__(self, result: Any) -> None:
-        self.status = result.status
-        self.is_unchanged = result.is_unchanged
-        self.figures = result.figures
-        self.lengths = result.lengths
-        self._pieces = result.pieces()
-        self._report = result.report()
-
-    def pieces(self) -> Any:
-        return self._pieces
-
-    def report(self) -> Any:
-        return self._report
-
-
 class Fitted:
     """What `fit` gives: the messages to send, and what was done to them.
 
@@ -88,28 +70,27 @@ class Fitted:
     It can be pickled and copied, with what left; the messages are copied as objects of theirs are.
     """
 
-    _result: _epitome.FitResult | _Kept
-
     messages: list[Any]
     system: Any
 
-    def __init__(self, came: Any, result: _epitome.FitResult, retrieve: Callable[[str], Any]) -> None:
-        self._result = result
+    def __init__(self, came: Any, told: dict[str, Any], report: bytes, retrieve: Callable[[str], Any]) -> None:
+        self._told = told
+        self._json = report
         self._retrieve = retrieve
         self._report: FitReport | None = None
-        self.messages = _assemble(came, result)
-        self.system = result.system()
+        self.messages = _assemble(came, told)
+        self.system = told["system"]
 
     @property
     def status(self) -> str:
         """`unchanged`; `replayed`: with what was decided in earlier calls; `compacted`: with a new decision; `hollow`: with
         a new one, and next to nothing of the subject is left."""
-        return self._result.status
+        return str(self._told["status"])
 
     @property
     def unchanged(self) -> bool:
         """Whether the list is to be sent as it came."""
-        return self._result.is_unchanged
+        return bool(self._told["unchanged"])
 
     @property
     def pieces(self) -> list[Piece]:
@@ -131,28 +112,28 @@ class Fitted:
         """
         from ._pieces import pieces_of
 
-        return pieces_of(self._result.pieces())
+        return pieces_of(self._told["pieces"], self.report["pieces"])
 
     @property
     def tokens_before(self) -> int:
         """Tokens of the list as it came, a `system` text that was given beside it included."""
-        return self._result.figures[0]
+        return int(self._told["tokensBefore"])
 
     @property
     def tokens_after(self) -> int:
         """Tokens of `messages`, that text included."""
-        return self._result.figures[1]
+        return int(self._told["tokensAfter"])
 
     @property
     def budget(self) -> int:
         """Tokens that the messages may take, what stands beside them already taken off."""
-        return self._result.figures[2]
+        return int(self._told["budget"])
 
     @property
     def report(self) -> FitReport:
         """Every decision with its reason."""
         if self._report is None:
-            self._report = FitReport(self._result.report(), self._result.lengths)
+            self._report = FitReport(_epitome.object_of(self._json), self._told["lengths"])
         return self._report
 
     @property
@@ -173,11 +154,10 @@ class Fitted:
 
     def __getstate__(self) -> Any:
         left = {removal["handle"]: self.retrieve(removal["handle"]) for removal in self.removals}
-        kept = self._result if isinstance(self._result, _Kept) else _Kept(self._result)
-        return (self.messages, self.system, kept, left)
+        return (self.messages, self.system, self._told, self._json, left)
 
     def __setstate__(self, kept: Any) -> None:
-        self.messages, self.system, self._result, left = kept
+        self.messages, self.system, self._told, self._json, left = kept
         self._retrieve = left.get
         self._report = None
 
@@ -194,33 +174,34 @@ class Fitted:
         return self.report.to_html()
 
 
-def _assemble(came: Any, result: _epitome.FitResult) -> list[Any]:
+def _assemble(came: Any, told: dict[str, Any]) -> list[Any]:
     if isinstance(came, bytes):
         came = _epitome.object_of(came)
-    if result.is_unchanged:
+    if told["unchanged"]:
         return list(came)
     messages: list[Any] = []
-    for kind, *piece in result.pieces():
-        if kind == "keep":
-            messages.extend(came[piece[0] : piece[1]])
-        elif kind == "edit":
-            index, message, texts = piece
-            messages.append(_changed(came[index], message, texts))
+    for piece in told["pieces"]:
+        if "keep" in piece:
+            start, end = piece["keep"]
+            messages.extend(came[start:end])
+        elif "edit" in piece:
+            edit = piece["edit"]
+            messages.append(_changed(came[edit["index"]], edit["message"], edit["texts"]))
         else:
-            messages.append(piece[0])
+            messages.append(piece["insert"]["message"])
     return messages
 
 
-def _changed(own: Any, message: Any, texts: list[tuple[str, str]] | None) -> Any:
+def _changed(own: Any, message: Any, texts: list[dict[str, str]] | None) -> Any:
     """A copy of the caller's dictionary with other texts; the message as it is to be sent where more than texts changed, or
     where the caller's object is no dictionary."""
     if texts is None or not isinstance(own, dict):
         return message
     copy: Any = own
-    for pointer, text in texts:
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+    for change in texts:
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in change["pointer"].split("/")[1:]]
         try:
-            copy = _with_text(copy, steps, text)
+            copy = _with_text(copy, steps, change["text"])
         except (KeyError, IndexError, TypeError, ValueError):
             return message  # an object of a client lies on the way
     return copy

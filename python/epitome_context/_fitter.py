@@ -81,7 +81,12 @@ class Fitter:
         self._budget = tokens_of(budget)
         self._format: str | None = format
         self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
-        self._native = _epitome.Fitter(self._engine._native, format or _PLAIN, self._budget, self._once, self._bounds)
+        self._native = self._made(format or _PLAIN, None)
+
+    def _made(self, format: str | None, state: bytes | None) -> _epitome.Fitter:
+        """The native fitter; with `state`, the one whose state these bytes are."""
+        words = {"format": format, "budget": self._budget, "once": self._once, **self._bounds.words()}
+        return _epitome.Fitter(self._engine._native, words, state)
 
     # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
     _once = False
@@ -152,7 +157,11 @@ class Fitter:
     ) -> Fitted:
         if isinstance(messages, (str, bytearray, memoryview)):
             messages = messages.encode() if isinstance(messages, str) else bytes(messages)
-        elif not isinstance(messages, (bytes, list, tuple, dict)):
+        elif isinstance(messages, dict):
+            raise TypeError(
+                "messages: a dictionary is not a list of messages; give the list, and `system` and `tools` beside it"
+            )
+        elif not isinstance(messages, (bytes, list, tuple)):
             if not hasattr(messages, "__iter__"):
                 raise TypeError(f"messages: a list of messages is expected, not {messages!r}")
             messages = list(messages)
@@ -165,10 +174,12 @@ class Fitter:
         native = self._native
         if reported_tokens is not None and (isinstance(reported_tokens, bool) or not isinstance(reported_tokens, int) or reported_tokens < 0):
             raise TypeError(f"`reported_tokens` takes a number of tokens, not {reported_tokens!r}")
-        words = {"system": system, "tools": tools, "key": key, "reported_tokens": reported_tokens}
-        result = native.fit(messages, format=format, overflow=overflow, **words)
-        fitted = Fitted(messages, result, lambda handle: native.retrieve(handle, result.format))
-        problem = result.problem()
+        words = {"system": system, "tools": tools, "key": key, "format": format, "reportedTokens": reported_tokens}
+        words["overflow"] = None if overflow is None else dict(zip(("limit", "actual"), overflow))
+        data = messages if isinstance(messages, bytes) else _epitome.json_text_of(messages, "messages")
+        told, report = native.ask("fit", words, data)
+        fitted = Fitted(messages, told, report, lambda handle: _retrieved(native, handle, told["format"]))
+        problem = told["problem"]
         if problem is not None:
             if fitted.budget == 0:
                 beside = "`system` and `tools` take the whole budget, and leave nothing for the messages"
@@ -185,11 +196,11 @@ class Fitter:
     def retrieve(self, handle: str) -> Any:
         """What left under a handle: a text, or a list of messages; `None` where there is no such handle, or where it was
         forgotten."""
-        return self._native.retrieve(handle, self.format)
+        return _retrieved(self._native, handle, self.format)
 
     def state(self) -> bytes:
         """What it remembers, as bytes; they hold what left the context. `from_state` reads them."""
-        return self._native.state()
+        return bytes(self._native.ask("fitter-state", {}, b"")[1])
 
     @classmethod
     def from_state(
@@ -219,9 +230,7 @@ class Fitter:
             engine=engine,
             **words,
         )
-        fitter._native = _epitome.Fitter.from_state(
-            bytes(state), fitter._engine._native, format, fitter._budget, fitter._bounds
-        )
+        fitter._native = fitter._made(format, bytes(state))
         return fitter
 
     def __copy__(self) -> Fitter:
@@ -238,11 +247,11 @@ class Fitter:
 
     def __setstate__(self, kept: Any) -> None:
         self._engine, self._budget, self._format, self._bounds, state = kept
-        self._native = _epitome.Fitter.from_state(state, self._engine._native, self._format, self._budget, self._bounds)
+        self._native = self._made(self._format, state)
 
     def __repr__(self) -> str:
-        conversations, size = self._native.size()
-        return f"<Fitter {self.format}: {conversations} conversations, {size:,} bytes>"
+        size, _ = self._native.ask("fitter-size", {}, b"")
+        return f"<Fitter {self.format}: {size['conversations']} conversations, {size['bytes']:,} bytes>"
 
 
 class OneFit(Fitter):
@@ -276,6 +285,22 @@ class Bounds:
         self.secret = secret
         self.host = host
         self.chain = chain
+
+    def words(self) -> dict[str, Any]:
+        """The same as the native part takes it."""
+        return {
+            "conversations": self.conversations,
+            "memoryBytes": self.memory_bytes,
+            "archiveBytes": self.archive_bytes,
+            "secret": None if self.secret is None else list(self.secret),
+            "host": self.host,
+            "chain": self.chain,
+        }
+
+
+def _retrieved(native: _epitome.Fitter, handle: str, format: str) -> Any:
+    """What left under a handle, messages in this format."""
+    return native.ask("fitter-retrieve", {"of": handle, "format": format}, b"")[0]
 
 
 def _format_of(messages: Any) -> str | None:

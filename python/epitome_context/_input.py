@@ -22,6 +22,17 @@ def whole(name: str, given: Any, least: int) -> Any:
     raise ConfigError(f"`{name}` takes a whole number, {least} or more, not {given!r}")
 
 
+def share_of(name: str, given: Any) -> Any:
+    """A number of tokens, or a share of what the messages take now, or `None`."""
+    is_tokens = isinstance(given, int) and not isinstance(given, bool) and 0 < given < 2**32
+    if given is None or is_tokens or (isinstance(given, float) and 0 < given <= 1):
+        return given
+    raise ConfigError(
+        f"`{name}` takes a number of tokens (int, 1 or more) or a share of the messages (float, above 0 and at most 1), "
+        f"not {given!r}"
+    )
+
+
 def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
     """A session as bytes, and whether it came as objects: `bytes` and `str` are its text, a path is read, and anything else
     is written as JSON."""

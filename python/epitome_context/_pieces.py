@@ -33,7 +33,17 @@ class Insert(NamedTuple):
 Piece = Keep | Edit | Insert
 
 
-def pieces_of(natives: list[Any]) -> list[Piece]:
-    """The pieces, of what the native part gives."""
-    kinds: dict[str, type[Keep] | type[Edit] | type[Insert]] = {"keep": Keep, "edit": Edit, "insert": Insert}
-    return [kinds[kind](*fields) for kind, *fields in natives]
+def pieces_of(told: list[dict[str, Any]], reported: list[dict[str, Any]]) -> list[Piece]:
+    """The pieces, of what the native part tells of them, and of their reasons in the report."""
+    pieces: list[Piece] = []
+    for piece, report in zip(told, reported):
+        if "keep" in piece:
+            pieces.append(Keep(*piece["keep"]))
+        elif "edit" in piece:
+            edit = piece["edit"]
+            texts = edit["texts"] and [(change["pointer"], change["text"]) for change in edit["texts"]]
+            pieces.append(Edit(edit["index"], edit["message"], texts))
+        else:
+            insert = report["insert"]
+            pieces.append(Insert(piece["insert"]["message"], insert["reason"], insert["replaces"]))
+    return pieces

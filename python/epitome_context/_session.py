@@ -5,7 +5,8 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import guard
 from ._engine import Engine, names_of
-from ._input import bytes_of, query_of, whole
+from ._input import bytes_of, query_of, share_of, whole
+from ._recognise import LIST_FIELDS
 from ._report import Report
 
 TYPE_CHECKING = False
@@ -101,16 +102,16 @@ class Session:
 
     def messages(self, *, format: str | None = None, full: bool = False) -> list[Any]:
         """What to send to the model; with `full` everything that was ever said, and no summary."""
-        return list(self._native.messages(format, full))
+        return list(self.request(format=format, full=full)[LIST_FIELDS[format or self._native.format]])
 
     def request(self, *, format: str | None = None, full: bool = False) -> dict[str, Any]:
         """The same with the system prompt and the tools, as the provider's request has them."""
-        return dict(self._native.request(format, full))
+        return dict(self._native.look_at("request", {"format": format, "full": full}))
 
     @property
     def tokens(self) -> int:
         """Tokens of the messages."""
-        return self._native.tokens
+        return int(self._native.look_at("tokens", {}))
 
     def subscribe(self, listener: Callable[[dict[str, Any]], object]) -> None:
         """Calls `listener` with every event from here on, also of the session that `maintain` starts in place of this one.
@@ -128,11 +129,11 @@ class Session:
     def context(self) -> dict[str, Any]:
         """What fills the window now, by part; what a compaction would take next, and why; what has left, with the handles
         that bring it back. As `epitome context --json` tells it."""
-        return dict(self._native.context())
+        return dict(self._native.look_at("context", {}))
 
     def check(self) -> dict[str, Any]:
         """Whether a compaction is due, and why. Constant time."""
-        return dict(self._native.check())
+        return dict(self._native.look_at("check", {}))
 
     def maintain(self) -> dict[str, Any]:
         """To be called before each call of the model: compacts where that is due.
@@ -167,8 +168,8 @@ class Session:
         """Compacts now, whether it is due or not: to `target` (tokens, or a share of what the messages take now), or to the
         target of the configuration. Where what must stay is larger than `target`, `tokens_after` of the report is above
         its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window."""
-        sizes = self._native.sizes
-        report = Report(self._native.compact(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        sizes = self._native.look_at("sizes", {})
+        report = Report(self._native.compact(_words_of(target, chain, task, focus)), sizes)
         self._engine._idle.warn(lambda: report)
         return report
 
@@ -187,8 +188,8 @@ class Session:
         focus: str | None = None,
     ) -> Draft:
         """Works a compaction out without making it; `apply` makes exactly this one."""
-        sizes = self._native.sizes
-        return Draft(self._native.preview(target=target, chain=names_of(chain), task=task, focus=focus), sizes)
+        sizes = self._native.look_at("sizes", {})
+        return Draft(self._native.preview(_words_of(target, chain, task, focus)), sizes)
 
     def apply(self, draft: Draft) -> Report:
         """Makes the compaction that was previewed. Refused where the session has changed since."""
@@ -206,11 +207,11 @@ class Session:
 
     def history(self) -> list[dict[str, Any]]:
         """Every compaction so far, the oldest first."""
-        return list(self._native.history())
+        return list(self._native.look_at("history", {}))
 
     def retrieve(self, handle: str) -> Any:
         """What left under a handle: a text, or a list of messages; `None` where there is no such handle."""
-        return self._native.retrieve(handle)
+        return self._native.look_at("retrieve", handle)
 
     def search(
         self,
@@ -222,11 +223,16 @@ class Session:
         page: int = 1,
     ) -> list[dict[str, Any]]:
         """The passages of everything that was said that match, in the context or out of it."""
-        query = _epitome.json_text_of(query_of(words, sources, newest, limit, characters, page), "search")
-        return list(self._native.search(query)["passages"])
+        query = query_of(words, sources, newest, limit, characters, page)
+        return list(self._native.look_at("search", query)["passages"])
 
     def __repr__(self) -> str:
         return f"<Session {self._native.format}: {self.tokens:,} tokens>"
+
+
+def _words_of(target: int | float | None, chain: Chain | None, task: str | None, focus: str | None) -> dict[str, Any]:
+    """How to compact, as the native part takes it."""
+    return {"budget": share_of("target", target), "chain": names_of(chain), "task": task, "focus": focus}
 
 
 class Draft:

@@ -21,6 +21,7 @@ from . import _epitome
 from ._engine import names_of
 from ._engines import engine_and_rest
 from ._epitome import Column
+from ._input import bytes_of, share_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,13 +67,15 @@ def compact(
     return _epitome.compact_column(
         engine,
         column,
-        format=format,
-        to=to,
-        budget=budget,
-        chain=names,
-        mode=mode,
-        task=task,
-        focus=focus,
+        words={
+            "format": format,
+            "to": to,
+            "budget": share_of("budget", budget),
+            "chain": names,
+            "mode": mode,
+            "task": task,
+            "focus": focus,
+        },
         report=report,
         threads=_threads(threads),
     )
@@ -141,8 +144,6 @@ def column(sessions: Iterable[Any]) -> Column:
     >>> len(column([[{"role": "user", "content": "Hello"}], None]))
     2
     """
-    from ._input import bytes_of
-
     return _epitome.text_column([None if session is None else bytes_of(session, "session")[0] for session in sessions])
 
 

@@ -286,7 +286,7 @@ def test_wrong_input_is_named() -> None:
     )
     check({"messages": work(1)}, TypeError, "a dictionary is not a list of messages")
     check(42, TypeError, "not")
-    check(b"[1", epitome.FormatError, "messages: not a JSON list: EOF")
+    check(b"[1", epitome.FormatError, "messages: not a JSON list of messages: EOF")
     check(work(1), epitome.ConfigError, "`budget` takes a number of tokens", budget=0.5)
     check(work(1), epitome.ConfigError, "`budget` takes a number of tokens", budget=0)
     check(work(1), epitome.ConfigError, "the window of the model `gtp-9` is not known", model="gtp-9")

@@ -5,19 +5,23 @@ mod ask;
 mod fitters;
 mod sessions;
 mod table;
-mod words;
+pub(crate) mod words;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use epitome_fit::Fitter;
+use serde_json::json;
 
 pub use answer::Answer;
 pub use ask::ask;
+pub use fitters::{ask_fitter, make_fitter};
+pub use sessions::compact;
+pub use words::compact_words;
 
-use crate::{Compacted, Failure, Parts};
+use crate::{Compacted, Failure, Parts, engine_config};
 use table::Table;
-use words::{EngineWords, Handle, read};
+use words::{Handle, read};
 
 /// What a package holds between its calls: engines, fitters and results, each under a number that the package gives back
 /// when it is done with it. Threads may share it.
@@ -51,16 +55,15 @@ impl Calls {
         match name {
             "engine" => self.make_engine(words),
             "free-engine" => Ok(Answer::json(&self.engines.free(read::<Handle>(words)?.handle))),
-            "fitter" => self.make_fitter(words),
-            "fitter-from-state" => self.make_fitter_from_state(words, &data),
+            "fitter" => self.keep_fitter(make_fitter(words, None, |engine| self.parts(engine))?),
+            "fitter-from-state" => self.keep_fitter(make_fitter(words, Some(&data), |engine| self.parts(engine))?),
             "free-fitter" => Ok(Answer::json(&self.fitters.free(read::<Handle>(words)?.handle))),
-            "fit" => self.fit(words, &data),
-            "fitter-retrieve" => self.fitter_retrieve(words),
-            "fitter-size" => self.fitter_size(words),
-            "fitter-copy" => self.fitter_copy(words),
-            "fitter-state" => self.fitter_state(words),
-            "compact" => self.compact(words, data),
-            "preview" => self.preview(words, data),
+            "fitter-copy" => self.keep_fitter(self.fitter(read::<Handle>(words)?.handle)?.copy()),
+            "fit" | "fitter-retrieve" | "fitter-size" | "fitter-state" => {
+                ask_fitter(name, words, &data, |handle| self.fitter(handle))
+            }
+            "compact" => self.keep_result(compact(words, data, false, |engine| self.parts(engine))?),
+            "preview" => Ok(Answer::json(&compact(words, data, true, |engine| self.parts(engine))?.report)),
             "free-result" => Ok(Answer::json(&self.results.free(read::<Handle>(words)?.handle))),
             "result-retrieve" => self.result_retrieve(words),
             "version" => Ok(Answer::json(&env!("CARGO_PKG_VERSION"))),
@@ -69,7 +72,19 @@ impl Calls {
     }
 
     fn make_engine(&self, words: &str) -> Result<Answer, Failure> {
-        Ok(Answer::json(&self.engines.keep(read::<EngineWords>(words)?.build()?)))
+        let registry = epitome::registry();
+        let config = engine_config(words, "null", &registry)?;
+        Ok(Answer::json(&self.engines.keep(Parts::new(&config, registry, None, None)?)))
+    }
+
+    /// The number and the format of a fitter.
+    fn keep_fitter(&self, fitter: Fitter) -> Result<Answer, Failure> {
+        let format = fitter.profile().as_str();
+        Ok(Answer::json(&json!({ "handle": self.fitters.keep(fitter), "format": format })))
+    }
+
+    fn fitter(&self, handle: u32) -> Result<Arc<Fitter>, Failure> {
+        self.fitters.get(handle).ok_or_else(|| Failure::other("this fitter was closed; make another one"))
     }
 
     /// The engine of that number.

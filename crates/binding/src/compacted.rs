@@ -25,17 +25,6 @@ pub struct Compacted {
     pub to: Format,
 }
 
-/// Where a session stands in what is given, and the format to write.
-#[derive(Debug, Clone, Default)]
-pub struct Place {
-    /// The format of what is given; it is recognised without.
-    pub format: Option<String>,
-    /// The name or number of the session; the only one without.
-    pub session: Option<String>,
-    /// The format to write; the session's own without, or `openai-chat` where that cannot be written.
-    pub to: Option<String>,
-}
-
 impl Compacted {
     /// Reads a session and compacts it; with `only_preview` it stays as it was.
     ///
@@ -43,13 +32,13 @@ impl Compacted {
     ///
     /// What is given cannot be read, or `to` not be written, or the words are wrong. A session that cannot fit is not an
     /// error: [`Failure::of_report`] makes one of its report.
-    pub fn new(parts: &Parts, input: Input, place: &Place, words: &Words, only_preview: bool) -> Result<Self, Failure> {
+    pub fn new(parts: &Parts, input: Input, words: &Words, only_preview: bool) -> Result<Self, Failure> {
         let of_call = (!words.settings.is_empty()).then(|| parts.for_call(&words.settings)).transpose()?;
         let parts = of_call.as_ref().unwrap_or(parts);
-        let loaded = load(input, place.format.as_deref())?;
-        let index = choose(&loaded, place.session.as_deref())?;
+        let loaded = load(input, words.format.as_deref())?;
+        let index = choose(&loaded, words.session.as_deref())?;
         let own = if loaded.format.is_writable() { loaded.format } else { Format::OpenaiChat };
-        let to = place.to.as_deref().map_or(Ok(own), format_of)?;
+        let to = words.to.as_deref().map_or(Ok(own), format_of)?;
         if !to.is_writable() {
             return Err(WriteError::NotWritable(to).into());
         }

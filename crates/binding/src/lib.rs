@@ -5,10 +5,10 @@
 //! [`Compacted`] a session that was compacted, [`Failure`] why a call came to nothing.
 //!
 //! [`Calls`] has all of it behind one function that takes and gives text and bytes, for languages that reach Rust through a
-//! narrow door: `crates/node` and `crates/wasm` are that function in two covers. [`ask`] is the part of it that only looks,
-//! for a package that holds its engines itself.
+//! narrow door: `crates/node` and `crates/wasm` are that function in two covers. [`ask`], [`ask_fitter`], [`make_fitter`] and
+//! [`compact`] are its parts, for a package that holds its objects itself.
 
-mod calls;
+pub(crate) mod calls;
 mod compacted;
 mod failure;
 mod fit;
@@ -18,12 +18,11 @@ mod parts;
 mod settings;
 mod words;
 
-pub use calls::{Answer, Calls, ask};
-pub use compacted::{Compacted, Place, content_json, write_session};
+pub use calls::{Answer, Calls, ask, ask_fitter, compact, compact_words, make_fitter};
+pub use compacted::{Compacted, content_json, write_session};
 pub use failure::Failure;
-pub use fit::{Bounds, Text, fitter, fitter_from_state, host_of, problem_of, status_name};
 pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of, query_of};
 pub use look::{Inspection, measure_fullness};
 pub use parts::{MakeSummarizer, Parts};
-pub use settings::{Source, config_of};
+pub use settings::engine_config;
 pub use words::{Share, Words};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use epitome::config::Source;
-use epitome::engine::{Budget, Mode, WithoutSummary};
+use epitome::engine::{Budget, Chain, Mode, WithoutSummary};
 use epitome::providers::RuleSummarizer;
 use epitome::strategy::{Embedder, Registry, Summarizer, Value};
 use epitome::{Config, Engine, Request, Runtime};
@@ -85,6 +85,15 @@ impl Parts {
         self.runtime.engine(Arc::clone(&self.runtime.counter), self.summarizer.clone())
     }
 
+    /// The chain of these strategies, or of that name.
+    ///
+    /// # Errors
+    ///
+    /// It does not exist.
+    pub fn chain(&self, names: &[String]) -> Result<Chain, Failure> {
+        self.runtime.chain(names, &self.registry).map_err(|problem| Failure::config(format!("`chain`: {problem}")))
+    }
+
     /// The request that the words of a call make for a session whose messages take `now` tokens, and its tool definitions
     /// `tool_definitions`.
     ///
@@ -97,8 +106,7 @@ impl Parts {
         request.focus = words.focus.clone();
         request.mode = words.mode.unwrap_or(if words.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
         if let Some(names) = &words.chain {
-            let chain = self.runtime.chain(names, &self.registry);
-            request.chain = Some(chain.map_err(|problem| Failure::config(format!("`chain`: {problem}")))?);
+            request.chain = Some(self.chain(names)?);
             request.mode = Mode::Fixed;
         } else if request.mode == Mode::Fixed {
             let help = "`mode` fixed needs a chain: name one with `chain`, or with [select] chain in the configuration";

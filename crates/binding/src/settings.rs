@@ -4,43 +4,26 @@ use epitome::Config;
 use epitome::strategy::{Registry, Value};
 
 use crate::Failure;
+use crate::calls::words::{EngineWords, read};
 
-/// Where a configuration comes from.
-#[derive(Debug, Clone, Copy)]
-pub enum Source<'a> {
-    /// The defaults.
-    Nothing,
-    /// A file.
-    Text {
-        /// TOML.
-        text: &'a str,
-        /// What errors call it.
-        name: &'a str,
-    },
-    /// A table with the sections and keys of the file.
-    Table {
-        /// The table as JSON.
-        json: &'a [u8],
-        /// What the host's language calls a value that is none, for errors.
-        null: &'static str,
-    },
-}
-
-/// The configuration of `source`, with the settings of the environment over it, and `keywords` (keys with their section, such
-/// as `budget.model`) over these.
+/// The configuration that the words of an engine describe, with the settings of the environment over `config`, and `model`,
+/// `window` and `reserveOutput` over these. `null` is what the host's language calls a value that is none, for errors.
 ///
 /// # Errors
 ///
-/// Every problem of the source, or the first keyword that is wrong.
-pub fn config_of(
-    source: Source<'_>,
-    keywords: &[(&'static str, Option<Value>)],
-    registry: &Registry,
-) -> Result<Config, Failure> {
-    let mut config = match source {
-        Source::Nothing => Config::default(),
-        Source::Text { text, name } => Config::parse(text, name, registry)?,
-        Source::Table { json, null } => of_table(json, null, registry)?,
+/// Every problem of `config`, or the first of the other words that is wrong.
+pub fn engine_config(words: &str, null: &str, registry: &Registry) -> Result<Config, Failure> {
+    let words: EngineWords = read(words)?;
+    let name = words.config_name.as_deref().unwrap_or("config");
+    let mut config = match &words.config {
+        None => Config::default(),
+        Some(Value::String(text)) => Config::parse(text, name, registry)?,
+        Some(table @ Value::Object(_)) => of_table(table, null, registry)?,
+        Some(other) => {
+            let problem =
+                format!("`config` takes the text of a TOML file, or an object with its sections, not {other}");
+            return Err(Failure::config(problem));
+        }
     };
     // A browser has no environment.
     #[cfg(not(target_family = "wasm"))]
@@ -49,10 +32,15 @@ pub fn config_of(
             std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
         config = config.with_environment(variables, registry)?;
     }
-    for (key, value) in keywords {
+    let keywords = [
+        ("model", words.model.map(Value::from)),
+        ("window", words.window.map(Value::from)),
+        ("reserve_output", words.reserve_output.map(Value::from)),
+    ];
+    for (name, value) in keywords {
         if let Some(value) = value {
-            let name = key.rsplit('.').next().unwrap_or(key);
-            config.set(key, value).map_err(|problem| Failure::config(format!("`{name}` {problem}")))?;
+            let set = config.set(&format!("budget.{name}"), &value);
+            set.map_err(|problem| Failure::config(format!("`{name}` {problem}")))?;
         }
     }
     Ok(config)
@@ -60,12 +48,11 @@ pub fn config_of(
 
 /// A dictionary is read as the file that has the same keys: one reader, the same checks. Its places are not the user's, so
 /// problems go without them.
-fn of_table(json: &[u8], null: &str, registry: &Registry) -> Result<Config, Failure> {
-    let table: Value = serde_json::from_slice(json).map_err(|error| Failure::config(error.to_string()))?;
-    if let Some(path) = path_of_null(&table) {
+fn of_table(table: &Value, null: &str, registry: &Registry) -> Result<Config, Failure> {
+    if let Some(path) = path_of_null(table) {
         return Err(Failure::config(format!("config{path}: {null} is not a value; leave the key out")));
     }
-    let text = toml::to_string(&table).map_err(|error| Failure::config(format!("config: {error}")))?;
+    let text = toml::to_string(table).map_err(|error| Failure::config(format!("config: {error}")))?;
     Config::parse(&text, "config", registry).map_err(|errors| Failure::Config {
         problems: errors
             .problems()

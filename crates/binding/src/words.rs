@@ -1,10 +1,8 @@
 //! The words of a call: how much, by which chain, about what.
 
 use epitome::engine::Mode;
-use epitome::strategy::{Named, TaskKind, Value};
+use epitome::strategy::{TaskKind, Value};
 use serde_json::Map;
-
-use crate::Failure;
 
 /// What messages may take.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,6 +26,12 @@ impl Share {
 /// The words of a call that say how to compact.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
+    /// The format of what is given; it is recognised without.
+    pub format: Option<String>,
+    /// The name or number of the session; the only one without.
+    pub session: Option<String>,
+    /// The format to write; the session's own without, or `openai-chat` where that cannot be written.
+    pub to: Option<String>,
     /// What the messages may take; what the configuration says of it where there is none.
     pub budget: Option<Share>,
     /// The strategies to ask, or the name of a chain.
@@ -40,34 +44,4 @@ pub struct Words {
     pub focus: Option<String>,
     /// Settings for this call alone, over the configuration's.
     pub settings: Map<String, Value>,
-}
-
-impl Words {
-    /// The words by their names in a call.
-    ///
-    /// # Errors
-    ///
-    /// A mode or a kind of task that does not exist, and a mode that a chain leaves no room for.
-    pub fn new(
-        budget: Option<Share>,
-        chain: Option<Vec<String>>,
-        mode: Option<&str>,
-        task: Option<&str>,
-        focus: Option<String>,
-        settings: Option<Map<String, Value>>,
-    ) -> Result<Self, Failure> {
-        let mode = mode.map(mode_of).transpose()?;
-        let task = task
-            .map(|name| TaskKind::from_name(name).map_err(|error| Failure::config(format!("`task`: {error}"))))
-            .transpose()?;
-        if chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
-            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
-            return Err(Failure::config(problem));
-        }
-        Ok(Self { budget, chain, mode, task, focus, settings: settings.unwrap_or_default() })
-    }
-}
-
-fn mode_of(name: &str) -> Result<Mode, Failure> {
-    Mode::from_name(name).map_err(|error| Failure::config(format!("`mode`: {error}")))
 }

@@ -80,10 +80,23 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
     let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);
     let told = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
+    let missing_of = |text: &str| {
+        let short = || typed().filter(|said| !said.is_in(text));
+        let gone = short().filter(|said| !said.has_an_end_in(text)).count();
+        let short: Vec<usize> = short().map(|said| said.number).collect();
+        if short.is_empty() {
+            return None;
+        }
+        let verb = if short.len() == 1 { "is" } else { "are" };
+        let what = match gone {
+            0 => "not whole in the text".to_owned(),
+            gone if gone == short.len() => "not in the text".to_owned(),
+            gone => format!("not whole in the text, {gone} of them not there at all"),
+        };
+        Some(format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short)))
+    };
     let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
-    if typed().all(|said| said.is_in(&text)) {
-        return Ok(told(text, None));
-    }
+    let Some(first_missing) = missing_of(&text) else { return Ok(told(text, None)) };
     // Pinned, they stay before anything else does.
     let pinned = |most: usize| {
         said.iter().map(move |said| match said.message.origin {
@@ -99,38 +112,18 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         }
         let Ok(text) = text_within(pinned(most), runtime, tokens) else { continue };
         if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
-            let short: Vec<usize> = typed().filter(|said| !said.is_in(&text)).map(|said| said.number).collect();
-            let missing = (!short.is_empty()).then(|| {
-                format!(
-                    "{}, of which the middle is not in the text: {}",
-                    plural(short.len(), "typed message"),
-                    names(&short)
-                )
-            });
+            let missing = missing_of(&text);
             return Ok(told(text, missing));
         }
     }
-    let missing_of = |text: &str| {
-        let short = || typed().filter(|said| !said.is_in(text));
-        let gone = short().filter(|said| !said.has_an_end_in(text)).count();
-        let short: Vec<usize> = short().map(|said| said.number).collect();
-        let verb = if short.len() == 1 { "is" } else { "are" };
-        let what = match gone {
-            0 => "not whole in the text".to_owned(),
-            gone if gone == short.len() => "not in the text".to_owned(),
-            gone => format!("not whole in the text, {gone} of them not there at all"),
-        };
-        format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short))
-    };
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
-    let first_missing = missing_of(&text);
     let counter = epitome::engine_of(runtime).counter_of(session);
     let mut line_tokens = counter.count(&line_of(&first_missing));
     for _ in 0..LINE_TRIES {
         let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
         let whole = said.iter().map(|said| Message::clone(said.message));
         let Ok(text) = text_within(whole, runtime, room) else { break };
-        let missing = missing_of(&text);
+        let Some(missing) = missing_of(&text) else { return Ok(told(text, None)) };
         let line = line_of(&missing);
         let needed = counter.count(&line);
         if needed <= line_tokens {

@@ -42,4 +42,4 @@ pub use run::outcome::Run;
 pub use run::plan::{Plan, Progress, Subject};
 pub use tables::groups::{Group, Grouping, groups};
 pub use tables::html::report;
-pub use tables::sheet::{Sheet, SheetCell, Verdict, by_family, figure, measured_metrics, signed};
+pub use tables::sheet::{Sheet, SheetCell, Verdict, figure, signed};

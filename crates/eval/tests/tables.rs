@@ -96,7 +96,7 @@ fn tables(groups: &[Group]) -> String {
     let mut lines = Vec::new();
     for group in groups {
         lines.push(format!("{}: {} of {}", group.name, group.cases(), group.sessions()));
-        for sheet in group.figures().iter().chain(&group.against()) {
+        for sheet in group.figures(true).iter().chain(&group.against()) {
             lines.push(sheet.headings.join(" | "));
             lines.extend(sheet.rows.iter().map(|row| cells(row)));
         }

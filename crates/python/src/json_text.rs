@@ -29,7 +29,8 @@ impl Unfit {
 
     fn error(self, root: &str) -> PyErr {
         let path: String = self.path.into_iter().rev().collect();
-        PyTypeError::new_err(format!("{root}{path}: {}", self.problem))
+        let place = format!("{root}{path}");
+        PyTypeError::new_err(format!("{}: {}", place.trim_start_matches('.'), self.problem))
     }
 }
 
@@ -170,5 +171,17 @@ impl<'py> FromPyObject<'_, 'py> for WholeText {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         Ok(Self(whole_text(&*given.cast::<PyString>()?)?.into_owned()))
+    }
+}
+
+/// The words of a call, a dictionary, as JSON text; its errors name the words.
+#[derive(Debug)]
+pub(crate) struct Json(pub(crate) String);
+
+impl<'py> FromPyObject<'_, 'py> for Json {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(String::from_utf8_lossy(&text_of(&given, "")?).into_owned()))
     }
 }

@@ -20,13 +20,12 @@ mod outcome;
 mod parts;
 mod session;
 mod store;
-mod words;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use engine::Engine;
-use fitter::{FitResult, Fitter};
+use fitter::Fitter;
 use outcome::Outcome;
 use session::{LiveDraft, Session};
 use store::Store;
@@ -47,7 +46,6 @@ fn object_of<'py>(py: Python<'py>, text: &[u8]) -> PyResult<Bound<'py, PyAny>> {
 fn _epitome(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<Engine>()?;
-    module.add_class::<FitResult>()?;
     module.add_class::<Fitter>()?;
     module.add_class::<LiveDraft>()?;
     module.add_class::<Outcome>()?;

@@ -9,7 +9,7 @@ use epitome_binding::MakeSummarizer;
 use pyo3::prelude::*;
 
 use crate::callables::{PythonSummarizer, Raised};
-use crate::failure::Failure;
+use crate::failure::{Failure, Raise as _};
 
 /// What a configuration and a host's callables come to.
 #[derive(Debug)]
@@ -33,6 +33,19 @@ impl Parts {
         };
         let shared = epitome_binding::Parts::new(config, registry, summarizer.map(make), embedder)?;
         Ok(Self { shared, raised })
+    }
+
+    /// Does `work` with the parts while Python is let go; what interrupted a callable meanwhile is raised.
+    pub(crate) fn without_python<T: Send>(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        work: impl FnOnce(&Arc<Self>) -> Result<T, Failure> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| work(self));
+        match self.raised.take_interrupt() {
+            Some(interrupt) => Err(interrupt),
+            None => done.map_err(|failure| failure.raise(py, &self.raised)),
+        }
     }
 }
 

@@ -3,13 +3,13 @@
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use epitome::Report;
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
 use epitome::session::EntryKey;
-use epitome_binding::{Share, Words, load_next, profile_of, query_of};
+use epitome_binding::{compact_words, content_json, load_next, profile_of, query_of};
 use pyo3::prelude::*;
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::callables::listener;
@@ -17,11 +17,9 @@ use crate::engine::Engine;
 use crate::failure::{Failure, Raise};
 use crate::handed::Handed;
 use crate::held::{Held, begin};
-use crate::json_text::WholeText;
+use crate::json_text::{Json, WholeText};
 use crate::objects::{object_from, object_of};
-use crate::outcome::content_of;
 use crate::parts::Parts;
-use crate::words::words_of;
 
 /// A session that is going on. One call at a time works on it; another one meanwhile is refused, for a callable that asks
 /// the session that waits for it would wait for ever.
@@ -50,18 +48,14 @@ impl Session {
 
     /// Works on it while Python is let go.
     fn hold<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Held) -> Result<T, Failure> + Send) -> PyResult<T> {
-        let done = py.detach(|| match self.held.try_lock() {
+        self.parts.without_python(py, |_| match self.held.try_lock() {
             Ok(mut held) => work(&mut held),
             // What panicked left the session as it was, or as it was stored.
             Err(TryLockError::Poisoned(poisoned)) => work(&mut poisoned.into_inner()),
             Err(TryLockError::WouldBlock) => Err(Failure::other(
                 "the session is at work in another call: use it from one thread at a time, and not from its own callables",
             )),
-        });
-        match self.parts.raised.take_interrupt() {
-            Some(interrupt) => Err(interrupt),
-            None => done.map_err(|failure| failure.raise(py, &self.parts.raised)),
-        }
+        })
     }
 
     /// Looks at it, or previews.
@@ -82,28 +76,16 @@ impl Session {
         self.hold(py, |held| held.change(work))
     }
 
-    fn compaction(&self, words: &Words, now: u32) -> Result<Compaction, Failure> {
-        let chain = words.chain.as_ref().map(|names| self.parts.runtime.chain(names, &self.parts.registry));
-        let chain = chain.transpose().map_err(|problem| Failure::config(format!("`chain`: {problem}")))?;
+    /// The compaction that the words of a call ask for, of messages that take `now` tokens.
+    fn compaction(&self, words: &Json, now: u32) -> Result<Compaction, Failure> {
+        let words = compact_words(&words.0)?;
         Ok(Compaction {
-            target: words.budget.map(|budget: Share| budget.tokens(now)),
-            focus: words.focus.clone(),
+            target: words.budget.map(|budget| budget.tokens(now)),
+            focus: words.focus,
             task: words.task,
-            chain,
+            chain: words.chain.map(|names| self.parts.chain(&names)).transpose()?,
             ..Compaction::default()
         })
-    }
-
-    fn words(
-        &self,
-        py: Python<'_>,
-        target: Option<Bound<'_, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<Words> {
-        words_of(target.map(|given| ("target", given)), chain, None, task, focus, None)
-            .map_err(|failure| failure.raise(py, &self.parts.raised))
     }
 }
 
@@ -119,7 +101,7 @@ impl Session {
         session: Option<String>,
     ) -> PyResult<Self> {
         let input = data.map(|data| data.input());
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             Ok(Self::over(Held::Alone(live), parts, profile))
         })
@@ -128,7 +110,7 @@ impl Session {
     /// Opens a session that was kept in a file.
     #[staticmethod]
     fn open(py: Python<'_>, engine: &Engine, path: std::path::PathBuf, format: Option<String>) -> PyResult<Self> {
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let profile = profile_of(format.as_deref(), None)?;
             let live = LiveSession::open_with_engine(parts.engine(), &parts.runtime, &path)?;
             Ok(Self::over(Held::Alone(live), parts, profile))
@@ -189,12 +171,6 @@ impl Session {
         self.change(py, |live| Ok(live.set_tools(tools.as_deref())?))
     }
 
-    /// Tokens of the view.
-    #[getter]
-    fn tokens(&self, py: Python<'_>) -> PyResult<u32> {
-        self.look(py, |live| Ok(live.tokens()))
-    }
-
     /// The format that messages are given back in.
     #[getter]
     fn format(&self) -> &'static str {
@@ -208,44 +184,6 @@ impl Session {
             live.subscribe(heard);
             Ok(())
         })
-    }
-
-    /// What fills the window by part, what leaves next and why, and what has left.
-    fn context<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let report = self.look(py, |live| Ok(block_on(live.report_context())))?;
-        object_from(py, &report)
-    }
-
-    /// Whether a compaction is due.
-    fn check<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let check = self.look(py, |live| Ok(live.check()))?;
-        object_from(py, &check)
-    }
-
-    /// What to send to the model: the messages, the system prompt, the tools; or everything that was ever said.
-    fn request<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
-        let rendered = self.look(py, |live| {
-            let profile = profile_of(Some(format.as_deref().unwrap_or(self.format())), None)?;
-            let session = live.session();
-            let tools = session.tools.as_deref();
-            Ok(match full {
-                false => render(session.view(), profile, tools, None),
-                true => render(&session.full_view(), profile, tools, None),
-            })
-        })?;
-        object_of(py, rendered.json.as_bytes())
-    }
-
-    /// The messages of the view, or of everything that was ever said.
-    fn messages<'py>(&self, py: Python<'py>, format: Option<String>, full: bool) -> PyResult<Bound<'py, PyAny>> {
-        let name = match &format {
-            None => self.profile.list_field(),
-            Some(name) => {
-                let profile = profile_of(Some(name), None);
-                profile.map_err(|failure| failure.raise(py, &self.parts.raised))?.list_field()
-            }
-        };
-        self.request(py, format, full)?.get_item(name)
     }
 
     /// To be called before each call of the model: what was done, with the report where there is one, and the new session
@@ -276,17 +214,8 @@ impl Session {
     }
 
     /// Compacts now.
-    #[pyo3(signature = (*, target, chain, task, focus))]
-    fn compact<'py>(
-        &self,
-        py: Python<'py>,
-        target: Option<Bound<'py, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let words = self.words(py, target, chain, task, focus)?;
-        let report: Report = self.change(py, |live| {
+    fn compact<'py>(&self, py: Python<'py>, words: Json) -> PyResult<Bound<'py, PyAny>> {
+        let report = self.change(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.compact(&compaction))?)
         })?;
@@ -294,16 +223,7 @@ impl Session {
     }
 
     /// Works out a compaction without making it.
-    #[pyo3(signature = (*, target, chain, task, focus))]
-    fn preview(
-        &self,
-        py: Python<'_>,
-        target: Option<Bound<'_, PyAny>>,
-        chain: Option<Vec<String>>,
-        task: Option<&str>,
-        focus: Option<WholeText>,
-    ) -> PyResult<LiveDraft> {
-        let words = self.words(py, target, chain, task, focus)?;
+    fn preview(&self, py: Python<'_>, words: Json) -> PyResult<LiveDraft> {
         let draft = self.look(py, |live| {
             let compaction = self.compaction(&words, live.tokens())?;
             Ok(block_on(live.preview(&compaction))?)
@@ -337,34 +257,55 @@ impl Session {
         })
     }
 
-    /// Every compaction so far.
-    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let history = self.look(py, |live| Ok(live.history()))?;
-        object_from(py, &history)
+    /// Looks at it: `context` (what fills the window, what leaves next, what has left), `check` (whether a compaction is due),
+    /// `history` (every compaction), `tokens` of the view, `sizes` (those of each message), `search` for the query in the
+    /// words, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
+    fn look_at<'py>(&self, py: Python<'py>, name: &str, words: Json) -> PyResult<Bound<'py, PyAny>> {
+        let json = self.look(py, |live| self.told(live, name, &words.0))?;
+        object_of(py, &json)
     }
+}
 
-    /// What left under a handle.
-    fn retrieve<'py>(&self, py: Python<'py>, handle: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let content = self.look(py, |live| Ok(live.recall(handle)?))?;
-        content.map(|content| content_of(py, &content, self.profile.into())).transpose()
-    }
+/// What to send to the model.
+#[derive(Deserialize)]
+struct RequestWords {
+    /// The provider's form, where it is not the session's.
+    format: Option<String>,
+    /// Whether everything that was ever said is meant.
+    full: bool,
+}
 
-    /// The passages of everything that was said that match a query.
-    fn search<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        let query = query.to_vec();
-        let page = self.look(py, |live| live.search(&query_of(&query)?).map_err(Failure::other))?;
-        object_from(py, &page)
-    }
-
-    /// Tokens of each message of the view, in order.
-    #[getter]
-    fn sizes(&self, py: Python<'_>) -> PyResult<Vec<u32>> {
-        self.look(py, |live| {
-            let session = live.session();
-            let ledger = live.engine().ledger(session);
-            let keys = session.view().iter().map(|entry| entry.key);
-            Ok(keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total)).collect())
-        })
+impl Session {
+    /// What [`look_at`](Self::look_at) gives, as JSON.
+    fn told(&self, live: &mut LiveSession, name: &str, words: &str) -> Result<Vec<u8>, Failure> {
+        let json = match name {
+            "context" => serde_json::to_vec(&block_on(live.report_context())),
+            "check" => serde_json::to_vec(&live.check()),
+            "history" => serde_json::to_vec(&live.history()),
+            "tokens" => serde_json::to_vec(&live.tokens()),
+            "sizes" => {
+                let ledger = live.engine().ledger(live.session());
+                let keys = live.session().view().iter().map(|entry| entry.key);
+                let sizes = keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total));
+                serde_json::to_vec(&sizes.collect::<Vec<u32>>())
+            }
+            "search" => serde_json::to_vec(&live.search(&query_of(words.as_bytes())?).map_err(Failure::other)?),
+            "retrieve" => {
+                let handle: String = serde_json::from_str(words).map_err(Failure::other)?;
+                let content = live.recall(&handle)?.map(|content| content_json(&content, self.profile.into()));
+                Ok(content.transpose()?.map_or_else(|| b"null".to_vec(), String::into_bytes))
+            }
+            _ => {
+                let RequestWords { format, full } = serde_json::from_str(words).map_err(Failure::other)?;
+                let profile = profile_of(Some(format.as_deref().unwrap_or(self.profile.as_str())), None)?;
+                let (session, tools) = (live.session(), live.session().tools.as_deref());
+                Ok(match full {
+                    false => render(session.view(), profile, tools, None).json.into_bytes(),
+                    true => render(&session.full_view(), profile, tools, None).json.into_bytes(),
+                })
+            }
+        };
+        json.map_err(Failure::other)
     }
 }
 

@@ -58,7 +58,7 @@ impl Store {
         let input = data.map(|data| data.input());
         let about = SessionMetadata { title, agent, ..SessionMetadata::default() };
         let opened = &self.0;
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, input, format.as_deref(), session.as_deref())?;
             let created = SharedSession::create(live, &opened.store, &opened.tenant, id, &about);
             Ok(Session::over(Held::Shared(opened.wait(created)?, Arc::clone(opened)), parts, profile))
@@ -68,7 +68,7 @@ impl Store {
     /// Opens a session.
     fn open(&self, py: Python<'_>, engine: &Engine, id: &str, format: Option<String>) -> PyResult<Session> {
         let opened = &self.0;
-        engine.without_python(py, |parts| {
+        engine.parts.without_python(py, |parts| {
             let (live, profile) = begin(parts, None, format.as_deref(), None)?;
             let shared = opened.wait(SharedSession::open(live, &opened.store, &opened.tenant, id))?;
             Ok(Session::over(Held::Shared(shared, Arc::clone(opened)), parts, profile))

@@ -136,38 +136,41 @@ impl ServiceMetrics {
         let name = "epitome_session_lock_wait_seconds";
         head(&mut text, name, "histogram", "Time until it was a request's turn at a kept session.");
         self.lock_waits.lock().write(&mut text, name, "");
-        write_labelled(
-            &mut text,
-            ("epitome_compactions_total", "status"),
-            "Compactions asked for, by how they ended.",
-            &self.compactions.lock(),
-        );
+        let labelled = [
+            ("epitome_compactions_total", "status", "Compactions asked for, by how they ended.", &self.compactions),
+            (
+                "epitome_proxied_total",
+                "status",
+                "Requests sent on to a provider, by what the proxy did with them.",
+                &self.proxied,
+            ),
+            (
+                "epitome_lookups_total",
+                "by",
+                "Calls with which models looked up what was said, by the way they came.",
+                &self.lookups,
+            ),
+            (
+                "epitome_native_compactions_total",
+                "asked",
+                "Compactions that clients asked their provider for, by what they asked with; forwarded where it was asked.",
+                &self.native_compactions,
+            ),
+            (
+                "epitome_native_items_total",
+                "outcome",
+                "Requests with compaction items of the proxy, by what became of them.",
+                &self.native_items,
+            ),
+        ];
+        for (name, label, help, counts) in labelled {
+            head(&mut text, name, "counter", help);
+            for (value, count) in counts.lock().iter() {
+                let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
+            }
+        }
         let saved = self.tokens_saved.load(Ordering::Relaxed) as f64;
         single(&mut text, "epitome_tokens_saved_total", "counter", "Tokens that compactions asked for saved.", saved);
-        write_labelled(
-            &mut text,
-            ("epitome_proxied_total", "status"),
-            "Requests sent on to a provider, by what the proxy did with them.",
-            &self.proxied.lock(),
-        );
-        write_labelled(
-            &mut text,
-            ("epitome_lookups_total", "by"),
-            "Calls with which models looked up what was said, by the way they came.",
-            &self.lookups.lock(),
-        );
-        write_labelled(
-            &mut text,
-            ("epitome_native_compactions_total", "asked"),
-            "Compactions that clients asked their provider for, by what they asked with; forwarded where it was asked.",
-            &self.native_compactions.lock(),
-        );
-        write_labelled(
-            &mut text,
-            ("epitome_native_items_total", "outcome"),
-            "Requests with compaction items of the proxy, by what became of them.",
-            &self.native_items.lock(),
-        );
         let (proxied, kept) = (self.sessions.counters(), self.kept.counters());
         for ((name, help, proxied), (_, _, kept)) in of_sessions(&proxied).into_iter().zip(of_sessions(&kept)) {
             head(&mut text, name, "counter", help);
@@ -244,11 +247,4 @@ fn head(text: &mut String, name: &str, kind: &str, help: &str) {
 fn single(text: &mut String, name: &str, kind: &str, help: &str, value: f64) {
     head(text, name, kind, help);
     let _ = writeln!(text, "{name} {value}");
-}
-
-fn write_labelled(text: &mut String, (name, label): (&str, &str), help: &str, counts: &BTreeMap<&'static str, u64>) {
-    head(text, name, "counter", help);
-    for (value, count) in counts {
-        let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
-    }
 }

@@ -1,6 +1,6 @@
 //! Calls about lists of messages.
 
-use std::sync::Arc;
+use std::ops::Deref;
 
 use epitome::live::Overflow;
 use epitome_fit::{FitPiece, FitRequest, Fitted, Fitter};
@@ -8,9 +8,10 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::Answer;
 use super::words::{FitWords, FitterWords, Handle, Retrieval, read};
-use super::{Answer, Calls};
-use crate::{Failure, content_json, fitter, fitter_from_state, problem_of, profile_of, status_name};
+use crate::fit::{problem_of, status_name};
+use crate::{Failure, Parts, content_json, profile_of};
 
 /// What became of a list: what the package needs to put its own objects together. The report is beside it, as text that is
 /// read where somebody asks for it.
@@ -23,6 +24,8 @@ struct Told<'a> {
     tokens_before: u32,
     tokens_after: u32,
     budget: u32,
+    /// Bytes of each message that came, as JSON.
+    lengths: Vec<usize>,
     pieces: Vec<Piece<'a>>,
     system: Option<&'a RawValue>,
     problem: Option<String>,
@@ -37,7 +40,7 @@ enum Piece<'a> {
 }
 
 impl<'a> Told<'a> {
-    fn new(fitted: &'a Fitted) -> Result<Self, serde_json::Error> {
+    fn new(fitted: &'a Fitted, came: &[&str]) -> Result<Self, serde_json::Error> {
         let piece = |piece: &'a FitPiece| {
             Ok(match piece {
                 FitPiece::Keep(kept) => Piece::Keep(kept.start, kept.end),
@@ -54,6 +57,7 @@ impl<'a> Told<'a> {
             tokens_before: fitted.tokens_before,
             tokens_after: fitted.tokens_after,
             budget: fitted.budget,
+            lengths: came.iter().map(|message| message.len()).collect(),
             pieces: fitted.pieces.iter().map(piece).collect::<Result<_, _>>()?,
             system: fitted.system.as_deref().map(serde_json::from_str).transpose()?,
             problem: problem_of(fitted),
@@ -61,77 +65,64 @@ impl<'a> Told<'a> {
     }
 }
 
-impl Calls {
-    pub(super) fn make_fitter(&self, words: &str) -> Result<Answer, Failure> {
-        let words: FitterWords = read(words)?;
-        let parts = self.parts(words.engine)?;
-        let profile = profile_of(words.format.as_deref(), None)?;
-        let made = fitter(&parts, profile, words.tokens()?, words.once, &words.bounds()?)?;
-        Ok(self.keep_fitter(made))
-    }
+/// A fitter as `words` say; with `state`, the one whose state these bytes are. `parts` gives the engine of the number in the
+/// words.
+pub fn make_fitter<P: Deref<Target = Parts>>(
+    words: &str,
+    state: Option<&[u8]>,
+    parts: impl Fn(u32) -> Result<P, Failure>,
+) -> Result<Fitter, Failure> {
+    let words: FitterWords = read(words)?;
+    let (parts, format) = (parts(words.engine)?, words.format.as_deref());
+    let (options, runtime, engine) = (words.options(&parts)?, words.runtime(&parts)?, parts.engine());
+    let Some(state) = state else {
+        return Ok(Fitter::with_engine(engine, &runtime, profile_of(format, None)?, options));
+    };
+    let profile = format.map(|name| profile_of(Some(name), None)).transpose()?;
+    Ok(Fitter::from_state_with_engine(state, engine, &runtime, profile, options)?)
+}
 
-    pub(super) fn make_fitter_from_state(&self, words: &str, state: &[u8]) -> Result<Answer, Failure> {
-        let words: FitterWords = read(words)?;
-        let parts = self.parts(words.engine)?;
-        let made = fitter_from_state(state, &parts, words.format.as_deref(), words.tokens()?, &words.bounds()?)?;
-        Ok(self.keep_fitter(made))
-    }
-
-    pub(super) fn fit(&self, words: &str, messages: &[u8]) -> Result<Answer, Failure> {
-        let words: FitWords = read(words)?;
-        let fitter = self.fitter(words.handle)?;
-        let (system, tools) = (words.system()?, words.tools()?);
-        let items: Vec<&RawValue> = serde_json::from_slice(messages)
-            .map_err(|error| Failure::Format(format!("messages: not a JSON list of messages: {error}")))?;
-        let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
-        let mut request = FitRequest::new(&texts);
-        (request.system, request.tools, request.key) = (system.beside(), tools.beside(), &words.key);
-        request.reported_tokens = words.reported_tokens;
-        request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
-        let done = match words.overflow {
-            None => fitter.fit(&request),
-            Some(limits) => fitter.fit_after(&request, Overflow { limit: limits.limit, actual: limits.actual }),
-        };
-        let fitted =
-            done.map_err(|error| Failure::of_fit(error, request.profile.unwrap_or_else(|| fitter.profile())))?;
-        let told = Told::new(&fitted).map_err(Failure::other)?;
-        Ok(Answer::json(&told).with_bytes(fitted.report_json().into_bytes()))
-    }
-
-    pub(super) fn fitter_retrieve(&self, words: &str) -> Result<Answer, Failure> {
-        let words: Retrieval = read(words)?;
-        let fitter = self.fitter(words.handle)?;
-        match fitter.retrieve(&words.of) {
-            None => Ok(Answer::json(&())),
-            Some(content) => Ok(Answer::of_json(content_json(
-                &content,
-                profile_of(words.format.as_deref(), Some(fitter.profile().into()))?.into(),
-            )?)),
+/// Carries out a call about one fitter; `words` and `data` as [`Calls::answer`](super::Calls::answer) has them. `fitter` gives
+/// the fitter of the number in the words.
+pub fn ask_fitter<F: Deref<Target = Fitter>>(
+    name: &str,
+    words: &str,
+    data: &[u8],
+    fitter: impl Fn(u32) -> Result<F, Failure>,
+) -> Result<Answer, Failure> {
+    match name {
+        "fit" => {
+            let words: FitWords = read(words)?;
+            fit(&*fitter(words.handle)?, &words, data)
         }
+        "fitter-retrieve" => {
+            let words: Retrieval = read(words)?;
+            let fitter = fitter(words.handle)?;
+            let Some(content) = fitter.retrieve(&words.of) else { return Ok(Answer::json(&())) };
+            let profile = profile_of(words.format.as_deref(), Some(fitter.profile().into()))?;
+            Ok(Answer::of_json(content_json(&content, profile.into())?))
+        }
+        "fitter-size" => {
+            let (conversations, bytes) = fitter(read::<Handle>(words)?.handle)?.size();
+            Ok(Answer::json(&json!({ "conversations": conversations, "bytes": bytes })))
+        }
+        _ => Ok(Answer::json(&()).with_bytes(fitter(read::<Handle>(words)?.handle)?.state()?)),
     }
+}
 
-    pub(super) fn fitter_size(&self, words: &str) -> Result<Answer, Failure> {
-        let (conversations, bytes) = self.fitter(read::<Handle>(words)?.handle)?.size();
-        Ok(Answer::json(&json!({ "conversations": conversations, "bytes": bytes })))
-    }
-
-    pub(super) fn fitter_copy(&self, words: &str) -> Result<Answer, Failure> {
-        let copy = self.fitter(read::<Handle>(words)?.handle)?.copy();
-        Ok(self.keep_fitter(copy))
-    }
-
-    pub(super) fn fitter_state(&self, words: &str) -> Result<Answer, Failure> {
-        let state = self.fitter(read::<Handle>(words)?.handle)?.state()?;
-        Ok(Answer::json(&()).with_bytes(state))
-    }
-
-    /// The number and the format of a fitter.
-    fn keep_fitter(&self, fitter: Fitter) -> Answer {
-        let format = fitter.profile().as_str();
-        Answer::json(&json!({ "handle": self.fitters.keep(fitter), "format": format }))
-    }
-
-    fn fitter(&self, handle: u32) -> Result<Arc<Fitter>, Failure> {
-        self.fitters.get(handle).ok_or_else(|| Failure::other("this fitter was closed; make another one"))
-    }
+fn fit(fitter: &Fitter, words: &FitWords, messages: &[u8]) -> Result<Answer, Failure> {
+    let items: Vec<&RawValue> = serde_json::from_slice(messages)
+        .map_err(|error| Failure::Format(format!("messages: not a JSON list of messages: {error}")))?;
+    let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
+    let mut request = FitRequest::new(&texts);
+    (request.system, request.tools, request.key) = (words.system()?, words.tools()?, &words.key);
+    request.reported_tokens = words.reported_tokens;
+    request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
+    let done = match &words.overflow {
+        None => fitter.fit(&request),
+        Some(limits) => fitter.fit_after(&request, Overflow { limit: limits.limit, actual: limits.actual }),
+    };
+    let fitted = done.map_err(|error| Failure::of_fit(error, request.profile.unwrap_or_else(|| fitter.profile())))?;
+    let told = Told::new(&fitted, &texts).map_err(Failure::other)?;
+    Ok(Answer::json(&told).with_bytes(fitted.report_json().into_bytes()))
 }

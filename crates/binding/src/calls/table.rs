@@ -22,11 +22,16 @@ impl<T> Default for Table<T> {
 impl<T> Table<T> {
     /// Keeps an object; its number, which is not that of another one for the next four thousand million.
     pub(super) fn keep(&self, object: T) -> u32 {
+        self.keep_shared(object).0
+    }
+
+    /// The same with the object.
+    pub(super) fn keep_shared(&self, object: T) -> (u32, Arc<T>) {
         let mut rows = self.lock();
-        let number = rows.next;
+        let (number, object) = (rows.next, Arc::new(object));
         rows.next = rows.next.wrapping_add(1);
-        rows.kept.insert(number, Arc::new(object));
-        number
+        rows.kept.insert(number, Arc::clone(&object));
+        (number, object)
     }
 
     /// The object of a number; `None` where it was freed.

@@ -1,14 +1,17 @@
 //! The words of each call, as JSON. A word that a call does not have is refused by its name.
 
-use epitome::strategy::{Value, nearest};
+use epitome::Runtime;
+use epitome::engine::Mode;
+use epitome::strategy::{Named, Value, nearest};
+use epitome_fit::{Beside, FitOptions};
 use serde::Deserialize;
 use serde_json::Map;
 use serde_json::value::RawValue;
 
-use crate::{Bounds, Failure, Parts, Place, Share, Source, Text, Words, config_of, host_of};
+use crate::{Failure, Parts, Share, Words};
 
 /// The words of a call.
-pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
+pub(crate) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
     serde_json::from_str(words).map_err(|error| {
         let text = error.to_string();
         // The place in a text that the caller never saw says nothing.
@@ -18,7 +21,7 @@ pub(super) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failu
 }
 
 /// The words that a package gives itself: its callers have no use for their names.
-const OWN: [&str; 6] = ["engine", "handle", "objects", "once", "of", "query"];
+const OWN: [&str; 7] = ["engine", "configName", "handle", "objects", "once", "of", "query"];
 
 /// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
 fn unknown_option(text: &str) -> Option<String> {
@@ -32,9 +35,9 @@ fn unknown_option(text: &str) -> Option<String> {
     Some(format!("there is no option `{wrong}`; {help}"))
 }
 
-/// An object that a call is about.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// An object that a call is about; a package that holds its objects itself gives no number.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Handle {
     pub(super) handle: u32,
 }
@@ -47,52 +50,26 @@ pub(super) struct EngineHandle {
 }
 
 /// What left under a name.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Retrieval {
     pub(super) handle: u32,
     pub(super) of: String,
     /// The form of the messages that left, where it is not the fitter's.
-    #[serde(default)]
     pub(super) format: Option<String>,
 }
 
 /// What an engine is made of.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(super) struct EngineWords {
+pub(crate) struct EngineWords {
     /// The text of a configuration file, or its sections and keys.
-    config: Option<Value>,
-    model: Option<String>,
-    window: Option<u32>,
-    reserve_output: Option<u32>,
-}
-
-impl EngineWords {
-    pub(super) fn build(self) -> Result<Parts, Failure> {
-        let keywords = [
-            ("budget.model", self.model.map(Value::from)),
-            ("budget.window", self.window.map(Value::from)),
-            ("budget.reserve_output", self.reserve_output.map(Value::from)),
-        ];
-        let table;
-        let source = match &self.config {
-            None => Source::Nothing,
-            Some(Value::String(text)) => Source::Text { text, name: "config" },
-            Some(given @ Value::Object(_)) => {
-                table = given.to_string();
-                Source::Table { json: table.as_bytes(), null: "null" }
-            }
-            Some(other) => {
-                let problem =
-                    format!("`config` takes the text of a TOML file, or an object with its sections, not {other}");
-                return Err(Failure::config(problem));
-            }
-        };
-        let registry = epitome::registry();
-        let config = config_of(source, &keywords, &registry)?;
-        Parts::new(&config, registry, None, None)
-    }
+    pub(crate) config: Option<Value>,
+    /// What errors call that text.
+    pub(crate) config_name: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) window: Option<u32>,
+    pub(crate) reserve_output: Option<u32>,
 }
 
 /// How a fitter is made.
@@ -101,9 +78,9 @@ impl EngineWords {
 pub(super) struct FitterWords {
     pub(super) engine: u32,
     pub(super) format: Option<String>,
-    pub(super) budget: Option<Value>,
+    budget: Option<Value>,
     /// Whether the list is fitted once.
-    pub(super) once: bool,
+    once: bool,
     conversations: Option<usize>,
     memory_bytes: Option<usize>,
     archive_bytes: Option<usize>,
@@ -115,23 +92,38 @@ pub(super) struct FitterWords {
 }
 
 impl FitterWords {
-    pub(super) fn bounds(&self) -> Result<Bounds, Failure> {
-        let secret = self.secret.as_ref().map(|given| {
-            <[u8; 32]>::try_from(given.as_slice())
-                .map_err(|_| Failure::config(format!("`secret` takes 32 bytes, not {}", given.len())))
-        });
-        Ok(Bounds {
-            conversations: self.conversations,
-            memory_bytes: self.memory_bytes,
-            archive_bytes: self.archive_bytes,
-            secret: secret.transpose()?,
-            host: host_of(self.host.as_deref())?,
-            chain: self.chain.as_ref().map(Chain::names),
-        })
+    /// The budget, how much the fitter may remember, and what its host can change; the rest as the configuration says.
+    pub(super) fn options(&self, parts: &Parts) -> Result<FitOptions, Failure> {
+        let mut options = match self.tokens()? {
+            Some(tokens) if self.once => FitOptions::once(tokens),
+            Some(tokens) => FitOptions::within(tokens),
+            None => FitOptions::for_budget(parts.runtime.budget.clone()),
+        };
+        options.conversations = self.conversations.unwrap_or(options.conversations);
+        options.memory_bytes = self.memory_bytes.unwrap_or(options.memory_bytes);
+        options.archive_bytes = self.archive_bytes.unwrap_or(options.archive_bytes);
+        if let Some(given) = &self.secret {
+            let wrong = |_| Failure::config(format!("`secret` takes 32 bytes, not {}", given.len()));
+            options.secret = given.as_slice().try_into().map_err(wrong)?;
+        }
+        if let Some(name) = &self.host {
+            options.host = named("host", name)?;
+        }
+        Ok(options)
+    }
+
+    /// What the configuration describes, with the chain of the words.
+    pub(super) fn runtime(&self, parts: &Parts) -> Result<Runtime, Failure> {
+        let mut runtime = parts.runtime.clone();
+        if let Some(chain) = &self.chain {
+            runtime.fixed = Some(parts.chain(&chain.names())?);
+            runtime.mode = Mode::Fixed;
+        }
+        Ok(runtime)
     }
 
     /// The budget in tokens.
-    pub(super) fn tokens(&self) -> Result<Option<u32>, Failure> {
+    fn tokens(&self) -> Result<Option<u32>, Failure> {
         let Some(given) = &self.budget else { return Ok(None) };
         let tokens = given.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
         let wrong =
@@ -141,24 +133,18 @@ impl FitterWords {
 }
 
 /// How a list is fitted.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub(super) struct FitWords {
     pub(super) handle: u32,
     /// The form of the messages, where they tell it.
-    #[serde(default)]
     pub(super) format: Option<String>,
-    #[serde(default)]
     system: Option<Box<RawValue>>,
-    #[serde(default)]
     tools: Option<Box<RawValue>>,
-    #[serde(default)]
     pub(super) key: String,
     /// The input tokens that the provider reported for what the call before this one gave.
-    #[serde(default)]
     pub(super) reported_tokens: Option<u64>,
     /// After the provider refused what was sent.
-    #[serde(default)]
     pub(super) overflow: Option<Limits>,
 }
 
@@ -171,33 +157,32 @@ pub(super) struct Limits {
 }
 
 impl FitWords {
-    pub(super) fn system(&self) -> Result<Text, Failure> {
+    pub(super) fn system(&self) -> Result<Beside<'_>, Failure> {
         beside(self.system.as_deref(), "system")
     }
 
-    pub(super) fn tools(&self) -> Result<Text, Failure> {
-        let text = beside(self.tools.as_deref(), "tools")?;
-        match &text {
-            Text::Json(json) if !json.starts_with('[') => Err(Failure::config(format!(
+    pub(super) fn tools(&self) -> Result<Beside<'_>, Failure> {
+        match beside(self.tools.as_deref(), "tools")? {
+            Beside::Json(json) if !json.starts_with('[') => Err(Failure::config(format!(
                 "`tools` takes a list of definitions, or the tokens that they take, not {json}"
             ))),
-            _ => Ok(text),
+            tools => Ok(tools),
         }
     }
 }
 
 /// A number is the tokens of something that is not shown; anything else is sent as it is.
-fn beside(given: Option<&RawValue>, name: &str) -> Result<Text, Failure> {
+fn beside<'a>(given: Option<&'a RawValue>, name: &str) -> Result<Beside<'a>, Failure> {
     let json = match given.map(RawValue::get) {
-        None | Some("null") => return Ok(Text::Nothing),
+        None | Some("null") => return Ok(Beside::Nothing),
         Some(json) => json,
     };
     if !json.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
-        return Ok(Text::Json(json.to_owned()));
+        return Ok(Beside::Json(json));
     }
     let wrong =
         |_| Failure::config(format!("`{name}` takes a number of tokens (0 or more) where it is a number, not {json}"));
-    json.parse().map(Text::Tokens).map_err(wrong)
+    json.parse().map(Beside::Tokens).map_err(wrong)
 }
 
 /// How a session is read.
@@ -246,16 +231,39 @@ impl Chain {
     }
 }
 
+/// The words of `compact`: where a session stands, and how it is compacted.
+pub fn compact_words(words: &str) -> Result<Words, Failure> {
+    read::<CompactWords>(words)?.checked()
+}
+
 impl CompactWords {
-    pub(super) fn split(self) -> Result<(Place, Words), Failure> {
-        let budget = self.budget.as_ref().map(share_of).transpose()?;
-        let chain = self.chain.as_ref().map(Chain::names);
-        let words = Words::new(budget, chain, self.mode.as_deref(), self.task.as_deref(), self.focus, self.settings)?;
-        Ok((Place { format: self.format, session: self.name, to: self.to }, words))
+    pub(super) fn checked(self) -> Result<Words, Failure> {
+        let mode = self.mode.as_deref().map(|name| named::<Mode>("mode", name)).transpose()?;
+        if self.chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
+            let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
+            return Err(Failure::config(problem));
+        }
+        Ok(Words {
+            format: self.format,
+            session: self.name,
+            to: self.to,
+            budget: self.budget.as_ref().map(share_of).transpose()?,
+            chain: self.chain.as_ref().map(Chain::names),
+            mode,
+            task: self.task.as_deref().map(|name| named("task", name)).transpose()?,
+            focus: self.focus,
+            settings: self.settings.unwrap_or_default(),
+        })
     }
 }
 
-/// 1 or more is tokens, less than 1 a part of what the messages take: JSON has one kind of number only.
+/// The value of that name, which the word `word` has.
+fn named<T: Named>(word: &str, name: &str) -> Result<T, Failure> {
+    T::from_name(name).map_err(|error| Failure::config(format!("`{word}`: {error}")))
+}
+
+/// A whole number is tokens, another one of at most 1 a part of what the messages take. A language with one kind of number
+/// writes 1 for both: then it is a token.
 fn share_of(given: &Value) -> Result<Share, Failure> {
     let wrong = || {
         Failure::config(format!(
@@ -266,7 +274,7 @@ fn share_of(given: &Value) -> Result<Share, Failure> {
     if let Some(tokens) = given.as_u64() {
         return u32::try_from(tokens).ok().filter(|tokens| *tokens > 0).map(Share::Tokens).ok_or_else(wrong);
     }
-    given.as_f64().filter(|part| *part > 0.0 && *part < 1.0).map(Share::Part).ok_or_else(wrong)
+    given.as_f64().filter(|part| *part > 0.0 && *part <= 1.0).map(Share::Part).ok_or_else(wrong)
 }
 
 /// What is searched, and how much comes back.
@@ -276,9 +284,7 @@ pub(super) struct SearchWords {
     /// Whether the session came as objects.
     #[serde(default)]
     pub(super) objects: bool,
-    #[serde(default)]
     pub(super) format: Option<String>,
-    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) query: Box<RawValue>,
 }
@@ -290,9 +296,7 @@ pub(super) struct ConvertWords {
     /// Whether the session came as objects.
     #[serde(default)]
     pub(super) objects: bool,
-    #[serde(default)]
     pub(super) format: Option<String>,
-    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) to: String,
 }

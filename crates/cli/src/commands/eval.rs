@@ -40,7 +40,12 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let run = plan.run(&progress).map_err(failure)?;
     if run.cases == 0 {
         let failure = none_fits(run.sessions, &args.paths);
-        return Err(failure.with_help(fewer(&filters(args))));
+        // Probed sessions have no calls behind a cut and no needed strings.
+        let mut filter = plan.filter.clone();
+        if args.what == SubjectArg::Probes {
+            (filter.min_tokens, filter.min_calls, filter.min_needed) = (0, 0, 0);
+        }
+        return Err(failure.with_help(fewer(&filter)));
     }
     if let Some(file) = file.into_inner().unwrap_or_else(PoisonError::into_inner) {
         file.finish(&run.rows)?;
@@ -58,8 +63,8 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let printed = EvalOutput {
         sessions_read: run.sessions,
         cases: run.cases,
-        summaries: all.summaries,
-        differences: all.differences,
+        summaries: &all.summaries,
+        differences: &all.differences,
         groups,
     };
     if args.json {
@@ -67,21 +72,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else {
-        terminal::print(&page(&printed))?;
+        terminal::print(&page(&printed, &all))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The filters of the sessions of a run.
-fn filters(args: &EvalArgs) -> Vec<(&'static str, bool)> {
-    // Probed sessions have no calls behind a cut and no needed strings.
-    let is_cut = matches!(args.what, SubjectArg::Future | SubjectArg::Recorded);
-    vec![
-        ("--min-tokens", is_cut && args.least.min_tokens > 0),
-        ("--min-calls", is_cut && args.least.min_calls > 0),
-        ("--min-needed", is_cut && args.least.min_needed > 0),
-        ("--task", args.task.is_some()),
-        ("--format", args.filter.format.is_some()),
-        ("--only", args.filter.only.is_some()),
-    ]
 }

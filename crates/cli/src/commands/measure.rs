@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use epitome_eval::EvalError;
+use epitome_eval::{EvalError, Filter};
 
 use crate::failure::Failure;
 use crate::render::text::plural;
@@ -18,9 +18,17 @@ pub(crate) fn none_fits(sessions: usize, paths: &[PathBuf]) -> Failure {
     })
 }
 
-/// The advice where filters leave no session; each filter with whether it excludes any.
-pub(crate) fn fewer(filters: &[(&str, bool)]) -> String {
-    let set: Vec<&str> = filters.iter().filter(|(_, is_set)| *is_set).map(|(name, _)| *name).collect();
+/// The advice where a filter leaves no session: the options that exclude some.
+pub(crate) fn fewer(filter: &Filter) -> String {
+    let options = [
+        ("--min-tokens", filter.min_tokens > 0),
+        ("--min-calls", filter.min_calls > 0),
+        ("--min-needed", filter.min_needed > 0),
+        ("--task", filter.task.is_some()),
+        ("--format", filter.format.is_some()),
+        ("--only", filter.only.is_some()),
+    ];
+    let set: Vec<&str> = options.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name).collect();
     let (least, others): (Vec<&str>, Vec<&str>) = set.into_iter().partition(|name| name.starts_with("--min"));
     let mut help = Vec::new();
     if !least.is_empty() {

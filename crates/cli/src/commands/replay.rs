@@ -47,12 +47,7 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
     let run = plan.run(&progress).map_err(failure)?;
     if run.rows.is_empty() {
         let failure = none_fits(run.sessions, &args.paths);
-        let filters = [
-            ("--min-tokens", args.min_tokens > 0),
-            ("--format", args.filter.format.is_some()),
-            ("--only", args.filter.only.is_some()),
-        ];
-        return Err(failure.with_help(fewer(&filters)));
+        return Err(failure.with_help(fewer(&plan.filter)));
     }
     let totals = totals(&run.rows, &plan.model.price);
     if args.json {
@@ -95,7 +90,7 @@ fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
             min_tokens: args.min_tokens,
             format: args.filter.format.map(|format| format.as_str().to_owned()),
             only: args.filter.only.clone(),
-            ..Filter::default()
+            ..Filter::NONE
         },
     })
 }

@@ -47,25 +47,17 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
         let plan = args.agent.plan(&place, record.as_ref())?;
         (Changes::of_plan(&plan, record.as_ref())?, plan.advice)
     };
-    if !args.undo {
-        let words = "was written by epitome, and edited since: it stays; remove it where it is not needed";
-        changes
-            .edited
-            .iter()
-            .filter(|_| !quiet)
-            .for_each(|path| terminal::note(&format!("{} {words}", path.display())));
-    }
-    changes.notes.iter().filter(|_| !quiet).for_each(|note| terminal::note(note));
+    let words = "was written by epitome, and edited since: it stays; remove it where it is not needed";
+    let left = changes.edited.iter().filter(|_| !args.undo).map(|path| format!("{} {words}", path.display()));
+    left.chain(changes.notes.iter().cloned()).filter(|_| !quiet).for_each(|note| terminal::note(&note));
     let is_known = record == changes.record;
     let is_whole = !args.undo || changes.edited.is_empty();
+    let outcome = if is_whole { Ok(ExitCode::SUCCESS) } else { Err(still_active(name, &changes.edited)) };
     if changes.files.is_empty() && is_known {
-        if !is_whole {
-            return Err(still_active(name, &changes.edited));
-        }
-        if !quiet {
+        if is_whole && !quiet {
             terminal::tell(&format!("{name} is set up already: nothing to change\n"));
         }
-        return Ok(ExitCode::SUCCESS);
+        return outcome;
     }
     // Who is asked has to see what for.
     if !quiet || !args.yes {
@@ -73,23 +65,20 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
     }
     if args.dry_run {
         terminal::tell("nothing was changed (--dry-run)\n");
-        return if is_whole { Ok(ExitCode::SUCCESS) } else { Err(still_active(name, &changes.edited)) };
+        return outcome;
     }
     if !args.yes && !changes.files.is_empty() && !is_agreed()? {
         terminal::tell("nothing was changed\n");
         return Ok(ExitCode::SUCCESS);
     }
     write(&changes, &record_path)?;
-    if !is_whole {
-        return Err(still_active(name, &changes.edited));
-    }
-    if !quiet {
+    if is_whole && !quiet {
         let done = if args.undo { "set back" } else { "set up" };
         let undo = if args.undo { String::new() } else { format!("; {FAINT}--undo takes it back{FAINT:#}") };
         terminal::tell(&format!("{STRONG}{name} is {done}{STRONG:#}{undo}\n"));
         advice.iter().for_each(|line| terminal::tell(&format!("{line}\n")));
     }
-    Ok(ExitCode::SUCCESS)
+    outcome
 }
 
 /// An undo leaves what the person edited, and the agent goes on to load it.

@@ -31,12 +31,7 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     }
     if train.is_empty() || verify.is_empty() {
         let failure = Failure::usage_text("there are no sessions left to search on, or none to verify on");
-        let filters = [
-            ("--min-tokens", args.least.min_tokens > 0),
-            ("--min-calls", args.least.min_calls > 0),
-            ("--min-needed", args.least.min_needed > 0),
-        ];
-        return Err(failure.with_help(fewer(&filters)));
+        return Err(failure.with_help(fewer(&filter)));
     }
     let mut measured = 0;
     let mut listener = |new: usize| {

@@ -4,10 +4,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::document::Syntax;
+use super::document::{Syntax, ValueRecord};
 use super::foreign::{foreign_value, refuse_foreign};
 use super::plan::{OtherValue, Plan, PlannedContent, PlannedFile, PlannedValue};
-use super::record::{FileRecord, Patch, Record, ValueRecord, hash_of};
+use super::record::{FileRecord, Record, hash_of};
 use crate::failure::Failure;
 
 /// A change of one file.
@@ -68,7 +68,7 @@ impl Changes {
                 }
             }
         }
-        changes.record = (!records.is_empty()).then(|| Record::new(records, folders));
+        changes.record = (!records.is_empty()).then_some(Record { files: records, folders });
         Ok(changes)
     }
 
@@ -81,7 +81,7 @@ impl Changes {
         // What stays can be taken back later, when the person has decided on it.
         let kept: Vec<FileRecord> =
             record.files.iter().filter(|file| changes.edited.contains(&file.path)).cloned().collect();
-        changes.record = (!kept.is_empty()).then(|| Record::new(kept, record.folders.clone()));
+        changes.record = (!kept.is_empty()).then(|| Record { files: kept, folders: record.folders.clone() });
         Ok(changes)
     }
 
@@ -119,50 +119,32 @@ impl Changes {
         earlier: Option<&FileRecord>,
     ) -> Result<(Option<String>, Option<FileRecord>), Failure> {
         let path = &file.path;
+        let record = |existed, hashes, values| FileRecord { path: path.clone(), existed, hashes, values };
         match &file.content {
             PlannedContent::Whole(text) => {
-                let is_ours = current.is_none_or(|current| {
-                    current == text || earlier.is_some_and(|record| record.record_of(current).is_some())
-                });
-                if !is_ours {
-                    let path = path.display();
-                    return Err(match earlier {
-                        Some(_) => Failure::usage_text(format!("{path} was written by epitome, and edited since"))
-                            .with_help("move it away to have it written anew, and run this again; nothing was changed"),
-                        None => Failure::usage_text(format!("{path} is there, and it is not what epitome wrote"))
-                            .with_help("move it away where it is not needed, and run this again"),
-                    });
+                let hash = hash_of(text);
+                let own = earlier.map(|record| record.hashes.as_slice()).unwrap_or_default();
+                let now = current.map(hash_of).filter(|now| *now != hash);
+                if now.as_ref().is_some_and(|now| !own.contains(now)) {
+                    return Err(not_ours(path, earlier.is_some()));
                 }
-                let record = match earlier {
-                    Some(earlier) if earlier.after == hash_of(text) => earlier.clone(),
-                    _ => record_of(path, None, text).behind(earlier, current),
-                };
-                Ok((Some(text.clone()), Some(record)))
+                // The record is written before the file, which may still be as the set-up before this one left it.
+                let hashes =
+                    if own.first() == Some(&hash) { own.to_vec() } else { [hash].into_iter().chain(now).collect() };
+                Ok((Some(text.clone()), Some(record(false, hashes, Vec::new()))))
             }
             PlannedContent::Values(syntax, values) => {
-                let refused = |problem: String| refusal(path, &problem);
-                let text = current.unwrap_or_default();
-                if let Some(earlier) = earlier.filter(|_| current.is_some())
-                    && all_there(*syntax, text, values, earlier).map_err(refused)?
-                {
-                    return Ok((current.map(str::to_owned), Some(earlier.clone())));
-                }
-                let base = match earlier {
-                    Some(earlier) => self.taken_back(earlier, current)?,
-                    None => current.map(str::to_owned),
-                };
-                let (after, put, patches) =
-                    self.with_values(path, *syntax, base.as_deref().unwrap_or_default(), values, earlier)?;
-                if put.is_empty() {
-                    return Ok((base, None));
-                }
-                let record = record_of(path, base.as_deref(), &after).behind(earlier, current);
-                Ok((Some(after), Some(FileRecord { values: Some((*syntax, put)), patches, ..record })))
+                let (text, put) = self.with_values(path, *syntax, current.unwrap_or_default(), values, earlier)?;
+                let existed = current.is_some() && earlier.is_none_or(|earlier| earlier.existed);
+                let text = (existed || !syntax.is_empty(&text)).then_some(text);
+                let has_put = !put.is_empty();
+                Ok((text, has_put.then(|| record(existed, Vec::new(), put))))
             }
         }
     }
 
-    /// A text with planned values, those that were put into it, and what takes each of them out again.
+    /// A text with planned values, and those that were put into it. What an earlier set-up put there and is still wanted
+    /// stays where it is; what else it put is taken back, and is still recorded: the record is written before the file.
     fn with_values(
         &mut self,
         path: &Path,
@@ -170,10 +152,21 @@ impl Changes {
         text: &str,
         values: &[PlannedValue],
         earlier: Option<&FileRecord>,
-    ) -> Result<(String, Vec<ValueRecord>, Vec<Patch>), Failure> {
+    ) -> Result<(String, Vec<ValueRecord>), Failure> {
         let refused = |problem: String| refusal(path, &problem);
         let mut text = text.to_owned();
-        let (mut put, mut patches) = (Vec::new(), Vec::new());
+        let (mut kept, mut replaced): (Vec<ValueRecord>, Vec<ValueRecord>) = (Vec::new(), Vec::new());
+        for record in earlier.iter().flat_map(|record| record.values.iter().rev()) {
+            let is_wanted = values.iter().any(|value| value.keys == record.keys && value.value == record.value);
+            let is_there = record.is_in(&text).map_err(refused)?;
+            if is_wanted && is_there || kept.iter().any(|kept| kept.keys == record.keys) {
+                kept.insert(0, record.clone());
+            } else if let Some(without) = self.without_value(path, &text, record)? {
+                text = without;
+                replaced.insert(0, record.clone());
+            }
+        }
+        let mut put = [replaced, kept].concat();
         for value in values {
             let there = syntax.value(&text, &value.keys).map_err(refused)?;
             if there.as_ref() == Some(&value.value) {
@@ -181,83 +174,64 @@ impl Changes {
             }
             if there.is_some() && value.other == OtherValue::Keep {
                 let (name, path) = (value.keys.join("."), path.display());
-                self.notes.push(format!("`{name}` in {path} is yours, and stays"));
+                self.note(format!("`{name}` in {path} is yours, and stays"));
                 continue;
             }
             if let Some(there) = there.as_ref().filter(|_| value.other == OtherValue::Refuse) {
                 return Err(foreign_value(path, &value.keys, there, earlier));
             }
-            let before = syntax.own_text(&text, &value.keys).map_err(refused)?;
-            if there.is_some() && before.is_none() {
-                return Err(refused(format!("`{}` is a table", value.keys.join("."))));
-            }
-            let (changed, made) = syntax.with(&text, &value.keys, &value.value).map_err(refused)?;
-            patches.extend(Patch::between(&text, &changed));
+            let (changed, record) = syntax.put(&text, &value.keys, &value.value).map_err(refused)?;
             text = changed;
-            put.push(ValueRecord { keys: value.keys.clone(), before, after: value.value.clone(), made });
+            put.push(record);
         }
-        Ok((text, put, patches))
+        Ok((text, put))
     }
 
     /// The text of a file without what a record says. What the person changed since stays.
     fn taken_back(&mut self, record: &FileRecord, current: Option<&str>) -> Result<Option<String>, Failure> {
-        let path = record.path.display();
         let Some(text) = current else { return Ok(None) };
-        if let Some(written) = record.record_of(text) {
-            let before = Patch::undo(&written.patches, text);
-            let before = before.ok_or_else(|| refusal(&record.path, "its record is damaged"))?;
-            return Ok(written.existed.then_some(before));
+        if record.hashes.contains(&hash_of(text)) {
+            return Ok(None);
         }
-        let Some((syntax, values)) = &record.values else {
+        if !record.hashes.is_empty() {
             self.edited.push(record.path.clone());
-            return Ok(current.map(str::to_owned));
-        };
-        let refused = |problem: String| refusal(&record.path, &problem);
+        }
         let mut text = text.to_owned();
-        for value in values.iter().rev() {
-            if syntax.value(&text, &value.keys).map_err(refused)?.as_ref() != Some(&value.after) {
-                // A set-up that ended before it came to this file has put nothing there.
-                if syntax.own_text(&text, &value.keys).map_err(refused)? == value.before {
-                    continue;
-                }
-                self.notes.push(format!("`{}` in {path} was changed since, and stays", value.keys.join(".")));
-                continue;
-            }
-            text = match &value.before {
-                Some(before) => syntax.with_own_text(&text, &value.keys, before).map_err(refused)?,
-                None => syntax.without(&text, &value.keys, value.made).map_err(refused)?,
-            };
+        for value in record.values.iter().rev() {
+            text = self.without_value(&record.path, &text, value)?.unwrap_or(text);
         }
-        Ok((record.existed || !syntax.is_empty(&text)).then_some(text))
+        let is_empty = record.values.iter().any(|value| value.syntax.is_empty(&text));
+        Ok((record.existed || !is_empty).then_some(text))
+    }
+
+    /// A text without a value that was put into it; `None` where it is not there, with a note where the person changed it.
+    fn without_value(&mut self, path: &Path, text: &str, record: &ValueRecord) -> Result<Option<String>, Failure> {
+        let refused = |problem: String| refusal(path, &problem);
+        let without = record.take_back(text).map_err(refused)?;
+        // A set-up that ended before it came to this file has put nothing there.
+        if without.is_none() && !record.is_as_before(text).map_err(refused)? {
+            let (name, path) = (record.keys.join("."), path.display());
+            self.note(format!("`{name}` in {path} was changed since, and stays"));
+        }
+        Ok(without)
+    }
+
+    fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
     }
 }
 
-/// Whether a file has all planned values as an earlier set-up left them: put by it, or left to the person.
-fn all_there(syntax: Syntax, text: &str, values: &[PlannedValue], earlier: &FileRecord) -> Result<bool, String> {
-    let Some((_, put)) = &earlier.values else { return Ok(false) };
-    for value in values {
-        let found = syntax.value(text, &value.keys)?;
-        let is_ours = put.iter().any(|put| put.keys == value.keys && put.after == value.value);
-        let is_theirs = !put.iter().any(|put| put.keys == value.keys);
-        let is_there = found.as_ref() == Some(&value.value) && (is_ours || is_theirs)
-            || found.is_some() && is_theirs && value.other == OtherValue::Keep;
-        if !is_there {
-            return Ok(false);
-        }
+/// A whole file of ours that is there with another text: edited since a set-up wrote it, or not written by one.
+fn not_ours(path: &Path, is_recorded: bool) -> Failure {
+    let path = path.display();
+    if is_recorded {
+        return Failure::usage_text(format!("{path} was written by epitome, and edited since"))
+            .with_help("move it away to have it written anew, and run this again; nothing was changed");
     }
-    Ok(put.iter().all(|put| values.iter().any(|value| value.keys == put.keys)))
-}
-
-/// The record of a file that gets this text, without what makes the text before of it.
-fn record_of(path: &Path, before: Option<&str>, after: &str) -> FileRecord {
-    FileRecord {
-        path: path.to_owned(),
-        existed: before.is_some(),
-        after: hash_of(after),
-        patches: Vec::new(),
-        previous: None,
-        values: None,
-    }
+    Failure::usage_text(format!("{path} is there, and it is not what epitome wrote"))
+        .with_help("move it away where it is not needed, and run this again")
 }
 
 /// The text of a file; `None` where there is none.

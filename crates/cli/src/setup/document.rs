@@ -1,6 +1,7 @@
-//! Files of settings as text, in which one value is read, put or removed, and everything else keeps its bytes.
+//! Files of settings as text, in which one value is put or taken back, and everything else keeps its bytes: no file is
+//! written anew from what was read of it.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,49 +18,38 @@ pub(crate) enum Syntax {
     Toml,
 }
 
-/// What a text is without: the mark at its beginning, and the ends of its lines. Its readers know neither.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Wrapping {
-    has_mark: bool,
-    has_returns: bool,
+/// A value that was put at a place, and the text that it took there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ValueRecord {
+    /// The syntax of the file.
+    pub(crate) syntax: Syntax,
+    /// The place: the names of tables from the outermost on, and that of the value.
+    pub(crate) keys: Vec<String>,
+    /// The value.
+    pub(crate) value: Value,
+    /// The text of the value that was there before; `None` where there was none.
+    pub(crate) before: Option<String>,
+    /// What was written: the value in place of that text, or the whole entry with what parts it from its neighbours.
+    after: String,
+}
+
+/// Where a value stands in a text, or is to stand.
+pub(super) enum Spot {
+    /// One is there, with its text in this range.
+    There(Range<usize>),
+    /// None is there: the text of its entry goes in at this byte.
+    Free(usize, String),
 }
 
 /// The mark that some editors put in front of UTF-8.
-const MARK: char = '\u{feff}';
-
-impl Wrapping {
-    /// The text without its mark, and with plain ends of lines, where all of them have a carriage return.
-    fn remove(text: &str, syntax: Syntax) -> Result<(Self, Cow<'_, str>), String> {
-        let plain = text.strip_prefix(MARK);
-        let has_mark = plain.is_some();
-        let plain = plain.unwrap_or(text);
-        let (ends, returns) = (plain.matches('\n').count(), plain.matches("\r\n").count());
-        if returns == 0 || ends != returns && syntax == Syntax::Json {
-            return Ok((Self { has_mark, has_returns: false }, Cow::Borrowed(plain)));
-        }
-        if ends != returns {
-            let without = ends - returns;
-            return Err(format!(
-                "{returns} of its lines end with CRLF, and {without} with LF: save it with one of them"
-            ));
-        }
-        Ok((Self { has_mark, has_returns: true }, Cow::Owned(plain.replace("\r\n", "\n"))))
-    }
-
-    /// The text as it is to be in the file.
-    fn put_back(self, plain: String) -> String {
-        let ended = if self.has_returns { plain.replace('\n', "\r\n") } else { plain };
-        if self.has_mark { format!("{MARK}{ended}") } else { ended }
-    }
-}
+pub(super) const MARK: char = '\u{feff}';
 
 impl Syntax {
     /// The value at a place; `None` where none is. The error is a sentence with the place in the text.
     pub(crate) fn value(self, text: &str, keys: &[String]) -> Result<Option<Value>, String> {
-        let (_, text) = Wrapping::remove(text, self)?;
         let whole = match self {
-            Self::Json => json::value(&text)?,
-            Self::Toml => toml::value(&text)?,
+            Self::Json => json::value(text)?,
+            Self::Toml => toml::value(text)?,
         };
         let mut value = &whole;
         for (depth, key) in keys.iter().enumerate() {
@@ -74,65 +64,32 @@ impl Syntax {
         Ok(Some(value.clone()))
     }
 
-    /// The text with a value at a place, and how many tables were made around it. The value must not be null.
-    pub(crate) fn with(self, text: &str, keys: &[String], value: &Value) -> Result<(String, usize), String> {
-        let missing = |depth: &usize| self.value(text, &keys[..*depth]).map(|found| found.is_none());
-        let mut made = 0;
-        for depth in 1..keys.len() {
-            made += usize::from(missing(&depth)?);
-        }
-        let (wrapping, plain) = Wrapping::remove(text, self)?;
-        let changed = match self {
-            Self::Json => json::with(&plain, keys, value)?,
-            Self::Toml => toml::with(&plain, keys, value)?,
+    /// The text with a value at a place, and the record by which it is taken back. The value must not be null.
+    pub(crate) fn put(self, text: &str, keys: &[String], value: &Value) -> Result<(String, ValueRecord), String> {
+        let (range, after) = match self.spot(text, keys, value)? {
+            Spot::There(range) => (range, self.written(value)?),
+            Spot::Free(at, entry) => (at..at, entry),
         };
-        let changed = wrapping.put_back(changed);
-        if self.value(&changed, keys)?.as_ref() != Some(value) {
+        let after = if text.contains("\r\n") { after.replace('\n', "\r\n") } else { after };
+        let changed = format!("{}{after}{}", &text[..range.start], &text[range.end..]);
+        if self.value(&changed, keys).ok().flatten().as_ref() != Some(value) {
             return Err(format!("`{}` cannot be written there", keys.join(".")));
         }
-        Ok((changed, made))
+        let before = (!range.is_empty()).then(|| text[range].to_owned());
+        Ok((changed, ValueRecord { syntax: self, keys: keys.to_vec(), value: value.clone(), before, after }))
     }
 
-    /// The value at a place as the text has it; `None` where nothing is, or a table of TOML.
-    pub(crate) fn own_text(self, text: &str, keys: &[String]) -> Result<Option<String>, String> {
+    fn spot(self, text: &str, keys: &[String], value: &Value) -> Result<Spot, String> {
         match self {
-            Self::Json => Ok(self.value(text, keys)?.map(|value| value.to_string())),
-            Self::Toml => toml::own_text(&Wrapping::remove(text, self)?.1, keys),
+            Self::Json => json::spot(text, keys, value),
+            Self::Toml => toml::spot(text, keys, value),
         }
     }
 
-    /// The text with what [`own_text`](Self::own_text) gave of an earlier one in place of the value that is there now.
-    pub(crate) fn with_own_text(self, text: &str, keys: &[String], own: &str) -> Result<String, String> {
-        let (wrapping, plain) = Wrapping::remove(text, self)?;
-        let changed = match self {
-            Self::Json => {
-                let value: Value =
-                    serde_json::from_str(own).map_err(|error| format!("its record is damaged: {error}"))?;
-                json::with(&plain, keys, &value)?
-            }
-            Self::Toml => toml::with_own_text(&plain, keys, own)?,
-        };
-        Ok(wrapping.put_back(changed))
-    }
-
-    /// The text without the value at a place, and without up to `made` tables around it where they are empty then.
-    pub(crate) fn without(self, text: &str, keys: &[String], made: usize) -> Result<String, String> {
-        let (wrapping, plain) = Wrapping::remove(text, self)?;
-        let mut text = self.without_place(&plain, keys)?;
-        for depth in (1..keys.len()).rev().take(made) {
-            let is_empty = |value: &Value| value.as_object().is_some_and(|table| table.is_empty());
-            if !self.value(&text, &keys[..depth])?.as_ref().is_some_and(is_empty) {
-                break;
-            }
-            text = self.without_place(&text, &keys[..depth])?;
-        }
-        Ok(wrapping.put_back(text))
-    }
-
-    fn without_place(self, text: &str, keys: &[String]) -> Result<String, String> {
+    fn written(self, value: &Value) -> Result<String, String> {
         match self {
-            Self::Json => json::without(text, keys),
-            Self::Toml => toml::without(text, keys),
+            Self::Json => Ok(value.to_string()),
+            Self::Toml => toml::written(value),
         }
     }
 
@@ -140,6 +97,46 @@ impl Syntax {
     pub(crate) fn is_empty(self, text: &str) -> bool {
         let words: String = text.trim_start_matches(MARK).split_whitespace().collect();
         words.is_empty() || self == Self::Json && words == "{}"
+    }
+}
+
+impl ValueRecord {
+    /// Whether a text has the value at its place.
+    pub(crate) fn is_in(&self, text: &str) -> Result<bool, String> {
+        Ok(self.syntax.value(text, &self.keys)?.as_ref() == Some(&self.value))
+    }
+
+    /// The text without a value that was put there, or with the text that stood there before; `None` where the place has
+    /// another value now, or the entry was written anew so that where it ends cannot be told.
+    pub(crate) fn take_back(&self, text: &str) -> Result<Option<String>, String> {
+        if !self.is_in(text)? {
+            return Ok(None);
+        }
+        let entries: Vec<(usize, &str)> = text.match_indices(&self.after).collect();
+        let range = match (&self.before, entries.as_slice()) {
+            (Some(_), _) => self.value_range(text),
+            (None, [(at, entry)]) => Some(*at..at + entry.len()),
+            (None, _) if self.syntax == Syntax::Json => json::entry(text, &self.keys)?,
+            (None, _) => None,
+        };
+        let before = self.before.as_deref().unwrap_or_default();
+        Ok(range.map(|range| format!("{}{before}{}", &text[..range.start], &text[range.end..])))
+    }
+
+    /// Whether a place is as it was before a value was put there.
+    pub(crate) fn is_as_before(&self, text: &str) -> Result<bool, String> {
+        Ok(match &self.before {
+            None => self.syntax.value(text, &self.keys)?.is_none(),
+            Some(before) => self.value_range(text).is_some_and(|range| text[range] == **before),
+        })
+    }
+
+    /// Where the value at the place of a record stands; `None` where none does, or a table.
+    fn value_range(&self, text: &str) -> Option<Range<usize>> {
+        match self.syntax.spot(text, &self.keys, &self.value) {
+            Ok(Spot::There(range)) => Some(range),
+            _ => None,
+        }
     }
 }
 

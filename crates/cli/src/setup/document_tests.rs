@@ -9,93 +9,86 @@ fn keys(place: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_value_is_put_and_taken_out_again() {
-    // The text with the value, and without it again where that is not the text before.
-    let check = |syntax: Syntax, text: &str, place: &str, value: Value, expect: &str, again: &str| {
-        let (with, made) = syntax.with(text, &keys(place), &value).unwrap();
+fn a_value_is_put_and_taken_back() {
+    // The text with the value, which becomes the text before again.
+    let check = |syntax: Syntax, text: &str, place: &str, value: Value, expect: &str| {
+        let (with, record) = syntax.put(text, &keys(place), &value).unwrap();
         assert_eq!(with, expect, "{text}");
         assert_eq!(syntax.value(&with, &keys(place)).unwrap(), Some(value));
-        assert_eq!(syntax.without(&with, &keys(place), made).unwrap(), again, "{text}");
+        assert_eq!(record.take_back(&with).unwrap().as_deref(), Some(text), "{with}");
+        assert_eq!(record.take_back(text).unwrap(), None, "{text}");
+        assert!(record.is_as_before(text).unwrap() && !record.is_as_before(&with).unwrap());
     };
-    let commented = "{\n  // mine\n  \"a\": 1, // one\n}\n";
-    let with = "{\n  // mine\n  \"a\": 1, // one\n  \"b\": 2,\n}\n";
-    check(Syntax::Json, commented, "b", json!(2), with, commented);
-    check(Syntax::Json, "", "b", json!(2), "{\n  \"b\": 2\n}\n", "{}\n");
-    check(Syntax::Json, "{\"a\":1}", "b", json!("x"), "{\n  \"a\":1,\n  \"b\": \"x\"\n}", "{\n  \"a\":1\n}");
-    let commented = "# mine\na = 1 # one\n\n[t]\nx = 'y'\n";
-    check(Syntax::Toml, commented, "b", json!(2), "# mine\na = 1 # one\nb = 2\n\n[t]\nx = 'y'\n", commented);
-    let with = "# mine\na = 1 # one\n\n[t]\nx = 'y'\n\n[m.e]\nc = \"d\"\nl = [\"p\", \"q\"]\n";
-    check(Syntax::Toml, commented, "m.e", json!({"c": "d", "l": ["p", "q"]}), with, commented);
-    check(Syntax::Toml, "", "m.e", json!({"c": true}), "[m.e]\nc = true\n", "");
+    let json = |text: &str, value: Value, expect: &str| check(Syntax::Json, text, "b", value, expect);
+    json("{\n  // mine\n  \"a\": 1, // one\n}\n", json!(2), "{\n  \"b\": 2,\n  // mine\n  \"a\": 1, // one\n}\n");
+    json("", json!(2), "{\n  \"b\": 2\n}\n");
+    json("{}", json!({"c": "d"}), "{\n  \"b\": {\n    \"c\": \"d\"\n  }\n}");
+    json("{\"a\":1}", json!("x"), "{\n  \"b\": \"x\",\"a\":1}");
+    json("\u{feff}{\r\n  \"a\": 1\r\n}\r\n", json!(2), "\u{feff}{\r\n  \"b\": 2,\r\n  \"a\": 1\r\n}\r\n");
+    json("{\"b\": 1 /* mine */}", json!(2), "{\"b\": 2 /* mine */}");
+    let toml = |text: &str, place: &str, value: Value, expect: &str| check(Syntax::Toml, text, place, value, expect);
+    let commented = "# mine\na = 1 # one\n\n[t] # t\nx = 'y'\n";
+    toml(commented, "b", json!(2), "# mine\na = 1 # one\nb = 2\n\n[t] # t\nx = 'y'\n");
+    toml(commented, "t.b", json!(2), "# mine\na = 1 # one\n\n[t] # t\nb = 2\nx = 'y'\n");
+    toml(commented, "a", json!("z"), "# mine\na = \"z\" # one\n\n[t] # t\nx = 'y'\n");
+    let table = json!({"c": "d", "l": ["p", "q"]});
+    toml(commented, "m.e", table, &format!("{commented}\n[m.e]\nc = \"d\"\nl = [\"p\", \"q\"]\n"));
+    toml("", "m.e", json!({"c": true}), "[m.e]\nc = true\n");
+    toml("[t]", "b", json!(2), "b = 2\n[t]");
+    toml("a = 1", "b", json!(2), "a = 1\nb = 2\n");
+    toml("[t]", "t.b", json!(2), "[t]\nb = 2\n");
+    toml("m = { o = 1 }\n", "m.e", json!(2), "m = { e = 2, o = 1 }\n");
+    toml("m = {}\n", "m.e", json!(2), "m = { e = 2}\n");
+    toml("m.o = 1\n", "m.e", json!(2), "m.e = 2\nm.o = 1\n");
+    toml("a = 1 # one\r\n", "m.e", json!({"c": 1}), "a = 1 # one\r\n\r\n[m.e]\r\nc = 1\r\n");
+    toml("a = 1\r\nb = 2\n", "c", json!(3), "a = 1\r\nb = 2\nc = 3\r\n");
+    toml("\u{feff}a = 1\n", "m.e", json!({"c": 1}), "\u{feff}a = 1\n\n[m.e]\nc = 1\n");
+    toml("\u{feff}[t]\n", "b", json!(2), "\u{feff}b = 2\n[t]\n");
+    toml("[m]\ne = { c = 2026-01-02 } # beside\n", "m.e", json!("y"), "[m]\ne = \"y\" # beside\n");
 }
 
 #[test]
-fn a_value_within_a_line() {
-    let (text, made) = Syntax::Toml.with("m = { o = 1 }\n", &keys("m.e"), &json!({"c": 1})).unwrap();
-    assert_eq!((text.as_str(), made), ("m = { o = 1 , e = { c = 1 } }\n", 0));
-    let without = Syntax::Toml.without(&text, &keys("m.e"), made).unwrap();
-    assert_eq!(Syntax::Toml.value(&without, &keys("m")).unwrap(), Some(json!({"o": 1})));
-}
-
-#[test]
-fn a_replaced_value_keeps_its_comment() {
-    let (text, made) = Syntax::Toml.with("a = \"x\" # mine\n", &keys("a"), &json!("y")).unwrap();
-    assert_eq!((text.as_str(), made), ("a = \"y\" # mine\n", 0));
-    let (text, _) = Syntax::Json.with("{\"a\": 1 /* mine */}", &keys("a"), &json!(2)).unwrap();
-    assert_eq!(text, "{\"a\": 2 /* mine */}");
-}
-
-#[test]
-fn what_is_taken_back_is_as_it_was() {
-    let check = |syntax: Syntax, text: &str, place: &str, value: Value| {
-        let own = syntax.own_text(text, &keys(place)).unwrap().unwrap();
-        let (with, made) = syntax.with(text, &keys(place), &value).unwrap();
-        assert_eq!(made, 0);
-        assert_eq!(syntax.with_own_text(&with, &keys(place), &own).unwrap(), text, "{with}");
-    };
-    check(Syntax::Toml, "# above\nm = 'x' # beside\n", "m", json!("y"));
-    check(Syntax::Toml, "[m]\n# above\ne = 'a \"b\"' # beside\nf = 1\n", "m.e", json!("y"));
-    check(Syntax::Toml, "[m]\n# above\ne = { c = 2026-01-02 } # beside\nf = 1\n", "m.e", json!("y"));
-    check(Syntax::Json, "{\"a\": \"x\" /* mine */, \"b\": 1}", "a", json!({"c": [2]}));
-    assert_eq!(Syntax::Toml.own_text("a = 1\n", &keys("m.e")), Ok(None));
-    assert_eq!(Syntax::Toml.own_text("[m.e]\nc = 1\n", &keys("m.e")), Ok(None), "a table is not replaced");
-    assert_eq!(Syntax::Json.own_text("{}", &keys("m.e")), Ok(None));
-}
-
-#[test]
-fn ends_of_lines_and_a_mark_stay() {
-    let check = |syntax: Syntax, text: &str, expect: &str| {
-        let (with, made) = syntax.with(text, &keys("m.e"), &json!({"c": 1})).unwrap();
-        assert_eq!(with, expect);
-        assert_eq!(syntax.without(&with, &keys("m.e"), made).unwrap(), text);
-    };
-    check(Syntax::Toml, "a = 1 # one\r\n", "a = 1 # one\r\n\r\n[m.e]\r\nc = 1\r\n");
-    check(Syntax::Toml, "\u{feff}a = 1\n", "\u{feff}a = 1\n\n[m.e]\nc = 1\n");
-    let json = "\u{feff}{\r\n  \"a\": 1\r\n}\r\n";
-    let with = "\u{feff}{\r\n  \"a\": 1,\r\n  \"m\": {\r\n    \"e\": {\r\n      \"c\": 1\r\n    }\r\n  }\r\n}\r\n";
-    check(Syntax::Json, json, with);
-    let problem = Syntax::Toml.with("a = 1\r\nb = 2\n", &keys("c"), &json!(1)).unwrap_err();
-    assert!(problem.contains("1 of its lines end with CRLF, and 1 with LF"), "{problem}");
-    let (mixed, _) = Syntax::Json.with("{\r\n  \"a\": 1,\n  \"b\": 2\r\n}", &keys("a"), &json!(3)).unwrap();
-    assert_eq!(mixed, "{\r\n  \"a\": 3,\n  \"b\": 2\r\n}");
+fn what_is_taken_back_of_an_edited_text() {
+    let check =
+        |syntax: Syntax, (before, place, value): (&str, &str, Value), edit: (&str, &str), expect: Option<&str>| {
+            let (with, record) = syntax.put(before, &keys(place), &value).unwrap();
+            let edited = with.replacen(edit.0, edit.1, 1);
+            assert_ne!(edited, with);
+            assert_eq!(record.take_back(&edited).unwrap().as_deref(), expect, "{edited}");
+        };
+    let put = ("b = 'x'\n", "a", json!(1));
+    check(Syntax::Toml, put.clone(), ("b = 'x'", "b = 'y' # new\nc = 1"), Some("b = 'y' # new\nc = 1\n"));
+    check(Syntax::Toml, put.clone(), ("a = 1", "a = 2"), None);
+    // Where the entry ends is not known any more.
+    check(Syntax::Toml, put, ("a = 1", "a  = 1"), None);
+    check(Syntax::Toml, ("", "m.e", json!({"c": 1})), ("c = 1\n", "c = 1\nd = 2\n"), None);
+    // An agent may write its file anew.
+    let status = |text: &'static str| (text, "s", json!({"c": 1}));
+    check(Syntax::Json, status("{}"), ("\n}", ",\n  \"m\": 2\n}"), Some("{\n  \"m\": 2\n}"));
+    check(Syntax::Json, status("{}"), ("\n  \"s\": {", "\n    \"m\": 2,\n    \"s\": {"), Some("{\n    \"m\": 2\n}"));
+    check(Syntax::Json, status("{\"m\":2}"), (",", " , "), Some("{ \"m\":2}"));
+    check(Syntax::Json, status("{}"), ("{\n  \"s\": {\n    \"c\": 1\n  }", "{\"s\":{\"c\":1}"), Some("{\n}"));
 }
 
 #[test]
 fn what_is_not_understood() {
     let check = |syntax: Syntax, text: &str, place: &str, expect: &str| {
-        let problem = syntax.with(text, &keys(place), &json!(1)).unwrap_err();
+        let problem = syntax.put(text, &keys(place), &json!(1)).unwrap_err();
         assert!(problem.contains(expect), "{text}: {problem}");
     };
     check(Syntax::Json, "{\"a\": ", "a", "it is not JSON");
     check(Syntax::Json, "[1]", "a", "not a JSON object");
-    check(Syntax::Json, "{\"a\": 1, \"a\": 2}", "a", "`a` is in one object twice");
-    check(Syntax::Json, "{\"a\": 1}", "a.b", "`a` is not an object");
+    check(Syntax::Json, "{\"a\": 1, \"a\": 2}", "b", "`b` cannot be written there");
     check(Syntax::Json, "{a: 1}", "a", "it is not JSON");
     check(Syntax::Json, "{'a': 1}", "a", "it is not JSON");
     check(Syntax::Toml, "a = ", "a", "it is not TOML");
     check(Syntax::Toml, "a = 1\na = 2\n", "b", "it is not TOML");
     check(Syntax::Toml, "a = 1\n", "a.b", "`a` is not a table");
     check(Syntax::Toml, "[[a]]\nx = 1\n", "a.b", "`a` is not a table");
+    check(Syntax::Toml, "[a.b]\nx = 1\n", "a.b", "`a.b` is a table");
+    check(Syntax::Toml, "[m]\na.x = 1\n", "m.a.b", "`m.a.b` cannot be written there");
+    let doubled = Syntax::Json.value("{\"a\": 1, \"a\": 2}", &keys("b")).unwrap_err();
+    assert!(doubled.contains("`a` is in one object twice"), "{doubled}");
 }
 
 #[test]

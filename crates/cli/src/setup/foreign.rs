@@ -24,8 +24,8 @@ pub(super) fn refuse_foreign(folder: &Path, plan: &Plan, earlier: Option<&Record
 /// A value under a name of epitome's that epitome did not write, or not so. Of what it holds only what tells it apart is
 /// shown: settings may hold keys.
 pub(super) fn foreign_value(path: &Path, keys: &[String], there: &Value, earlier: Option<&FileRecord>) -> Failure {
-    let written = earlier.and_then(|record| record.values.as_ref());
-    let is_edited = written.is_some_and(|(_, put)| put.iter().any(|put| put.keys == *keys && put.before.is_none()));
+    let mut written = earlier.iter().flat_map(|record| &record.values);
+    let is_edited = written.any(|put| put.keys == *keys && put.before.is_none());
     let whose = if is_edited { "was written by epitome, and edited since" } else { "is not what epitome wrote" };
     let telling = ["command", "base_url", "url", "name"];
     let shown = telling.iter().find_map(|key| Some(format!(" ({key} = {})", there.get(key)?)));

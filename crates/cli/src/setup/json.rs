@@ -1,8 +1,13 @@
-//! Values in JSON with comments.
+//! Values in JSON with comments: those of the outermost object, for no set-up puts one deeper.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use std::ops::Range;
+
+use jsonc_parser::ast::Object;
+use jsonc_parser::common::Ranged as _;
+use jsonc_parser::{ParseOptions, parse_to_ast};
 use serde_json::Value;
+
+use super::document::{MARK, Spot};
 
 /// What agents read: JSON, some with comments, some with a comma behind the last. All else is refused.
 const OPTIONS: ParseOptions = ParseOptions {
@@ -18,71 +23,72 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-fn root(text: &str) -> Result<CstRootNode, String> {
-    CstRootNode::parse(text, &OPTIONS).map_err(|error| format!("it is not JSON: {error}"))
+/// A text behind its mark, and the bytes of the mark.
+fn without_mark(text: &str) -> (usize, &str) {
+    let plain = text.strip_prefix(MARK).unwrap_or(text);
+    (text.len() - plain.len(), plain)
+}
+
+/// The outermost object of a text without a mark; `None` where nothing is in the text.
+fn object(plain: &str) -> Result<Option<Object<'_>>, String> {
+    let parsed = parse_to_ast(plain, &Default::default(), &OPTIONS);
+    match parsed.map_err(|error| format!("it is not JSON: {error}"))?.value {
+        None => Ok(None),
+        Some(jsonc_parser::ast::Value::Object(object)) => Ok(Some(object)),
+        Some(_) => Err("it is not a JSON object".to_owned()),
+    }
 }
 
 /// The whole text as one value; an empty text is an empty object.
 pub(super) fn value(text: &str) -> Result<Value, String> {
-    let root = root(text)?;
-    let Some(node) = root.value() else { return Ok(Value::Object(serde_json::Map::new())) };
-    let object = node.as_object().ok_or("it is not a JSON object")?;
+    let Some(object) = object(without_mark(text).1)? else { return Ok(Value::Object(serde_json::Map::new())) };
     is_single(&object)?;
-    object.to_serde_value().ok_or_else(|| "it is not JSON that can be read".to_owned())
+    Ok(jsonc_parser::ast::Value::Object(object).into())
 }
 
 /// Holds that no name is in the objects twice: which of the two counts, each program says differently.
-fn is_single(object: &CstObject) -> Result<(), String> {
+fn is_single(object: &Object<'_>) -> Result<(), String> {
     let mut names = std::collections::BTreeSet::new();
-    for property in object.properties() {
-        let name = property.decoded_name().unwrap_or_default();
-        if let Some(inner) = property.object_value() {
-            is_single(&inner)?;
+    for property in &object.properties {
+        if let Some(inner) = property.value.as_object() {
+            is_single(inner)?;
         }
-        if !names.insert(name.clone()) {
+        let name = property.name.as_str();
+        if !names.insert(name) {
             return Err(format!("`{name}` is in one object twice: leave one of them"));
         }
     }
     Ok(())
 }
 
-pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String, String> {
-    let root = root(text)?;
-    let Some((last, parents)) = keys.split_last() else { return Err("a place has a name".to_owned()) };
-    let not_a_table = |key: &String| format!("`{key}` is not an object");
-    let mut object = root.object_value_or_create().ok_or("it is not a JSON object")?;
-    for key in parents {
-        object = object.object_value_or_create(key).ok_or_else(|| not_a_table(key))?;
+/// Where the value of a name stands, or its entry goes: in front of all others, for it needs no comma of theirs there.
+pub(super) fn spot(text: &str, keys: &[String], value: &Value) -> Result<Spot, String> {
+    let [key] = keys else { return Err(format!("`{}` is not in the outermost object", keys.join("."))) };
+    let (mark, plain) = without_mark(text);
+    let name = Value::from(key.as_str());
+    let pretty = serde_json::to_string_pretty(value).map_err(|error| error.to_string())?.replace('\n', "\n  ");
+    let Some(object) = object(plain)? else {
+        return Ok(Spot::Free(text.len(), format!("{{\n  {name}: {pretty}\n}}\n")));
+    };
+    if let Some(property) = object.get(key) {
+        let range = property.value.range();
+        return Ok(Spot::There(mark + range.start..mark + range.end));
     }
-    match object.get(last) {
-        Some(property) => property.set_value(input(value)),
-        None => drop(object.append(last, input(value))),
-    }
-    Ok(root.to_string())
+    let end = if object.properties.is_empty() { "\n" } else { "," };
+    Ok(Spot::Free(mark + object.range.start + 1, format!("\n  {name}: {pretty}{end}")))
 }
 
-pub(super) fn without(text: &str, keys: &[String]) -> Result<String, String> {
-    let root = root(text)?;
-    let Some((last, parents)) = keys.split_last() else { return Err("a place has a name".to_owned()) };
-    let mut object = root.object_value();
-    for key in parents {
-        object = object.and_then(|object| object.object_value(key));
-    }
-    if let Some(property) = object.and_then(|object| object.get(last)) {
-        property.remove();
-    }
-    Ok(root.to_string())
-}
-
-fn input(value: &Value) -> CstInputValue {
-    match value {
-        Value::Null => CstInputValue::Null,
-        Value::Bool(value) => CstInputValue::Bool(*value),
-        Value::Number(number) => CstInputValue::Number(number.to_string()),
-        Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
-        Value::Object(fields) => {
-            CstInputValue::Object(fields.iter().map(|(name, field)| (name.clone(), input(field))).collect())
-        }
-    }
+/// The text of a name with its value and a comma beside it, where an agent wrote the file anew since.
+pub(super) fn entry(text: &str, keys: &[String]) -> Result<Option<Range<usize>>, String> {
+    let (mark, plain) = without_mark(text);
+    let object = object(plain)?;
+    let Some(property) = object.as_ref().zip(keys.first()).and_then(|(object, key)| object.get(key)) else {
+        return Ok(None);
+    };
+    let (front, behind) = (plain[..property.range.start].trim_end(), &plain[property.range.end..]);
+    let range = match behind.trim_start().strip_prefix(',') {
+        Some(rest) => front.len()..plain.len() - rest.len(),
+        None => front.trim_end_matches(',').len()..property.range.end,
+    };
+    Ok(Some(mark + range.start..mark + range.end))
 }

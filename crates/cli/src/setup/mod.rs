@@ -1,10 +1,10 @@
 //! Set-up of agents: what is written into their folders, and taken back.
 //!
 //! `agent` has the agents, `place` where they are set up, and a file for each makes its `plan`: whole files of our own, and
-//! values at places of files that are the person's. `document` reads and changes such a file and keeps everything else in
-//! it, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes, and `foreign` what it
-//! must not; `record` is what was changed, so that it can be taken back; `write` writes all of it or nothing. `program`
-//! names this program in files, and `version` is an agent's.
+//! values at places of files that are the person's. `document` puts a value into such a text and takes it back, and keeps
+//! every other byte, with `json` and `toml` for the syntaxes. `change` works out what a plan, or its undo, changes, and
+//! `foreign` what it must not; `record` is what was changed, so that it can be taken back; `write` writes all of it or
+//! nothing. `program` names this program in files, and `version` is an agent's.
 
 mod agent;
 mod change;

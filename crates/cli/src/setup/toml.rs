@@ -1,104 +1,64 @@
 //! Values in TOML.
 
+use serde::Serialize as _;
 use serde_json::Value;
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value as item_of};
+use toml_edit::ser::ValueSerializer;
+use toml_edit::{Document, Item, Key, TableLike};
 
-fn document(text: &str) -> Result<DocumentMut, String> {
-    text.parse().map_err(|error: toml_edit::TomlError| format!("it is not TOML: {}", error.to_string().trim_end()))
-}
+use super::document::{MARK, Spot};
 
 /// The whole text as one value.
 pub(super) fn value(text: &str) -> Result<Value, String> {
-    toml_edit::de::from_document(document(text)?).map_err(|error| format!("it is not TOML: {error}"))
+    toml_edit::de::from_str(text).map_err(|error| format!("it is not TOML: {}", error.to_string().trim_end()))
 }
 
-pub(super) fn with(text: &str, keys: &[String], value: &Value) -> Result<String, String> {
-    with_item(text, keys, item(value)?)
+/// A value on one line.
+pub(super) fn written(value: &Value) -> Result<String, String> {
+    let value = value.serialize(ValueSerializer::new()).map_err(|error| error.to_string())?;
+    Ok(value.to_string())
 }
 
-/// The text with what [`own_text`] gave in place of the value that is there now.
-pub(super) fn with_own_text(text: &str, keys: &[String], own: &str) -> Result<String, String> {
-    let own: toml_edit::Value = own.parse().map_err(|error| format!("its record is damaged: {error}"))?;
-    with_item(text, keys, Item::Value(own))
-}
-
-fn with_item(text: &str, keys: &[String], mut item: Item) -> Result<String, String> {
-    let mut document = document(text)?;
+/// Where a value stands, or its entry goes: an object is a table with a header of its own at the end, another value goes
+/// behind the header of its table, or behind the last of the values in front of all tables.
+pub(super) fn spot(text: &str, keys: &[String], value: &Value) -> Result<Spot, String> {
+    let document = Document::parse(text).map_err(|error| format!("it is not TOML: {error}"))?;
     let Some((last, parents)) = keys.split_last() else { return Err("a place has a name".to_owned()) };
-    let mut table: &mut dyn TableLike = document.as_table_mut();
+    let mut table: Option<&dyn TableLike> = Some(document.as_table());
+    let mut holder = None;
     for key in parents {
-        if !table.contains_key(key) {
-            let mut made = Table::new();
-            made.set_implicit(true);
-            table.insert(key, Item::Table(made));
-        }
-        table =
-            table.get_mut(key).and_then(Item::as_table_like_mut).ok_or_else(|| format!("`{key}` is not a table"))?;
+        holder = table.and_then(|table| table.get(key));
+        let no_table = || format!("`{key}` is not a table");
+        table = holder.map(|item| item.as_table_like().ok_or_else(no_table)).transpose()?;
     }
-    match (table.get_mut(last), &mut item) {
-        // The comments above and beside what is replaced stay.
-        (Some(old @ Item::Value(_)), Item::Value(new)) => {
-            if let Some(old) = old.as_value() {
-                *new.decor_mut() = old.decor().clone();
-            }
-            *old = item;
-        }
-        _ => drop(table.insert(last, item)),
+    if let Some(item) = table.and_then(|table| table.get(last)) {
+        let range = item.as_value().and_then(toml_edit::Value::span);
+        return range.map(Spot::There).ok_or_else(|| format!("`{}` is a table", keys.join(".")));
     }
-    Ok(document.to_string())
-}
-
-pub(super) fn without(text: &str, keys: &[String]) -> Result<String, String> {
-    let mut document = document(text)?;
-    let Some((last, parents)) = keys.split_last() else { return Err("a place has a name".to_owned()) };
-    let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
-    for key in parents {
-        table = table.and_then(|table| table.get_mut(key)).and_then(Item::as_table_like_mut);
-    }
-    if let Some(table) = table {
-        table.remove(last);
-    }
-    Ok(document.to_string())
-}
-
-/// The value at a place as the text has it, without the comments around it; `None` where nothing is, or a table.
-pub(super) fn own_text(text: &str, keys: &[String]) -> Result<Option<String>, String> {
-    let document = document(text)?;
-    let mut item: Option<&Item> = Some(document.as_item());
-    for key in keys {
-        item = item.and_then(Item::as_table_like).and_then(|table| table.get(key));
-    }
-    let value = item.and_then(Item::as_value).cloned();
-    Ok(value.map(|value| value.decorated("", "").to_string()))
-}
-
-/// A value as TOML: an object is a table with a header of its own, those within it stand on one line.
-fn item(value: &Value) -> Result<Item, String> {
-    let Value::Object(fields) = value else { return Ok(Item::Value(inline(value)?)) };
-    let mut table = Table::new();
-    for (name, field) in fields {
-        table.insert(name, item_of(inline(field)?));
-    }
-    Ok(Item::Table(table))
-}
-
-fn inline(value: &Value) -> Result<toml_edit::Value, String> {
-    Ok(match value {
-        Value::Null => return Err("TOML has no null".to_owned()),
-        Value::Bool(value) => (*value).into(),
-        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(integer), _) => integer.into(),
-            (None, Some(float)) => float.into(),
-            (None, None) => return Err(format!("TOML has no number {number}")),
-        },
-        Value::String(text) => text.as_str().into(),
-        Value::Array(items) => toml_edit::Value::Array(items.iter().map(inline).collect::<Result<Array, String>>()?),
-        Value::Object(fields) => {
-            let mut table = InlineTable::new();
+    let path = keys.iter().map(|key| Key::new(key).display_repr().into_owned()).collect::<Vec<_>>().join(".");
+    let name = Key::new(last).display_repr().into_owned();
+    let start = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
+    let line_behind = |at: usize| text[at..].find('\n').map_or(text.len(), |end| at + end + 1);
+    let (at, entry) = match (value, holder) {
+        (Value::Object(fields), _) => {
+            let mut entry = if text.len() > start { format!("\n[{path}]\n") } else { format!("[{path}]\n") };
             for (name, field) in fields {
-                table.insert(name, inline(field)?);
+                entry += &format!("{} = {}\n", Key::new(name).display_repr(), written(field)?);
             }
-            toml_edit::Value::InlineTable(table)
+            (text.len(), entry)
         }
-    })
+        (_, Some(Item::Value(inline))) => {
+            let comma = if inline.as_inline_table().is_some_and(|table| table.is_empty()) { "" } else { "," };
+            let at = inline.span().map_or(start, |range| range.start + 1);
+            return Ok(Spot::Free(at, format!(" {name} = {}{comma}", written(value)?)));
+        }
+        (_, Some(Item::Table(table))) if !table.is_implicit() && !table.is_dotted() => {
+            (line_behind(table.span().map_or(start, |range| range.end)), format!("{name} = {}\n", written(value)?))
+        }
+        _ => {
+            let ends = document.iter().filter_map(|(_, item)| item.as_value()?.span().map(|range| range.end));
+            (ends.max().map_or(start, line_behind), format!("{path} = {}\n", written(value)?))
+        }
+    };
+    let is_behind_a_line = at == start || text[..at].ends_with('\n');
+    Ok(Spot::Free(at, if is_behind_a_line { entry } else { format!("\n{entry}") }))
 }

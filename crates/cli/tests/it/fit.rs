@@ -283,7 +283,7 @@ fn a_brief_says_what_of_typed_messages_it_has_not() {
         assert_eq!((quiet.text(), quiet.stderr.as_str()), (text, ""));
     };
     check(8_000, (12, 0, 0), "");
-    check(2_000, (0, 12, 0), "12 typed messages, of which the middle is not in the text: #0, #2, #4");
+    check(2_000, (0, 12, 0), "12 typed messages are not whole in the text: #0, #2, #4");
     check(400, (1, 0, 11), "11 typed messages are not in the text: #0, #2");
 }
 

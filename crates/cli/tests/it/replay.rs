@@ -87,7 +87,7 @@ fn what_is_wrong_is_told() {
     };
     assert!(told("replay session.jsonl --model none").contains("there is no price for `none`; there are claude-"));
     assert!(told("replay session.jsonl --model none").contains("docs/evaluation.md"));
-    assert!(told("replay session.jsonl --policies none").contains("`none` is not a policy"));
+    assert!(told("replay session.jsonl --policies none").contains("there is no strategy `none`"));
     assert!(told("replay session.jsonl --min-tokens 9m").contains("none of 1 session fits"));
     assert!(told("replay nowhere").contains("nowhere"));
     assert!(told("tune session.jsonl --strategies none").contains("none"));

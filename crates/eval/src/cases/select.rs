@@ -29,6 +29,9 @@ impl Default for Filter {
 }
 
 impl Filter {
+    /// The filter that admits every case.
+    pub const NONE: Self = Self { min_tokens: 0, min_calls: 0, min_needed: 0, task: None, format: None, only: None };
+
     pub(crate) fn admits_format(&self, format: &str) -> bool {
         self.format.as_deref().is_none_or(|wanted| wanted == format)
     }

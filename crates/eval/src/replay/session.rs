@@ -257,18 +257,31 @@ impl Replay<'_, '_> {
             0 => TokenUsage::default(),
             _ => TokenUsage::request(&self.model.price, before.0 + tools, before.1 + tools, true, written),
         };
-        self.outcome.epochs.push(ReplayEpoch {
+        let made = self.epoch(epoch.trigger, Status::Compacted, before.0, cache_loss_tokens, summary);
+        self.outcome.epochs.push(ReplayEpoch { chain: vec!["recorded".to_owned()], ..made });
+    }
+
+    /// A compaction that was just made, or tried, with `summary` read and written for it; without its chain and its time.
+    fn epoch(
+        &self,
+        trigger: Trigger,
+        status: Status,
+        tokens_before: u64,
+        cache_loss_tokens: u64,
+        summary: TokenUsage,
+    ) -> ReplayEpoch {
+        ReplayEpoch {
             turn: self.outcome.turns.len() as u32,
-            trigger: epoch.trigger,
-            status: Status::Compacted,
-            chain: vec!["recorded".to_owned()],
-            tokens_before: before.0,
+            trigger,
+            status,
+            chain: Vec::new(),
+            tokens_before,
             tokens_after: self.prompt.total(),
             cache_loss_tokens,
             summary,
             summary_money: summary.money(&self.model.price),
             micros: 0,
-        });
+        }
     }
 
     /// Checks the budget, and compacts where it is due. Constant time where it is not.
@@ -304,18 +317,8 @@ impl Replay<'_, '_> {
         }
         let (read, written) = (report.summarizer.input_tokens, report.summarizer.output_tokens);
         let summary = TokenUsage { input: read, uncached: read, output: written, ..TokenUsage::default() };
-        self.outcome.epochs.push(ReplayEpoch {
-            turn: self.outcome.turns.len() as u32,
-            trigger,
-            status: report.status,
-            chain: report.chain,
-            tokens_before,
-            tokens_after: self.prompt.total(),
-            cache_loss_tokens,
-            summary,
-            summary_money: summary.money(&self.model.price),
-            micros,
-        });
+        let made = self.epoch(trigger, report.status, tokens_before, cache_loss_tokens, summary);
+        self.outcome.epochs.push(ReplayEpoch { chain: report.chain, micros, ..made });
         Ok(())
     }
 }

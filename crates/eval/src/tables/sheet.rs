@@ -73,33 +73,33 @@ pub fn signed(difference: f64) -> String {
 }
 
 /// Returns the metrics with any figures.
-pub fn measured_metrics(summaries: &[Summary]) -> Vec<Metric> {
+fn measured_metrics(summaries: &[Summary]) -> Vec<Metric> {
     let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
     Metric::ALL.into_iter().filter(has).collect()
 }
 
 /// Returns `metrics` in the tables that show them, one for each family: probes first where there are any.
-pub fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
+fn by_family(metrics: &[Metric]) -> Vec<Vec<Metric>> {
     let of = |family: Family| metrics.iter().copied().filter(|metric| metric.family() == family).collect::<Vec<_>>();
     [Family::Probes, Family::Strings].map(of).into_iter().filter(|metrics| !metrics.is_empty()).collect()
 }
 
 impl Group {
-    /// Returns the averages, a table for each family of metrics. The first table also has what belongs to all results:
-    /// tokens kept, usable results and so on.
-    pub fn figures(&self) -> Vec<Sheet> {
+    /// Returns the averages, a table for each family of metrics, with the intervals of the macro ones where they are wanted.
+    /// The first table also has what belongs to all results: tokens kept, usable results and so on.
+    pub fn figures(&self, with_intervals: bool) -> Vec<Sheet> {
         let families = by_family(&measured_metrics(&self.summaries));
         if families.is_empty() {
-            return vec![self.figures_of(Vec::new(), true)];
+            return vec![self.figures_of(Vec::new(), true, with_intervals)];
         }
         let of_families = families.into_iter().enumerate();
-        of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0)).collect()
+        of_families.map(|(number, metrics)| self.figures_of(metrics, number == 0, with_intervals)).collect()
     }
 
     /// Returns macro averages, micro averages in round brackets, 95 % intervals of the macro ones, and what else every
     /// table shows: tokens kept, usable results, those over the budget, invalid, with a changed system prompt and
     /// failed, the unchanged share, tokens that leave the prompt cache, milliseconds. A metric's name is followed by its number of cases.
-    fn figures_of(&self, metrics: Vec<Metric>, is_first: bool) -> Sheet {
+    fn figures_of(&self, metrics: Vec<Metric>, is_first: bool, with_intervals: bool) -> Sheet {
         let of = |metric: &Metric| {
             let cases = self.summaries.iter().map(|summary| summary.average(*metric).cases).filter(|cases| *cases > 0);
             match (cases.clone().min().unwrap_or(0), cases.max().unwrap_or(0)) {
@@ -120,8 +120,10 @@ impl Group {
                 match average.macro_average {
                     None => figure(None),
                     mean => {
-                        let [mean, micro] = [mean, average.micro_average].map(figure);
-                        format!("{mean} ({micro}) [{}, {}]", figure(average.low), figure(average.high))
+                        let [mean, micro, low, high] =
+                            [mean, average.micro_average, average.low, average.high].map(figure);
+                        let interval = if with_intervals { format!(" [{low}, {high}]") } else { String::new() };
+                        format!("{mean} ({micro}){interval}")
                     }
                 }
             }));

@@ -1,7 +1,7 @@
 //! A column of sessions, compacted.
 
 use epitome::Status;
-use epitome_binding::{Compacted, Place, Words, format_of};
+use epitome_binding::{Compacted, Words, compact_words, format_of};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -10,10 +10,9 @@ use super::fields::{numbers, texts};
 use super::rows::Rows;
 use super::workers::each_row;
 use crate::engine::Engine;
-use crate::failure::{Failure, Raise};
-use crate::json_text::WholeText;
+use crate::failure::Failure;
+use crate::json_text::Json;
 use crate::parts::Parts;
-use crate::words::words_of;
 
 /// What became of one session; its messages, or why they cannot fit.
 #[derive(Debug)]
@@ -26,33 +25,25 @@ struct CompactedRow {
 
 /// Compacts every session of a column.
 #[pyfunction]
-#[pyo3(signature = (engine, column, *, format, to, budget, chain, mode, task, focus, report, threads))]
-#[allow(clippy::too_many_arguments)] // the words of one call of Python, by their names
+#[pyo3(signature = (engine, column, *, words, report, threads))]
 pub(super) fn compact_column(
     py: Python<'_>,
     engine: &Engine,
     column: &Bound<'_, PyAny>,
-    format: Option<String>,
-    to: Option<String>,
-    budget: Option<Bound<'_, PyAny>>,
-    chain: Option<Vec<String>>,
-    mode: Option<&str>,
-    task: Option<&str>,
-    focus: Option<WholeText>,
+    words: Json,
     report: bool,
     threads: usize,
 ) -> PyResult<Column> {
     let parts = &engine.parts;
-    let words = words_of(budget.map(|given| ("budget", given)), chain, mode, task, focus, None);
-    let words = words.map_err(|failure| failure.raise(py, &parts.raised))?;
     // A mistake in the words is one of the call, not of every row.
-    parts.request(&words, 0, 0).map_err(|failure| failure.raise(py, &parts.raised))?;
-    for name in [&format, &to].into_iter().flatten() {
-        format_of(name).map_err(|failure| failure.raise(py, &parts.raised))?;
-    }
-    let place = Place { format, session: None, to };
+    let words = parts.without_python(py, |parts| {
+        let words = compact_words(&words.0)?;
+        parts.request(&words, 0, 0)?;
+        [&words.format, &words.to].into_iter().flatten().try_for_each(|name| format_of(name).map(drop))?;
+        Ok(words)
+    })?;
     let rows = Rows::from_python(column, "column")?;
-    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &place, &words, report))?;
+    let done = each_row(py, parts, threads, &rows, |_, bytes| row_of(parts, bytes, &words, report))?;
     let status = |row: &Option<Result<CompactedRow, String>>| match row {
         None => None,
         Some(Ok(row)) => Some(row.status.as_str()),
@@ -72,14 +63,8 @@ pub(super) fn compact_column(
     Column::new(fields, done.len())
 }
 
-fn row_of(
-    parts: &Parts,
-    bytes: Vec<u8>,
-    place: &Place,
-    words: &Words,
-    with_report: bool,
-) -> Result<CompactedRow, Failure> {
-    let compacted = Compacted::new(parts, bytes.into(), place, words, false)?;
+fn row_of(parts: &Parts, bytes: Vec<u8>, words: &Words, with_report: bool) -> Result<CompactedRow, Failure> {
+    let compacted = Compacted::new(parts, bytes.into(), words, false)?;
     let report = &compacted.report;
     let messages = match Failure::of_report(report) {
         Some(failure) => Err(failure.to_string()),

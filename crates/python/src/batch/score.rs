@@ -77,7 +77,7 @@ fn plan_of(methods: &[String], budgets: &[String], cut: f64, with_reasoning: boo
         budgets,
         cuts: vec![CaseOptions { cut, with_reasoning }],
         // What is too short to say anything is for the query to leave out.
-        filter: Filter { min_tokens: 0, min_calls: 0, min_needed: 0, ..Filter::default() },
+        filter: Filter::NONE,
         sample: None,
         seed: 1,
     })

@@ -157,7 +157,7 @@ pub(crate) async fn put(
         let config = config_of(&shared, &its, &given, &channels)?;
         // Problems that only building shows, such as a key that is missing.
         runtimes::build(&shared, &config)?;
-        Ok::<_, ApiError>(agent_item(&given.name, settings_of(&given.settings), Source::Stored, &config))
+        Ok::<_, ApiError>(agent_item(&given.name, settings_of(&given.settings), Source::Stored, Ok(config)))
     });
     let item = item.await??;
     storage.store.put_agent(&tenant, &agent).await.map_err(failed)?;
@@ -205,11 +205,8 @@ fn is_configured(core: &Core, name: &str) -> bool {
 }
 
 fn configured(config: &Config, name: &str) -> AgentItem {
-    let settings = config.agent_settings(name);
-    match config.for_agent(name) {
-        Ok(config) => agent_item(name, settings, Source::Configuration, &config),
-        Err(problem) => without(name, settings, Source::Configuration, problem.to_string()),
-    }
+    let own = config.for_agent(name).map_err(|problem| problem.to_string());
+    agent_item(name, config.agent_settings(name), Source::Configuration, own)
 }
 
 /// The stored channels that a stored agent means.
@@ -219,20 +216,17 @@ async fn channels_of(core: &Core, tenant: &Tenant, agent: &Agent) -> Result<Vec<
 }
 
 fn stored_item(core: &Core, tenant: &Tenant, agent: &Agent, channels: Result<Vec<Channel>, ApiError>) -> AgentItem {
-    let settings = settings_of(&agent.settings);
-    match channels.and_then(|channels| config_of(core, tenant, agent, &channels)) {
-        Ok(config) => agent_item(&agent.name, settings, Source::Stored, &config),
-        Err(error) => without(&agent.name, settings, Source::Stored, error.message),
-    }
+    let own = channels.and_then(|channels| config_of(core, tenant, agent, &channels));
+    agent_item(&agent.name, settings_of(&agent.settings), Source::Stored, own.map_err(|error| error.message))
 }
 
-fn without(name: &str, settings: Map<String, Value>, source: Source, problem: String) -> AgentItem {
-    AgentItem { name: name.to_owned(), settings, source, effective: None, problem: Some(problem) }
-}
-
-fn agent_item(name: &str, settings: Map<String, Value>, source: Source, config: &Config) -> AgentItem {
-    let effective = Some(config.agent_in_force());
-    AgentItem { name: name.to_owned(), settings, source, effective, problem: None }
+/// An agent with the configuration that its settings come to, or why they come to none.
+fn agent_item(name: &str, settings: Map<String, Value>, source: Source, own: Result<Config, String>) -> AgentItem {
+    let (effective, problem) = match own {
+        Ok(config) => (Some(config.agent_in_force()), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    AgentItem { name: name.to_owned(), settings, source, effective, problem }
 }
 
 fn unknown(name: &str) -> ApiError {

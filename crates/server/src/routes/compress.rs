@@ -82,18 +82,9 @@ pub(crate) async fn compress(requester: Requester, request: Request) -> Result<J
             let known = |model: &String| core.runtime.budget_for(model).is_ok();
             let subject = Subject {
                 request: request.messages,
-                format: None,
                 budget: request.token_budget,
-                window: None,
                 model: request.model.filter(known),
-                target: None,
-                focus: None,
-                task: None,
-                chain: None,
-                settings: serde_json::Map::new(),
-                mode: None,
-                draft: None,
-                summaries: Vec::new(),
+                ..Subject::default()
             };
             let mut job = Job::new(core, &subject, cancellation)?;
             if has_recall || has_results_without_calls(job.session()) {

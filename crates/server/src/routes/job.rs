@@ -18,7 +18,7 @@ use crate::state::{Core, suited};
 use crate::turns::WorkFailure;
 
 /// A request as a provider would get it, and its budget.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Subject {
     /// The request in a provider's format, or the bare list of its messages. It comes back in the same format, with every

@@ -121,13 +121,28 @@ struct Maintain {
 }
 
 /// The outcome of [`Maintain`].
-enum MaintainResult {
-    Nothing(Check),
-    NotWorthwhile(Check, Box<Report>),
-    Compacted(Check, Box<Report>, Option<u32>),
-    ConfirmationNeeded(Check, StoredPreview),
-    Refused(Check),
-    NewSession(Check, Box<SessionAnswer>),
+struct MaintainResult {
+    did: Did,
+    /// The state before.
+    check: Check,
+    report: Option<Box<Report>>,
+    epoch: Option<u32>,
+    previewed: Option<StoredPreview>,
+    session: Option<Box<SessionAnswer>>,
+}
+
+impl MaintainResult {
+    fn new(did: Did, check: Check) -> Self {
+        Self { did, check, report: None, epoch: None, previewed: None, session: None }
+    }
+
+    fn new_session(check: Check, session: SessionAnswer) -> Self {
+        Self { session: Some(Box::new(session)), ..Self::new(Did::NewSession, check) }
+    }
+
+    fn to_confirm(check: Check, previewed: StoredPreview) -> Self {
+        Self { previewed: Some(previewed), ..Self::new(Did::ConfirmationNeeded, check) }
+    }
 }
 
 impl Maintain {
@@ -168,23 +183,23 @@ impl Maintain {
         opened: &mut CachedSession,
         check: Check,
     ) -> Result<MaintainResult, ApiError> {
-        let Some(trigger) = check.trigger else { return Ok(MaintainResult::Nothing(check)) };
+        let Some(trigger) = check.trigger else { return Ok(MaintainResult::new(Did::Nothing, check)) };
         let drafts = &sessions.drafts;
         if let Some(known) = drafts.draft_of_state(&self.key, opened.live.session().state_hash(), trigger) {
-            return Ok(MaintainResult::ConfirmationNeeded(check, known));
+            return Ok(MaintainResult::to_confirm(check, known));
         }
         let compaction = Compaction { trigger, ..Compaction::default() };
         let drafted = opened.live.preview(&compaction).await;
         let draft = match drafted {
             Ok(draft) => draft,
-            Err(_) if check.urgency < Urgency::Hard => return Ok(MaintainResult::Nothing(check)),
+            Err(_) if check.urgency < Urgency::Hard => return Ok(MaintainResult::new(Did::Nothing, check)),
             Err(error) => return Err(live(error)),
         };
         if draft.epoch().is_none() && check.urgency < Urgency::Hard {
-            return Ok(MaintainResult::Nothing(check)); // there is nothing to agree to
+            return Ok(MaintainResult::new(Did::Nothing, check)); // there is nothing to agree to
         }
         require_compacted(&draft.report)?;
-        Ok(MaintainResult::ConfirmationNeeded(check, keep(sessions, &self.key, &opened.live, draft)?))
+        Ok(MaintainResult::to_confirm(check, keep(sessions, &self.key, &opened.live, draft)?))
     }
 }
 
@@ -200,7 +215,7 @@ impl Operation for Maintain {
             && check.urgency == Urgency::Hard
             && let Some(begun) = self.known_successor(sessions, opened).await?
         {
-            return Ok(MaintainResult::NewSession(check, Box::new(begun)));
+            return Ok(MaintainResult::new_session(check, begun));
         }
         let maintained = match self.ask.confirm {
             None if asks => return self.preview(sessions, opened, check).await,
@@ -208,28 +223,33 @@ impl Operation for Maintain {
                 opened.live.try_again(); // an earlier no is taken back
                 opened.live.maintain_agreed().await
             }
-            Some(false) if !asks && check.trigger.is_some() => return Ok(MaintainResult::Refused(check)),
+            Some(false) if !asks && check.trigger.is_some() => return Ok(MaintainResult::new(Did::Refused, check)),
             _ => opened.live.maintain().await,
         };
         Ok(match maintained.map_err(live)? {
-            MaintainOutcome::Nothing(check) | MaintainOutcome::Preparing(check) => MaintainResult::Nothing(check),
-            MaintainOutcome::NotWorthwhile(check, report) => MaintainResult::NotWorthwhile(check, report),
+            MaintainOutcome::Nothing(check) | MaintainOutcome::Preparing(check) => {
+                MaintainResult::new(Did::Nothing, check)
+            }
+            MaintainOutcome::NotWorthwhile(check, report) => {
+                MaintainResult { report: Some(report), ..MaintainResult::new(Did::Nothing, check) }
+            }
             MaintainOutcome::Compacted(report) => {
                 require_made(sessions, &report)?;
-                MaintainResult::Compacted(check, report, super::compact::newest(&opened.live, before))
+                let epoch = super::compact::newest(&opened.live, before);
+                MaintainResult { report: Some(report), epoch, ..MaintainResult::new(Did::Compacted, check) }
             }
-            MaintainOutcome::Refused(check) => MaintainResult::Refused(check),
+            MaintainOutcome::Refused(check) => MaintainResult::new(Did::Refused, check),
             MaintainOutcome::NewSession(session) => {
                 let begun = self.begin_successor(sessions, opened, *session).await;
                 // It is not said to be refused before the new session is there.
                 let begun = begun.inspect_err(|_| opened.live.try_again())?;
-                MaintainResult::NewSession(check, Box::new(begun))
+                MaintainResult::new_session(check, begun)
             }
         })
     }
 
     fn account(&self, sessions: &Sessions, done: &MaintainResult) {
-        if let MaintainResult::Compacted(_, report, _) | MaintainResult::NotWorthwhile(_, report) = done {
+        if let Some(report) = &done.report {
             account(sessions, report);
         }
     }
@@ -249,37 +269,19 @@ pub(crate) async fn maintain(named: NamedSession, request: Request) -> Result<Js
     let ask: MaintainAsk = json_or_default(request, &named.sessions.core.settings.limits).await?;
     let key = named.key.clone();
     let changed = named.change(Maintain { ask, key }).await?;
-    let answer = |did: Did, check: Check| MaintainAnswer {
+    let MaintainResult { did, check, report, epoch, previewed, session } = changed.value;
+    let draft = previewed.as_ref().map(|previewed| &previewed.draft);
+    Ok(Json(MaintainAnswer {
         did,
         check,
-        report: None,
-        epoch: None,
-        draft: None,
-        expires_at: None,
-        summaries: None,
-        session: None,
+        report: report.map(|report| *report).or_else(|| draft.map(|draft| draft.report.clone())),
+        epoch,
+        summaries: draft.map(|draft| draft.summaries()),
+        draft: previewed.as_ref().map(|previewed| previewed.id.to_string()),
+        expires_at: previewed.as_ref().map(|previewed| previewed.expires_at),
+        session,
         context: changed.context,
         version: changed.version,
-    };
-    Ok(Json(match changed.value {
-        MaintainResult::Nothing(check) => answer(Did::Nothing, check),
-        MaintainResult::NotWorthwhile(check, report) => {
-            MaintainAnswer { report: Some(*report), ..answer(Did::Nothing, check) }
-        }
-        MaintainResult::Refused(check) => answer(Did::Refused, check),
-        MaintainResult::Compacted(check, report, epoch) => {
-            MaintainAnswer { report: Some(*report), epoch, ..answer(Did::Compacted, check) }
-        }
-        MaintainResult::ConfirmationNeeded(check, previewed) => MaintainAnswer {
-            report: Some(previewed.draft.report.clone()),
-            draft: Some(previewed.id.to_string()),
-            expires_at: Some(previewed.expires_at),
-            summaries: Some(previewed.draft.summaries()),
-            ..answer(Did::ConfirmationNeeded, check)
-        },
-        MaintainResult::NewSession(check, session) => {
-            MaintainAnswer { session: Some(session), ..answer(Did::NewSession, check) }
-        }
     }))
 }
 

@@ -1,6 +1,6 @@
 //! The output of `epitome eval` on a terminal.
 
-use epitome_eval::{Difference, Group, Metric, Sheet, Summary, Verdict, by_family, figure, measured_metrics};
+use epitome_eval::{Difference, Group, Sheet, Verdict};
 
 use super::output::EvalOutput;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
@@ -8,27 +8,18 @@ use crate::render::table::{Cell, Column, Table};
 use crate::render::text::{plural, width};
 
 /// Columns that the figures of a table take with readable names beside them.
-const FIGURES: usize = 140;
-/// The same with intervals beside the figures.
-const INTERVALS: usize = 200;
+const FIGURES: usize = 200;
 
-pub(super) fn page(printed: &EvalOutput) -> String {
+pub(super) fn page(printed: &EvalOutput<'_>, all: &Group) -> String {
     let mut text = format!(
         "{STRONG}{}{STRONG:#} {FAINT}from {} read; macro averages, micro in brackets. Upper bounds on what a model will \
          remember, not accuracies.{FAINT:#}\n",
         plural(printed.cases, "case"),
         plural(printed.sessions_read, "session"),
     );
-    for rows in printed.summaries.chunk_by(|left, right| left.budget == right.budget) {
-        let budget = rows.first().map_or("", |first| first.budget.as_str());
-        text.push_str(&format!("\n{STRONG}budget {budget}{STRONG:#}\n"));
-        let families = by_family(&measured_metrics(rows));
-        if families.is_empty() {
-            text.push_str(&table(rows, &[], true));
-        }
-        for (number, metrics) in families.iter().enumerate() {
-            text.push_str(&table(rows, metrics, number == 0));
-        }
+    for figures in all.figures(false) {
+        text.push('\n');
+        text.push_str(&sheet(&figures));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));
@@ -51,7 +42,7 @@ fn group_tables(group: &Group) -> String {
         plural(group.cases() as usize, "case"),
         plural(group.sessions() as usize, "session"),
     );
-    for (number, figures) in group.figures().iter().chain(&group.against()).enumerate() {
+    for (number, figures) in group.figures(true).iter().chain(&group.against()).enumerate() {
         if number > 0 {
             text.push('\n');
         }
@@ -70,42 +61,6 @@ fn sheet(sheet: &Sheet) -> String {
             Verdict::More => Cell::styled(cell.text.clone(), GOOD),
             Verdict::Less => Cell::styled(cell.text.clone(), BAD),
         }));
-    }
-    table.render(width().max(INTERVALS))
-}
-
-/// A table of `metrics`; the first one of a budget says too how many tokens were kept and what went wrong.
-fn table(rows: &[Summary], metrics: &[Metric], is_first: bool) -> String {
-    let mut setting = vec![Column::Flexible];
-    setting.extend(vec![Column::Right; metrics.len() + if is_first { 8 } else { 0 }]);
-    let mut headings = vec!["method"];
-    headings.extend(metrics.iter().map(|metric| metric.as_str()));
-    if is_first {
-        headings.extend(["kept", "usable", "over", "invalid", "system", "failed", "unchanged", "ms"]);
-    }
-    let mut table = Table::new(&setting, &headings);
-    for row in rows {
-        let mut cells: Vec<Cell> = vec![row.method.clone().into()];
-        cells.extend(metrics.iter().map(|metric| {
-            let average = row.average(*metric);
-            let is_main = matches!(metric, Metric::BoundFrr | Metric::Frr | Metric::Probes);
-            let micro = if is_main { format!(" ({})", figure(average.micro_average)) } else { String::new() };
-            Cell::from(figure(average.macro_average) + &micro)
-        }));
-        if !is_first {
-            table.row(cells);
-            continue;
-        }
-        cells.push(figure(Some(row.kept_share)).into());
-        let usable = f64::from(row.usable) / f64::from(row.cases.max(1));
-        let style = if row.usable == row.cases { GOOD } else { BAD };
-        cells.push(Cell::styled(format!("{:.0} %", usable * 100.0), style));
-        for count in [row.over_budget, row.invalid, row.system_changed, row.failed] {
-            cells.push(if count == 0 { Cell::from("0") } else { Cell::styled(count.to_string(), BAD) });
-        }
-        cells.push(figure(Some(row.unchanged_share)).into());
-        cells.push(format!("{:.0}", row.milliseconds).into());
-        table.row(cells);
     }
     table.render(width().max(FIGURES))
 }

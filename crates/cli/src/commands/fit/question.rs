@@ -8,69 +8,49 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// A question, as a line has it.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(super) struct Question {
     /// Comes back with the answer.
-    #[serde(default)]
     pub(super) id: Value,
     /// What is asked for.
-    #[serde(default)]
     pub(super) op: Op,
     /// Whether a line says that the question is being worked on, before the answer: an answer may take a model's time, and who
     /// asks would not tell that from a program that hangs.
-    #[serde(default)]
     pub(super) alive: bool,
     /// Tells sessions apart that begin alike.
-    #[serde(default)]
     pub(super) session: String,
     /// The form of the messages.
-    #[serde(default)]
     pub(super) format: Option<String>,
     /// The list.
-    #[serde(default)]
     pub(super) messages: Option<Vec<Box<RawValue>>>,
     /// The system prompt beside the list, or its tokens.
-    #[serde(default)]
     pub(super) system: Option<Box<RawValue>>,
     /// The definitions of tools, or their tokens.
-    #[serde(default)]
     pub(super) tools: Option<Box<RawValue>>,
     /// The most tokens of a request.
-    #[serde(default)]
     pub(super) budget: Option<u32>,
     /// The window of the model, in tokens; the thresholds are those of the configuration.
-    #[serde(default)]
     pub(super) window: Option<u32>,
     /// What of the window is for the answer.
-    #[serde(default)]
     pub(super) reserve: Option<u32>,
     /// A model whose window is known.
-    #[serde(default)]
     pub(super) model: Option<String>,
     /// The provider refused what was sent as too long.
-    #[serde(default)]
     pub(super) overflow: Option<OverflowQuestion>,
     /// Whether the answer has the engine's report.
-    #[serde(default)]
     pub(super) report: bool,
     /// The handle of `retrieve`.
-    #[serde(default)]
     pub(super) handle: Option<String>,
     /// The tool of `ask`.
-    #[serde(default)]
     pub(super) tool: Option<String>,
     /// Its arguments.
-    #[serde(default)]
     pub(super) arguments: Map<String, Value>,
     /// A session's file, for `ask` and `brief`.
-    #[serde(default)]
     pub(super) file: Option<PathBuf>,
     /// The content of one, in any format that is read.
-    #[serde(default)]
     pub(super) content: Option<String>,
     /// The most tokens of the text of `brief`.
-    #[serde(default)]
     pub(super) tokens: Option<u32>,
 }
 

@@ -2,54 +2,64 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::agent_message::{AgentMessage, AgentRole, ToolOutput, ToolUse};
 
-/// A part of the conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum ConversationEntry {
-    /// A text of the user's side.
-    Said(SaidText),
-    /// An answer of the model.
-    Answer(Answer),
-    /// The results of the calls of the answer in front of it.
-    Results(Vec<ToolOutput>),
-}
-
-/// A text of the user's side.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SaidText {
-    /// The number of the row that it is; `None` where it is in none, or in one that has results too.
-    pub(super) number: Option<usize>,
-    pub(super) text: String,
-}
-
-/// An answer of the model.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Answer {
-    /// The numbers of the rows that it is of, thinking among them.
+/// A part of the conversation, which is written as the agent's own message: a text of the user's side, an answer of the
+/// model, or the results of the calls of the answer in front of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ConversationEntry {
+    /// The numbers of the rows that an answer is of, thinking among them, or of the row that a text is. None for results, and
+    /// for a text that is in no row, or in one that has results too.
+    #[serde(skip)]
     pub(super) rows: Vec<usize>,
+    pub(super) role: AgentRole,
     pub(super) text: String,
-    pub(super) calls: Vec<ToolUse>,
+    pub(super) tool_uses: Vec<ToolUse>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tool_results: Vec<ToolOutput>,
 }
 
 impl ConversationEntry {
+    /// A text of the user's side.
+    pub(super) fn said(text: String, row: Option<usize>) -> Self {
+        let rows = row.into_iter().collect();
+        Self { rows, role: AgentRole::User, text, tool_uses: Vec::new(), tool_results: Vec::new() }
+    }
+
+    /// An answer of the model.
+    pub(super) fn answer(text: String, tool_uses: Vec<ToolUse>, rows: Vec<usize>) -> Self {
+        Self { rows, role: AgentRole::Assistant, text, tool_uses, tool_results: Vec::new() }
+    }
+
+    /// The results of calls.
+    pub(super) fn results(tool_results: Vec<ToolOutput>) -> Self {
+        Self { tool_results, ..Self::said(String::new(), None) }
+    }
+
+    /// Whether it is a text of the user's side.
+    pub(super) fn is_said(&self) -> bool {
+        self.role == AgentRole::User && self.tool_results.is_empty()
+    }
+
+    /// Whether it is an answer of the model.
+    pub(super) fn is_answer(&self) -> bool {
+        self.role == AgentRole::Assistant
+    }
+
     /// The entry in Anthropic's form.
     pub(super) fn wire(&self) -> Value {
-        let text = |text: &str| json!({"type": "text", "text": text});
-        let (role, content) = match self {
-            Self::Said(said) => ("user", vec![text(&said.text)]),
-            Self::Answer(answer) => {
-                let calls = answer.calls.iter().map(
-                    |call| json!({"type": "tool_use", "id": call.tool_use_id, "name": call.tool, "input": call.input}),
-                );
-                let said = Some(&answer.text).filter(|said| !said.is_empty() || answer.calls.is_empty());
-                ("assistant", said.map(|said| text(said)).into_iter().chain(calls).collect())
-            }
-            Self::Results(results) => ("user", results.iter().map(result_block).collect()),
-        };
-        json!({"role": role, "content": content})
+        let is_text = !self.text.is_empty() || self.tool_uses.is_empty() && self.tool_results.is_empty();
+        let text = is_text.then(|| json!({"type": "text", "text": self.text}));
+        let calls = self
+            .tool_uses
+            .iter()
+            .map(|call| json!({"type": "tool_use", "id": call.tool_use_id, "name": call.tool, "input": call.input}));
+        let content = text.into_iter().chain(calls).chain(self.tool_results.iter().map(result_block));
+        json!({"role": self.role, "content": content.collect::<Vec<_>>()})
     }
 }
 
@@ -77,7 +87,7 @@ pub(super) fn entries_of(rows: &[AgentMessage], newest: &BTreeSet<String>) -> Re
                 }
                 if !row.text.is_empty() || row.tool_results.is_empty() {
                     let number = row.tool_results.is_empty().then_some(*number);
-                    entries.push(ConversationEntry::Said(SaidText { number, text: row.text.clone() }));
+                    entries.push(ConversationEntry::said(row.text.clone(), number));
                 }
             }
         }
@@ -99,21 +109,17 @@ fn add_to_answer(
 ) {
     let of = |at: &usize| rows.iter().find(|(number, _)| number == at).and_then(|(_, row)| row.handle.as_ref());
     let at = entries.len();
-    let is_same_answer = |entry: &ConversationEntry| match (entry, newest) {
-        (ConversationEntry::Answer(answer), Some(newest)) => {
-            answer.rows.iter().any(|at| of(at).is_some_and(|handle| newest.contains(handle)))
-        }
-        _ => false,
+    let is_same_answer = |entry: &ConversationEntry| {
+        let is_newest = |at: &usize| of(at).zip(newest).is_some_and(|(handle, newest)| newest.contains(handle));
+        entry.is_answer() && entry.rows.iter().any(is_newest)
     };
     let open = match entries.last() {
-        Some(ConversationEntry::Answer(_)) => Some(at - 1),
-        Some(ConversationEntry::Results(_)) => at.checked_sub(2).filter(|at| is_same_answer(&entries[*at])),
+        Some(last) if last.is_answer() => Some(at - 1),
+        Some(last) if !last.is_said() => at.checked_sub(2).filter(|at| is_same_answer(&entries[*at])),
         _ => None,
     };
-    let open = open.and_then(|at| entries.get_mut(at));
-    let Some(ConversationEntry::Answer(answer)) = open else {
-        let (text, calls) = (row.text.clone(), row.tool_uses.clone());
-        entries.push(ConversationEntry::Answer(Answer { rows: vec![number], text, calls }));
+    let Some(answer) = open.and_then(|at| entries.get_mut(at)) else {
+        entries.push(ConversationEntry::answer(row.text.clone(), row.tool_uses.clone(), vec![number]));
         return;
     };
     answer.rows.push(number);
@@ -121,7 +127,7 @@ fn add_to_answer(
         answer.text.push('\n');
     }
     answer.text.push_str(&row.text);
-    answer.calls.extend(row.tool_uses.iter().cloned());
+    answer.tool_uses.extend(row.tool_uses.iter().cloned());
 }
 
 fn add_results(entries: &mut Vec<ConversationEntry>, results: &[ToolOutput]) {
@@ -132,8 +138,8 @@ fn add_results(entries: &mut Vec<ConversationEntry>, results: &[ToolOutput]) {
         ToolOutput::new(result.tool_use_id.clone(), text, result.is_error)
     });
     match entries.last_mut() {
-        Some(ConversationEntry::Results(all)) => all.extend(told),
-        _ => entries.push(ConversationEntry::Results(told.collect())),
+        Some(last) if !last.tool_results.is_empty() => last.tool_results.extend(told),
+        _ => entries.push(ConversationEntry::results(told.collect())),
     }
 }
 
@@ -206,21 +212,14 @@ fn remove_doubles(kept: &mut Vec<(usize, AgentMessage)>, answer: &[usize], has_r
 fn check_pairs(entries: &[ConversationEntry]) -> Result<(), String> {
     let mut called: BTreeSet<&str> = BTreeSet::new();
     for entry in entries {
-        match entry {
-            ConversationEntry::Said(_) => {}
-            ConversationEntry::Answer(answer) => {
-                for call in &answer.calls {
-                    if !called.insert(&call.tool_use_id) {
-                        let number = answer.rows.first().copied().unwrap_or_default();
-                        return Err(format!("message {number} has a second call `{}`", call.tool_use_id));
-                    }
-                }
+        for call in &entry.tool_uses {
+            if !called.insert(&call.tool_use_id) {
+                let number = entry.rows.first().copied().unwrap_or_default();
+                return Err(format!("message {number} has a second call `{}`", call.tool_use_id));
             }
-            ConversationEntry::Results(results) => {
-                if let Some(result) = results.iter().find(|result| !called.contains(&*result.tool_use_id)) {
-                    return Err(format!("there is a result of no call, `{}`", result.tool_use_id));
-                }
-            }
+        }
+        if let Some(result) = entry.tool_results.iter().find(|result| !called.contains(&*result.tool_use_id)) {
+            return Err(format!("there is a result of no call, `{}`", result.tool_use_id));
         }
     }
     Ok(())

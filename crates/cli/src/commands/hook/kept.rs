@@ -9,7 +9,7 @@ use epitome_fit::{FitPiece, Fitted};
 use serde_json::{Value, json};
 
 use super::agent_message::{ToolOutput, ToolUse};
-use super::entries::{Answer, ConversationEntry, SaidText};
+use super::entries::ConversationEntry;
 use crate::failure::Failure;
 
 /// A message that is given back.
@@ -17,9 +17,7 @@ use crate::failure::Failure;
 enum KeptMessage {
     /// The agent's own, by its number, with its text.
     Row(usize, String),
-    Said(String),
-    Answer(String, Vec<ToolUse>),
-    Results(Vec<ToolOutput>),
+    Written(ConversationEntry),
 }
 
 /// The messages behind a compaction of a conversation.
@@ -28,7 +26,7 @@ pub(super) struct KeptMessages<'c> {
     messages: Vec<KeptMessage>,
     /// The model's newest answer, where it calls tools: its records stay, for without its thinking the provider refuses
     /// the results that follow it.
-    newest: Option<&'c Answer>,
+    newest: Option<&'c ConversationEntry>,
 }
 
 impl<'c> KeptMessages<'c> {
@@ -38,11 +36,8 @@ impl<'c> KeptMessages<'c> {
         came: &[ConversationEntry],
         conversation: &'c [ConversationEntry],
     ) -> Result<Self, Failure> {
-        let newest = conversation.iter().rev().find_map(|entry| match entry {
-            ConversationEntry::Answer(answer) => Some(answer),
-            _ => None,
-        });
-        let newest = newest.filter(|answer| !answer.calls.is_empty());
+        let newest = conversation.iter().rfind(|entry| entry.is_answer());
+        let newest = newest.filter(|answer| !answer.tool_uses.is_empty());
         let mut kept = Self { messages: Vec::new(), newest };
         // The first of the entries that may still stay as they are.
         let mut from = 0;
@@ -65,67 +60,49 @@ impl<'c> KeptMessages<'c> {
         let Some(newest) = self.newest else { return true };
         let rows = self.messages.iter().filter_map(|message| match message {
             KeptMessage::Row(number, _) => Some(number),
-            _ => None,
+            KeptMessage::Written(_) => None,
         });
         let has_rows = rows.filter(|number| newest.rows.contains(number)).eq(&newest.rows);
-        let ids = |message: &KeptMessage| match message {
-            KeptMessage::Results(results) => results.iter().map(|result| result.tool_use_id.clone()).collect(),
-            _ => Vec::new(),
-        };
-        let results: Vec<String> = self.messages.iter().flat_map(ids).collect();
-        has_rows && newest.calls.iter().all(|call| results.contains(&call.tool_use_id))
+        let results = self.messages.iter().filter_map(|message| match message {
+            KeptMessage::Row(..) => None,
+            KeptMessage::Written(entry) => Some(&entry.tool_results),
+        });
+        let results: Vec<&str> = results.flatten().map(|result| result.tool_use_id.as_str()).collect();
+        has_rows && newest.tool_uses.iter().all(|call| results.contains(&call.tool_use_id.as_str()))
     }
 
     /// The texts of the user's side.
     pub(super) fn said(&self) -> Vec<&str> {
         let texts = self.messages.iter().filter_map(|message| match message {
-            KeptMessage::Row(_, text) | KeptMessage::Said(text) => Some(text.as_str()),
-            KeptMessage::Answer(..) | KeptMessage::Results(_) => None,
+            KeptMessage::Row(_, text) => Some(text.as_str()),
+            KeptMessage::Written(entry) => Some(entry.text.as_str()).filter(|_| entry.is_said()),
         });
         texts.collect()
     }
 
     /// The messages for the agent.
     pub(super) fn to_json(&self) -> Result<Vec<Value>, serde_json::Error> {
-        let none: [u8; 0] = [];
         let to_json = |message: &KeptMessage| match message {
             KeptMessage::Row(number, _) => Ok(json!(number)),
-            KeptMessage::Said(text) => Ok(json!({"role": "user", "text": text, "toolUses": none})),
-            KeptMessage::Answer(text, calls) => {
-                Ok(json!({"role": "assistant", "text": text, "toolUses": serde_json::to_value(calls)?}))
-            }
-            KeptMessage::Results(results) => {
-                let results = serde_json::to_value(results)?;
-                Ok(json!({"role": "user", "text": "", "toolUses": none, "toolResults": results}))
-            }
+            KeptMessage::Written(entry) => serde_json::to_value(entry),
         };
         self.messages.iter().map(to_json).collect()
     }
 
-    /// Adds an entry that stays as it is.
+    /// Adds an entry that stays as it is; the newest answer of the model by its records.
     pub(super) fn keep(&mut self, entry: &ConversationEntry) {
-        match entry {
-            ConversationEntry::Said(SaidText { number: Some(number), text }) => {
-                self.messages.push(KeptMessage::Row(*number, text.clone()));
-            }
-            ConversationEntry::Said(said) => self.messages.push(KeptMessage::Said(said.text.clone())),
-            ConversationEntry::Answer(answer) => self.add_answer(answer.text.clone(), answer.calls.clone()),
-            ConversationEntry::Results(results) => self.messages.push(KeptMessage::Results(results.clone())),
-        }
-    }
-
-    /// Adds an answer of the model: the newest by its records.
-    fn add_answer(&mut self, text: String, calls: Vec<ToolUse>) {
-        let is_newest = |newest: &&Answer| {
-            calls.iter().any(|call| newest.calls.iter().any(|own| own.tool_use_id == call.tool_use_id))
+        let is_newest = |newest: &&ConversationEntry| {
+            let is_of_newest = |call: &ToolUse| newest.tool_uses.iter().any(|own| own.tool_use_id == call.tool_use_id);
+            entry.tool_uses.iter().any(is_of_newest)
         };
-        match self.newest.filter(is_newest) {
-            Some(newest) => {
+        match (self.newest.filter(is_newest), entry.rows.as_slice()) {
+            (Some(newest), _) => {
                 let rows = newest.rows.iter().map(|number| KeptMessage::Row(*number, String::new()));
                 self.messages.extend(rows);
             }
-            None if text.is_empty() && calls.is_empty() => {}
-            None => self.messages.push(KeptMessage::Answer(text, calls)),
+            (None, [number]) if entry.is_said() => self.messages.push(KeptMessage::Row(*number, entry.text.clone())),
+            (None, _) if entry.is_answer() && entry.text.is_empty() && entry.tool_uses.is_empty() => {}
+            (None, _) => self.messages.push(KeptMessage::Written(entry.clone())),
         }
     }
 
@@ -143,8 +120,7 @@ impl<'c> KeptMessages<'c> {
                 tool: word(&block["name"]),
                 input: block["input"].as_object().cloned().unwrap_or_default(),
             });
-            let (text, calls) = (texts.collect::<Vec<_>>().join("\n"), calls.collect());
-            self.add_answer(text, calls);
+            self.keep(&ConversationEntry::answer(texts.collect::<Vec<_>>().join("\n"), calls.collect(), Vec::new()));
             return from;
         }
         let results = of("tool_result").map(|block| {
@@ -153,17 +129,17 @@ impl<'c> KeptMessages<'c> {
         });
         let results: Vec<ToolOutput> = results.collect();
         if !results.is_empty() {
-            self.messages.push(KeptMessage::Results(results));
+            self.keep(&ConversationEntry::results(results));
         }
         let mut next = from;
         for text in texts {
-            let is_it = |entry: &ConversationEntry| matches!(entry, ConversationEntry::Said(said) if said.text == text);
+            let is_it = |entry: &ConversationEntry| entry.is_said() && entry.text == text;
             match came.iter().enumerate().skip(next).find(|(_, entry)| is_it(entry)) {
                 Some((at, entry)) => {
                     self.keep(entry);
                     next = at + 1;
                 }
-                None => self.messages.push(KeptMessage::Said(text)),
+                None => self.keep(&ConversationEntry::said(text, None)),
             }
         }
         next

@@ -108,10 +108,7 @@ fn is_worth_it(before: u32, after: u32) -> bool {
 /// The conversation with what a person wants of the compaction behind the newest text that was typed: what bears on the newest
 /// words of a person stays. The agent's own message stays as it is.
 fn with_wanted(mut came: Vec<ConversationEntry>, wanted: Option<&str>) -> Vec<ConversationEntry> {
-    let said = came.iter_mut().rev().filter_map(|entry| match entry {
-        ConversationEntry::Said(said) => Some(said),
-        _ => None,
-    });
+    let said = came.iter_mut().rev().filter(|entry| entry.is_said());
     let mut typed = said.filter(|said| !typed_parts(without_summary(&said.text)).is_empty());
     if let (Some(newest), Some(wanted)) = (typed.next(), wanted) {
         newest.text = format!("{}\n\n{wanted}", newest.text);
@@ -161,10 +158,8 @@ impl<'c> Fitting<'c> {
     /// A session that is resumed has the results of this step as they were in any case: the agent finds them by the step's
     /// records, which go back as its own.
     fn around_newest_step(&self, before: u32) -> Result<Option<Made<'c>>, Failure> {
-        let is_step =
-            |entry: &ConversationEntry| matches!(entry, ConversationEntry::Answer(it) if !it.calls.is_empty());
-        let is_answer = |entry: &ConversationEntry| matches!(entry, ConversationEntry::Answer(_));
-        let newest = self.came.iter().rposition(is_answer).filter(|at| is_step(&self.came[*at]));
+        let newest = self.came.iter().rposition(ConversationEntry::is_answer);
+        let newest = newest.filter(|at| !self.came[*at].tool_uses.is_empty());
         let Some((rest, step)) = newest.map(|at| self.came.split_at(at)) else { return Ok(None) };
         let in_front = self.tokens(rest)?;
         let beside = before.saturating_sub(in_front);
@@ -211,8 +206,7 @@ fn budget(tokens: u32, share: f64) -> Budget {
 /// Whether the first and the newest text that a person typed are in the answer, word for word.
 fn has_what_was_asked(kept: &KeptMessages<'_>, came: &[ConversationEntry]) -> bool {
     let texts = kept.said();
-    let mut typed = came.iter().filter_map(|entry| {
-        let ConversationEntry::Said(said) = entry else { return None };
+    let mut typed = came.iter().filter(|entry| entry.is_said()).filter_map(|said| {
         let own = without_summary(&said.text);
         let words: Vec<&str> = typed_parts(own).into_iter().map(|range| &own[range]).collect();
         (!words.is_empty()).then_some(words)

@@ -202,7 +202,7 @@ fn a_result_that_is_not_text_is_told() {
 #[test]
 fn a_result_that_is_an_error_is_one_in_the_providers_form_too() {
     let check = |result: Value, expect: Value| {
-        let entry = ConversationEntry::Results(vec![serde_json::from_value(result).unwrap()]);
+        let entry = ConversationEntry::results(vec![serde_json::from_value(result).unwrap()]);
         assert_eq!(entry.wire()["content"], json!([expect]));
     };
     let expect = json!({"type": "tool_result", "tool_use_id": "a", "content": "no such file"});

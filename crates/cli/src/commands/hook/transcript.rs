@@ -10,7 +10,7 @@ use epitome::session::{Content, Message};
 use epitome::strategy::speech::typed_texts;
 use serde::Deserialize;
 
-use super::entries::{ConversationEntry, SaidText};
+use super::entries::ConversationEntry;
 use crate::session::input::bytes;
 use crate::terminal;
 
@@ -83,15 +83,11 @@ impl Transcript {
 
     /// The conversation with what was typed and is not in it any more, each text where it was typed. Linear in both.
     pub(super) fn with_typed(&self, came: Vec<ConversationEntry>) -> Vec<ConversationEntry> {
-        let said = came.iter().enumerate().filter_map(|(at, entry)| match entry {
-            ConversationEntry::Said(said) => Some((at, said.text.as_str())),
-            _ => None,
-        });
-        let said: Vec<(usize, &str)> = said.collect();
+        let said = came.iter().enumerate().filter(|(_, entry)| entry.is_said());
+        let said: Vec<(usize, &str)> = said.map(|(at, entry)| (at, entry.text.as_str())).collect();
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, entry) in came.iter().enumerate() {
-            let ConversationEntry::Results(results) = entry else { continue };
-            places.extend(results.iter().map(|result| (&*result.tool_use_id, at + 1)));
+            places.extend(entry.tool_results.iter().map(|result| (&*result.tool_use_id, at + 1)));
         }
         let lines: BTreeSet<&str> = said.iter().flat_map(|(_, text)| text.lines().map(str::trim)).collect();
         let is_said = |line: &str| lines.contains(line) || said.iter().any(|(_, text)| text.contains(line));
@@ -115,11 +111,11 @@ impl Transcript {
         let mut missing = missing.into_iter().peekable();
         for (at, entry) in came.into_iter().enumerate() {
             while let Some((_, text)) = missing.next_if(|(place, _)| *place <= at) {
-                all.push(ConversationEntry::Said(SaidText { number: None, text }));
+                all.push(ConversationEntry::said(text, None));
             }
             all.push(entry);
         }
-        all.extend(missing.map(|(_, text)| ConversationEntry::Said(SaidText { number: None, text })));
+        all.extend(missing.map(|(_, text)| ConversationEntry::said(text, None)));
         all
     }
 }

@@ -15,9 +15,8 @@ use crate::cases::case::Case;
 use crate::cases::text::distinct;
 use crate::run::baselines::Baseline;
 use engine::EngineMethod;
-use spec::{bare, fixed_chain, named_chain, of_config, with_settings};
 
-pub(crate) use spec::{build, read_config};
+pub(crate) use spec::{build, named};
 
 /// A way to compact.
 #[derive(Debug)]
@@ -51,24 +50,15 @@ pub struct MethodOutcome {
 }
 
 impl Method {
-    /// Returns the method that `spec` names: `default`, `tournament`, a preset, a chain of the default configuration, a
-    /// strategy, `chain:a+b+c`, `set:KEY=VALUE+KEY=VALUE` for the default with other settings, `config:FILE`, or
+    /// Returns the method that `spec` names: a configuration or a chain as [`named`] has them, or
     /// `baseline:newest|tail|cleared|identifiers`. The error says what would be right.
     pub fn parse(spec: &str, registry: &Registry) -> Result<Self, EvalError> {
-        let how = match spec.split_once(':') {
-            Some(("baseline", name)) => {
-                MethodKind::Baseline(name.parse().map_err(|error| EvalError::Method(format!("`{spec}`: {error}")))?)
-            }
-            Some(("chain", chain)) => named_chain(&chain.split('+').map(str::trim).collect::<Vec<_>>(), registry)?,
-            Some(("config", file)) => of_config(&read_config(file, registry)?, registry)?,
-            Some(("set", settings)) => of_config(&with_settings(settings, registry)?, registry)?,
-            Some((kind, _)) => {
-                let known = "chain:a+b+c, set:KEY=VALUE+KEY=VALUE, config:FILE, baseline:NAME";
-                return Err(EvalError::Method(format!("`{kind}:` is not a kind of method; there are {known}")));
-            }
-            None => bare(spec, registry)?,
-        };
-        Ok(Self { name: spec.to_owned(), how })
+        if let Some(("baseline", name)) = spec.split_once(':') {
+            let baseline = name.parse().map_err(|error| EvalError::Method(format!("`{spec}`: {error}")))?;
+            return Ok(Self { name: spec.to_owned(), how: MethodKind::Baseline(baseline) });
+        }
+        let (config, chain) = named(spec, registry)?;
+        Self::configured(spec, &config, chain.as_deref(), registry)
     }
 
     /// Returns a way to compact as the method `name`.
@@ -84,11 +74,17 @@ impl Method {
         registry: &Registry,
     ) -> Result<Self, EvalError> {
         let runtime = build(config, registry)?;
-        let chain = chain.map(|names| fixed_chain(&runtime, names, registry)).transpose()?;
-        let mode = if chain.is_some() { Mode::Fixed } else { runtime.mode };
-        // Chains are compared by what they choose themselves.
-        let engine = Engine { refill: chain.is_none(), tells_state: chain.is_none(), ..epitome::engine_of(&runtime) };
-        Ok(Self { name: name.to_owned(), how: MethodKind::Engine(Box::new(EngineMethod { engine, mode, chain })) })
+        let own = epitome::engine_of(&runtime);
+        let method = match chain {
+            None => EngineMethod { engine: own, mode: runtime.mode, chain: runtime.fixed },
+            // Chains are compared by what they choose themselves.
+            Some(names) => EngineMethod {
+                engine: Engine { refill: false, tells_state: false, ..own },
+                mode: Mode::Fixed,
+                chain: Some(runtime.chain(names, registry).map_err(EvalError::Method)?),
+            },
+        };
+        Ok(Self { name: name.to_owned(), how: MethodKind::Engine(Box::new(method)) })
     }
 
     /// Returns its name in tables: the one that it was chosen by.

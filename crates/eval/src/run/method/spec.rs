@@ -1,38 +1,53 @@
 //! The meaning of a method's name.
 
-use epitome::engine::{Chain, Engine, Mode};
 use epitome::strategy::nearest;
 use epitome::{Config, Registry, Runtime};
 
-use super::MethodKind;
-use super::engine::EngineMethod;
 use crate::EvalError;
 
 /// The names of methods that are neither presets nor chains.
 const METHODS: [&str; 3] = ["default", "tournament", "adaptive"];
 
-pub(super) fn bare(spec: &str, registry: &Registry) -> Result<MethodKind, EvalError> {
-    match (spec, spec.parse()) {
-        ("default", _) => of_config(&Config::default(), registry),
-        ("tournament" | "adaptive", _) => {
-            of_config(&with_settings(&format!("select.mode={spec}"), registry)?, registry)
+/// The configuration that `spec` names, and the chain in place of its own: `default`, `tournament`, `adaptive`, a preset,
+/// `chain:a+b+c`, a strategy or a chain of the default configuration, `set:KEY=VALUE+KEY=VALUE` for the default with other
+/// settings, or `config:FILE`. The error says what would be right.
+pub(crate) fn named(spec: &str, registry: &Registry) -> Result<(Config, Option<Vec<String>>), EvalError> {
+    let config = match (spec.split_once(':'), spec) {
+        (Some(("chain", chain)), _) => {
+            return Ok((Config::default(), Some(chain.split('+').map(|name| name.trim().to_owned()).collect())));
         }
-        (_, Ok(preset)) => of_config(&Config::with_preset(preset), registry),
-        (_, Err(_)) => named_chain(&[spec], registry).map_err(|error| match nearest(spec, METHODS) {
-            Some(near) => EvalError::Method(format!("there is no method `{spec}`; did you mean `{near}`?")),
-            None => error,
-        }),
-    }
+        (Some(("config", file)), _) => read_config(file, registry)?,
+        (Some(("set", settings)), _) => with_settings(settings, registry)?,
+        (Some((kind, _)), _) => {
+            let known = "chain:a+b+c, set:KEY=VALUE+KEY=VALUE, config:FILE, baseline:NAME";
+            return Err(EvalError::Method(format!("`{kind}:` is not a kind of method; there are {known}")));
+        }
+        (None, "default") => Config::default(),
+        (None, "tournament" | "adaptive") => with_settings(&format!("select.mode={spec}"), registry)?,
+        (None, _) => match spec.parse() {
+            Ok(preset) => Config::with_preset(preset),
+            Err(_) => {
+                let chain = vec![spec.to_owned()];
+                let checked = build(&Config::default(), registry)?.chain(&chain, registry);
+                checked.map_err(|error| match nearest(spec, METHODS) {
+                    Some(near) => EvalError::Method(format!("there is no method `{spec}`; did you mean `{near}`?")),
+                    None => EvalError::Method(error),
+                })?;
+                return Ok((Config::default(), Some(chain)));
+            }
+        },
+    };
+    Ok((config, None))
 }
 
-pub(crate) fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
+fn read_config(file: &str, registry: &Registry) -> Result<Config, EvalError> {
     let text = epitome_shelf::read_plain_text(file);
     let text = text.map_err(|error| EvalError::Read { file: file.to_owned(), error })?;
     Config::parse(&text, file, registry).map_err(|errors| EvalError::Config(errors.to_string()))
 }
 
 /// Returns the default configuration with settings such as `transcript.tail_share=0.2` or `select.mode=tournament`.
-pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
+fn with_settings(settings: &str, registry: &Registry) -> Result<Config, EvalError> {
     let mut config = Config::default();
     for setting in settings.split('+') {
         let wrong = |problem: String| EvalError::Method(format!("set: `{setting}` {problem}"));
@@ -52,23 +67,4 @@ pub(super) fn with_settings(settings: &str, registry: &Registry) -> Result<Confi
 
 pub(crate) fn build(config: &Config, registry: &Registry) -> Result<Runtime, EvalError> {
     config.build(registry).map_err(|errors| EvalError::Config(errors.to_string()))
-}
-
-pub(super) fn of_config(config: &Config, registry: &Registry) -> Result<MethodKind, EvalError> {
-    let runtime = build(config, registry)?;
-    let engine = epitome::engine_of(&runtime);
-    Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: runtime.mode, chain: runtime.fixed })))
-}
-
-pub(super) fn fixed_chain(runtime: &Runtime, names: &[String], registry: &Registry) -> Result<Chain, EvalError> {
-    runtime.chain(names, registry).map_err(EvalError::Method)
-}
-
-pub(super) fn named_chain(names: &[&str], registry: &Registry) -> Result<MethodKind, EvalError> {
-    let runtime = build(&Config::default(), registry)?;
-    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    let chain = fixed_chain(&runtime, &names, registry)?;
-    // Strategies are compared by what they choose themselves.
-    let engine = Engine { refill: false, tells_state: false, ..epitome::engine_of(&runtime) };
-    Ok(MethodKind::Engine(Box::new(EngineMethod { engine, mode: Mode::Fixed, chain: Some(chain) })))
 }

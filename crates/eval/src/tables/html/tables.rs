@@ -9,7 +9,7 @@ use crate::tables::sheet::{Sheet, Verdict};
 
 /// The figures of a group, a table for each family of metrics.
 pub(super) fn figures(group: &Group) -> String {
-    group.figures().iter().map(table).collect()
+    group.figures(true).iter().map(table).collect()
 }
 
 /// Returns the paired differences of a group, a table for each method that is compared with others.
