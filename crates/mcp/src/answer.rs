@@ -175,8 +175,8 @@ fn message_numbers(item: &ArchivedContent, log: &[Arc<Message>]) -> Vec<Option<u
     messages.iter().map(number).collect()
 }
 
-/// Returns an archived item as text: whole messages under their numbers and roles.
-fn item_text(item: &ArchivedContent, numbers: &[Option<u32>]) -> String {
+/// Returns an archived item as text: whole messages under their roles, and their numbers where they are known.
+pub fn item_text(item: &ArchivedContent, numbers: &[Option<u32>]) -> String {
     match item {
         ArchivedContent::Text(text) => text.to_string(),
         ArchivedContent::Messages(messages) => {

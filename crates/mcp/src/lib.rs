@@ -19,7 +19,7 @@ mod serve;
 mod status;
 pub mod tools;
 
-pub use answer::Answer;
+pub use answer::{Answer, item_text};
 pub use asker::{Asker, SharedFolder};
 pub use call::{Call, RECALLED_CHARACTERS, session_of};
 pub use epitome::context::ContextStatus;

@@ -24,15 +24,8 @@ pub(crate) struct InputArgs {
     /// Read the session as the model saw it last, or its full history
     #[arg(long, value_enum, default_value_t = ViewArg::Compacted)]
     pub(crate) view: ViewArg,
-    /// The options that are not arguments.
+    /// Whether the work of an agent's helper is a session; no option of the command line.
     #[arg(skip)]
-    pub(crate) reading: InputOptions,
-}
-
-/// The way a command reads its file.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct InputOptions {
-    /// Whether the work of an agent's helper is a session.
     pub(crate) side_chains: bool,
 }
 
@@ -56,9 +49,9 @@ pub(crate) struct RecordedSessionArgs {
     /// One session of a file of several: its number from 0, or its id
     #[arg(long, value_name = "N|ID")]
     pub(crate) session: Option<String>,
-    /// The options that are not arguments.
+    /// Whether the work of an agent's helper is a session; no option of the command line.
     #[arg(skip)]
-    pub(crate) reading: InputOptions,
+    pub(crate) side_chains: bool,
 }
 
 impl RecordedSessionArgs {
@@ -70,7 +63,7 @@ impl RecordedSessionArgs {
             session: self.session.clone(),
             strict: false,
             view: ViewArg::Compacted,
-            reading: self.reading,
+            side_chains: self.side_chains,
         }
     }
 }

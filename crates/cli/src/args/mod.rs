@@ -39,7 +39,7 @@ pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 #[cfg(feature = "service")]
 pub(crate) use fit::FitArgs;
 pub(crate) use help::command;
-pub(crate) use input::{InputArgs, InputOptions, RecordedSessionArgs, ViewArg};
+pub(crate) use input::{InputArgs, RecordedSessionArgs, ViewArg};
 #[cfg(feature = "service")]
 pub(crate) use mcp::{McpArgs, SessionAgent};
 pub(crate) use search::SearchArgs;

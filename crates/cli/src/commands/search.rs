@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::args::SearchArgs;
 use crate::failure::{CommandResult, Failure};
 use crate::paths::{display_name, is_standard};
-use crate::render::search::{Hit, page};
+use crate::render::search::{Hit, HitLocation, page};
 use crate::render::text::width;
 use crate::terminal;
 
@@ -26,13 +26,6 @@ const AT_ONCE: usize = 32;
 struct SearchOutput<'a> {
     passages: &'a [Hit],
     more: bool,
-}
-
-/// The place of a session among several.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct HitLocation {
-    path: Option<String>,
-    session: Option<String>,
 }
 
 pub(crate) fn run(args: &SearchArgs, quiet: bool) -> CommandResult {
@@ -88,7 +81,7 @@ fn search_session(session: &Session, query: &Query) -> Result<(Vec<Hit>, bool), 
     let mut page = Index::build(session).search(query).map_err(Failure::usage)?;
     page.locate(session);
     let Page { passages, more } = page;
-    let hit = |passage| Hit { passage, path: None, session: None };
+    let hit = |passage| Hit { passage, location: HitLocation::default() };
     Ok((passages.into_iter().map(hit).collect(), more))
 }
 
@@ -109,6 +102,6 @@ fn refuse_newest(args: &SearchArgs, place: &str, help: &str) -> Result<(), Failu
 
 fn hits(pool: Pool<HitLocation>) -> (Vec<Hit>, bool) {
     let (passages, more) = pool.page();
-    let hit = |(place, passage): (HitLocation, Passage)| Hit { passage, path: place.path, session: place.session };
+    let hit = |(location, passage): (HitLocation, Passage)| Hit { passage, location };
     (passages.into_iter().map(hit).collect(), more)
 }

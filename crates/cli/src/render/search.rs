@@ -13,6 +13,13 @@ use crate::render::text::{clip, columns};
 pub(crate) struct Hit {
     #[serde(flatten)]
     pub(crate) passage: Passage,
+    #[serde(flatten)]
+    pub(crate) location: HitLocation,
+}
+
+/// The place of a session among several.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct HitLocation {
     /// The file, in a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<String>,
@@ -45,7 +52,7 @@ fn is_safe(char: char) -> bool {
 fn heading(out: &mut String, hit: &Hit, width: usize) {
     let passage = &hit.passage;
     let mut line = String::new();
-    for name in [&hit.path, &hit.session].into_iter().flatten() {
+    for name in [&hit.location.path, &hit.location.session].into_iter().flatten() {
         let _ = write!(line, "{NAME}{name}{NAME:#}  ");
     }
     let _ = write!(line, "{STRONG}#{} {}{STRONG:#}", passage.number, passage.speaker());

@@ -28,8 +28,8 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure>
 
 /// The same from the file's content.
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
-    let side_chains = args.reading.side_chains;
-    let options = ReadOptions { format: args.from, strict: args.strict, side_chains, ..ReadOptions::default() };
+    let (format, strict, side_chains) = (args.from, args.strict, args.side_chains);
+    let options = ReadOptions { format, strict, side_chains, ..ReadOptions::default() };
     let rollout = |id: &str| find_rollout(&args.file, id).filter(|_| !is_standard(&args.file));
     let loaded = read_along(bytes, options, Some(&rollout)).map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });

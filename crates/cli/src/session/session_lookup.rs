@@ -6,7 +6,7 @@ use epitome::Session;
 use epitome::follow::{SessionPlace, SessionSource, UnknownPlace, place_of};
 use epitome::formats::{RecordedModel, recorded_model};
 
-use crate::args::{AgentSessionArgs, InputOptions, RecordedSessionArgs};
+use crate::args::{AgentSessionArgs, RecordedSessionArgs};
 use crate::failure::Failure;
 use crate::paths::{display_name, is_standard};
 use crate::session::recorded_session::RecordedSession;
@@ -37,7 +37,7 @@ impl FoundSession {
         }
         let file = place.path;
         let (from, session) = (args.from, args.session.clone());
-        let wanted = RecordedSessionArgs { file: file.clone(), from, session, reading: InputOptions::default() };
+        let wanted = RecordedSessionArgs { file: file.clone(), from, session, side_chains: false };
         let read = RecordedSession::read(&wanted, quiet)?;
         let model = match &read {
             RecordedSession::Stored { .. } => RecordedModel::default(),

@@ -6,8 +6,9 @@ use axum::Json;
 use axum::extract::Request;
 use epitome::engine::count_message;
 use epitome::formats::{Wire, render};
-use epitome::session::{Content, Message, Session};
+use epitome::session::{Message, Session};
 use epitome::strategy::ArchivedContent;
+use epitome_mcp::item_text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -107,12 +108,13 @@ async fn retrieve(requester: Requester, hash: String, how: RetrieveQuery) -> Res
     requester
         .answer(move |requester, _| {
             let counter = &*requester.core.runtime.counter;
-            let (kind, content, tokens, items, messages) = match &found.item {
-                ArchivedContent::Text(text) => ("text", text.to_string(), counter.count(text), 1, None),
+            let content = item_text(&found.item, &[]);
+            let (kind, tokens, items, messages) = match &found.item {
+                ArchivedContent::Text(text) => ("text", counter.count(text), 1, None),
                 ArchivedContent::Messages(messages) => {
                     let tokens = messages.iter().map(|message| count_message(counter, message).total).sum();
                     let profile = format.wire().unwrap_or(Wire::OpenaiChat);
-                    ("messages", as_text(messages), tokens, messages.len(), Some(as_request(messages, profile)?))
+                    ("messages", tokens, messages.len(), Some(as_request(messages, profile)?))
                 }
             };
             let results = how.query.as_deref().map(|query| search(&content, query));
@@ -141,30 +143,6 @@ fn search(content: &str, query: &str) -> (Vec<FoundLine>, usize) {
     let all: Vec<(usize, &str)> = (1..).zip(content.lines()).filter(|(_, line)| holds(line)).collect();
     let lines = all.iter().take(MOST_LINES).map(|(line, text)| FoundLine { line: *line, text: (*text).to_owned() });
     (lines.collect(), all.len())
-}
-
-fn as_text(messages: &[Arc<Message>]) -> String {
-    let mut text = String::new();
-    for message in messages {
-        text.push_str(message.role.as_str());
-        text.push_str(":\n");
-        for block in &message.blocks {
-            match &block.content {
-                Content::Text { text: said } => text.push_str(said),
-                Content::Thinking(thinking) => text.push_str(&thinking.text),
-                Content::ToolCall(call) => {
-                    text.push_str(&call.name);
-                    text.push(' ');
-                    text.push_str(call.arguments.text());
-                }
-                Content::ToolResult(result) => text.push_str(&result.text),
-                Content::Opaque(opaque) => text.push_str(&opaque.json),
-                Content::Media(_) | Content::Gone => {}
-            }
-            text.push('\n');
-        }
-    }
-    text
 }
 
 fn as_request(messages: &[Arc<Message>], profile: Wire) -> Result<Box<RawValue>, ApiError> {

@@ -8,11 +8,11 @@ use epitome::recall::{Pool, Query, Share};
 use epitome::store::SessionFile;
 use rayon::prelude::*;
 
-use super::{AT_ONCE, HitLocation, hits, refuse_newest, search_session, share_of};
-use crate::args::{InputOptions, RecordedSessionArgs, SearchArgs};
+use super::{AT_ONCE, hits, refuse_newest, search_session, share_of};
+use crate::args::{RecordedSessionArgs, SearchArgs};
 use crate::failure::Failure;
 use crate::paths::display_name;
-use crate::render::search::Hit;
+use crate::render::search::{Hit, HitLocation};
 use crate::render::text::plural;
 use crate::session::recorded_session::RecordedSession;
 use crate::terminal;
@@ -24,8 +24,8 @@ pub(super) fn search_file(
     query: &Query,
     quiet: bool,
 ) -> Result<(Vec<Hit>, bool), Failure> {
-    let reading = InputOptions { side_chains: true };
-    let wanted = RecordedSessionArgs { file: file.to_owned(), from: args.from, session: args.session.clone(), reading };
+    let (from, session) = (args.from, args.session.clone());
+    let wanted = RecordedSessionArgs { file: file.to_owned(), from, session, side_chains: true };
     let kept = RecordedSession::read_any(&wanted, quiet)?;
     let sessions = match &kept {
         RecordedSession::Recorded { loaded, .. } if args.session.is_none() => &loaded.sessions[..],
