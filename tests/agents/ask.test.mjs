@@ -3,13 +3,14 @@
 //   EPITOME_BIN=PATH node --test tests/agents/ask.test.mjs
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 const folder = mkdtempSync(join(tmpdir(), "epitome-ask-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/claude-code/hooks/ask.sh", import.meta.url)), "utf8");
 const SIGN = 'echo "epitome is at work" >&2';
 let number = 0;

@@ -2,15 +2,16 @@
 //
 //   EPITOME_BIN=PATH node --test tests/agents/opencode.test.mjs
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SESSION = "ses_1";
 const MODEL = { providerID: "made", modelID: "m" };
 const folder = mkdtempSync(join(tmpdir(), "epitome-opencode-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/opencode/epitome.js", import.meta.url)), "utf8");
 
 /** The hooks of the plug-in, with the program at a path, and what it logged. */

@@ -2,13 +2,14 @@
 //
 //   EPITOME_BIN=PATH node --test tests/agents/pi.test.mjs     (a node that takes types: 22.18 or newer)
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const folder = mkdtempSync(join(tmpdir(), "epitome-pi-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/pi/epitome.ts", import.meta.url)), "utf8");
 let number = 0;
 

@@ -25,9 +25,7 @@ const WINDOW: &str = "[budget]\nwindow = 16_000\nreserve_output = 2_000\n";
 const SUMMARY: &str = "[select]\nmode = \"fixed\"\nchain = \"mine\"\n[chains]\nmine = [\"summary\"]\n";
 
 /// The conditions under which a key acts, and the values that are tried; of keys whose declarations do not say enough.
-fn given(key: &str) -> Option<(String, Vec<Value>)> {
-    let folder = std::env::temp_dir().join(format!("epitome-settings-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
+fn given(key: &str, folder: &Path) -> Option<(String, Vec<Value>)> {
     let memories = |name: &str| {
         let path = folder.join(format!("{}-{name}", key.replace('.', "-")));
         drop(std::fs::remove_file(&path));
@@ -176,13 +174,14 @@ fn is_elsewhere(key: &str) -> bool {
 
 #[test]
 fn every_key_with_a_section_acts() {
+    let folder = tempfile::tempdir().unwrap();
     let mut dead = Vec::new();
     for key in keys() {
         let name = format!("{}.{}", key.section, key.field.name);
         if is_elsewhere(&name) {
             continue;
         }
-        let (base, values) = given(&name).unwrap_or_else(|| (WINDOW.to_owned(), values(key.field)));
+        let (base, values) = given(&name, folder.path()).unwrap_or_else(|| (WINDOW.to_owned(), values(key.field)));
         let files: Vec<String> = values.iter().map(|value| set(&base, key.section, key.field.name, value)).collect();
         if !acts(&base, &files) {
             dead.push(name);
@@ -272,7 +271,8 @@ fn every_chain_every_preset_and_every_second_name_acts() {
         let file = format!("preset = {name:?}\n[budget]\nwindow = 60_000\n");
         assert!(acts("[budget]\nwindow = 60_000\n", &[file]), "{preset:?}");
     }
-    let path = std::env::temp_dir().join(format!("epitome-settings-second-{}", std::process::id()));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memories");
     for (name, key) in second_names() {
         let (base, value) = match name {
             "soft_threshold_tokens" => (WINDOW.to_owned(), "8_000"),
