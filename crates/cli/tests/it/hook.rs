@@ -84,7 +84,7 @@ fn demands_are_as_they_were_said() {
                           "message": {"role": role, "content": content}});
         format!("{line}\n")
     };
-    let pasted: String = (1..90).map(|n| format!("- You must always check module {n} of the parser.\n")).collect();
+    let pasted: String = (1..90).map(|n| format!("- You must always check module {n} before a release.\n")).collect();
     let session = [
         line(
             "a",

@@ -99,11 +99,12 @@ pub(crate) fn talk() -> Session {
         let _ = write!(
             text,
             "assistant(at={at}): About {topic}, answer {turn}: it depends on the day, and the number to keep in mind is {turn}7. {} The zebraconversation goes on.\n\
-             user(at={}): {} number {turn}? Tell me more about {topic}.\n",
+             user(at={}): {} number {turn}? Tell me more about {topic}.{}\n",
             "There is a lot that one could say about it, and most of it is well known to those who have been there. "
                 .repeat(6),
             2_500 + turn * DAY / 2 + after_pause(turn >= 4),
             if turn == 7 { "Something else now: baking. What is" } else { "And what is" },
+            if turn == 2 { " From now on answer in two sentences." } else { "" },
         );
     }
     session(&text)

@@ -21,7 +21,7 @@ result c4: done
 call Bash c5 {"command":"rm /repo/notes.md"}
 result c5: ok
 assistant: Nested brackets work now.
-user: Good. Always write times in ms.
+user: Good. Always write times in UTC.
 "#;
 
 fn with_record<R>(session: &Session, read: impl FnOnce(&SessionRecord, &SummaryTask<'_>) -> R) -> R {
@@ -96,7 +96,7 @@ fn what_was_said_and_is_not_told() {
             record.untold(text).into_iter().map(|said| (said.text.clone(), said.later.clone())).collect::<Vec<_>>()
         })
     };
-    let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in ms."];
+    let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in UTC."];
     let alone = |said: &[&str]| said.iter().map(|said| ((*said).to_owned(), None)).collect::<Vec<_>>();
     assert_eq!(untold(SESSION, "## Goal\n- nested brackets"), alone(&[api, port, times]));
     let told = "- “Never touch the public API.”\n- The port 48213 must be kept.\n- times are always written in ms";
