@@ -175,5 +175,5 @@ fn files_are_replayed_in_order_whatever_else_lies_there() {
     let run = plan.run(&|_, _| {}).unwrap();
     let rows: Vec<(&str, &str)> = run.rows.iter().map(|row| (row.file.as_str(), row.policy.as_str())).collect();
     assert_eq!(rows, [("a.json", NEVER), ("a.json", RECORDED), ("b.json", NEVER), ("b.json", RECORDED)]);
-    assert_eq!((run.sessions, run.skipped.len()), (2, 1));
+    assert_eq!(run.sessions, 2);
 }

@@ -61,7 +61,7 @@ fn differences_are_paired_and_repeatable() {
 #[test]
 fn the_report_is_one_page_that_fetches_nothing() {
     let rows = vec![row("a", "ours", 1, 2), row("a", "theirs", 2, 2)];
-    let run = Run { rows, cases: 1, sessions: 1, ..Run::default() };
+    let run = Run { rows, cases: 1, sessions: 1 };
     let page = report(&run, &[("ours".into(), "theirs".into())], 1);
     for part in [
         "<svg",

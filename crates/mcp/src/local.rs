@@ -8,7 +8,7 @@ use std::time::Duration;
 use epitome::context::{ContextStatus, Fullness, tool_definition_tokens};
 use epitome::follow::{ReadProblem, SessionSource};
 use epitome::formats::{Format, RecordedModel};
-use epitome::store::{SessionArchive, Store, StoreError, Tenant};
+use epitome::store::{SessionArchive, Store, StoreError, StoredSession, Tenant};
 use epitome::strategy::Archive;
 use epitome::{Budget, Engine, Runtime, Session};
 use serde_json::{Map, Value};
@@ -57,14 +57,6 @@ pub enum SessionLocation {
         /// Its id.
         id: Arc<str>,
     },
-}
-
-/// A session of a store at its last reading.
-#[derive(Debug)]
-struct StoredSession {
-    version: u64,
-    session: Session,
-    archive: SessionArchive,
 }
 
 /// Answers for a session in its present state: new records are read first.
@@ -240,9 +232,7 @@ impl Reader {
                 };
                 let info = store.session_info(tenant, id).await.map_err(failed)?;
                 if known.as_ref().is_none_or(|known| known.version != info.version) {
-                    let stored = store.session(tenant, id).await.map_err(failed)?;
-                    let (version, session, archive) = (stored.version, stored.session, stored.archive);
-                    *known = Some(Box::new(StoredSession { version, session, archive }));
+                    *known = Some(Box::new(store.session(tenant, id).await.map_err(failed)?));
                 }
                 Ok(())
             }

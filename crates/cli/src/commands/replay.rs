@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use epitome::engine::Status;
 use epitome_eval::replay::{
@@ -16,7 +17,7 @@ use crate::failure::{CommandResult, Failure};
 use crate::render::bar::bar;
 use crate::render::style::{BAD, FAINT, GOOD, STRONG, WARN};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{columns, number, percent, plural, width};
+use crate::render::text::{columns, duration, number, percent, plural, width};
 use crate::terminal;
 
 /// Columns that the totals take with readable names beside them.
@@ -103,15 +104,6 @@ fn dollars(money: f64) -> String {
         format!("${money:.4}")
     } else {
         format!("${money:.2}")
-    }
-}
-
-/// A time with the digits that say something.
-fn seconds(micros: u64) -> String {
-    match micros as f64 / 1e6 {
-        0.0 => "0 s".to_owned(),
-        seconds if seconds < 0.1 => format!("{seconds:.4} s"),
-        seconds => format!("{seconds:.2} s"),
     }
 }
 
@@ -244,7 +236,7 @@ fn table(totals: &[Total]) -> String {
             text,
             "  {FAINT}{}: waited {} for {}{FAINT:#}",
             total.policy,
-            seconds(total.waited_micros),
+            duration(Duration::from_micros(total.waited_micros)),
             plural((total.epochs + total.failed_epochs) as usize, "compaction"),
         );
     }

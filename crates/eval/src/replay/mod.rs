@@ -78,12 +78,7 @@ pub struct ReplayRun {
     pub rows: Vec<ReplayedSession>,
     /// Sessions that were read.
     pub sessions: usize,
-    /// Files that are not sessions, and why.
-    pub skipped: Vec<(String, String)>,
 }
-
-/// The result for one file: its sessions under each policy, how many were read, or why none was.
-type FileReplay = Result<(Vec<ReplayedSession>, usize), String>;
 
 impl ReplayPlan {
     /// Replays and returns the result. Files are worked on in parallel; the rows have the same order whatever the
@@ -91,7 +86,7 @@ impl ReplayPlan {
     pub fn run(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<ReplayRun, EvalError> {
         let files = files(&self.paths)?;
         let done = AtomicUsize::new(0);
-        let of_files: Vec<Result<FileReplay, EvalError>> = files
+        let of_files: Vec<Result<ReplayRun, EvalError>> = files
             .par_iter()
             .map(|file| {
                 let found = self.of_file(&file.name, file.read()?);
@@ -100,23 +95,17 @@ impl ReplayPlan {
             })
             .collect();
         let mut run = ReplayRun::default();
-        for (file, found) in files.iter().zip(of_files) {
-            match found? {
-                Ok((rows, sessions)) => {
-                    run.rows.extend(rows);
-                    run.sessions += sessions;
-                }
-                Err(problem) => run.skipped.push((file.name.clone(), problem)),
-            }
+        for found in of_files {
+            let ReplayRun { rows, sessions } = found?;
+            run.rows.extend(rows);
+            run.sessions += sessions;
         }
         Ok(run)
     }
 
-    fn of_file(&self, file: &str, bytes: Vec<u8>) -> Result<FileReplay, EvalError> {
-        let loaded = match read(bytes, ReadOptions::default()) {
-            Ok(loaded) => loaded,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+    /// Returns the sessions of one file; none where it is not one of sessions.
+    fn of_file(&self, file: &str, bytes: Vec<u8>) -> Result<ReplayRun, EvalError> {
+        let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(ReplayRun::default()) };
         let format = loaded.format.as_str();
         let mut rows = Vec::new();
         if self.filter.admits_format(format) {
@@ -136,7 +125,7 @@ impl ReplayPlan {
                 rows.extend(found?);
             }
         }
-        Ok(Ok((rows, loaded.sessions.len())))
+        Ok(ReplayRun { rows, sessions: loaded.sessions.len() })
     }
 
     /// Returns a session under each policy; none where the model was never called, or where the session is too short.

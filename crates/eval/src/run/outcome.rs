@@ -12,7 +12,6 @@ use crate::cases::probes::folders;
 use crate::figures::random::hash;
 use crate::figures::row::Row;
 use crate::run::job::Job;
-use crate::run::load::FileRows;
 use crate::run::plan::{Plan, Progress, Subject};
 
 /// The result of a run.
@@ -24,8 +23,14 @@ pub struct Run {
     pub cases: usize,
     /// Sessions that were read.
     pub sessions: usize,
-    /// Files that are not sessions, and why.
-    pub skipped: Vec<(String, String)>,
+}
+
+impl Run {
+    pub(crate) fn add(&mut self, part: Self) {
+        self.rows.extend(part.rows);
+        self.cases += part.cases;
+        self.sessions += part.sessions;
+    }
 }
 
 impl Plan {
@@ -35,7 +40,7 @@ impl Plan {
         let chosen = self.sample_sessions(&files)?;
         let job = Job::new(self, files.len(), progress);
         let wanted = |id: &CaseId| chosen.as_ref().is_none_or(|chosen| chosen.contains(&session_key(id)));
-        let of_files: Vec<Result<FileRows, EvalError>> = files
+        let of_files: Vec<Result<Run, EvalError>> = files
             .par_iter()
             .map(|file| {
                 let result = job.of_file(file, &wanted, true);
@@ -44,12 +49,8 @@ impl Plan {
             })
             .collect();
         let mut run = Run::default();
-        for (file, result) in files.iter().zip(of_files) {
-            let result = result?;
-            run.rows.extend(result.rows);
-            run.cases += result.cases;
-            run.sessions += result.sessions;
-            run.skipped.extend(result.problem.map(|problem| (file.name.clone(), problem)));
+        for result in of_files {
+            run.add(result?);
         }
         Ok(run)
     }
@@ -59,7 +60,7 @@ impl Plan {
     fn sample_sessions(&self, files: &[File]) -> Result<Option<HashSet<String>>, EvalError> {
         let Some(size) = self.sample else { return Ok(None) };
         let job = Job::new(self, 0, &|_, _, _| {});
-        let listed: Vec<Result<FileRows, EvalError>> =
+        let listed: Vec<Result<Run, EvalError>> =
             files.par_iter().map(|file| job.of_file(file, &|_| true, false)).collect();
         let mut keys = Vec::new();
         for found in listed {

@@ -13,6 +13,6 @@ impl Plan {
     /// where no cut leaves messages on both sides, or the filter leaves the session out.
     pub fn rows_of(&self, id: &CaseId, format: &str, session: &Session) -> Result<Vec<Row>, EvalError> {
         let job = Job::new(self, 0, &|_, _, _| {});
-        job.of_session(id, format, session, true).map(|(_, rows)| rows)
+        job.of_session(id, format, session, true).map(|run| run.rows)
     }
 }

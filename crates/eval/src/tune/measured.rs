@@ -16,7 +16,7 @@ pub(crate) struct Memory<'a> {
     cases: Vec<TuneCase>,
     weights: Weights,
     /// By candidate and case.
-    known: HashMap<(String, usize), Vec<Figures>>,
+    known: HashMap<(String, usize), Option<f64>>,
     listener: Listener<'a>,
 }
 
@@ -29,8 +29,13 @@ impl<'a> Memory<'a> {
         &self.cases
     }
 
-    /// Returns the figures of a candidate on cases; only unknown ones are measured.
-    pub(crate) fn figures(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
+    /// Returns the objective of a candidate on each of the cases: the mean over budgets; `None` where no figure counts.
+    /// Only unknown ones are measured.
+    pub(crate) fn objectives(
+        &mut self,
+        candidate: &Candidate,
+        numbers: &[usize],
+    ) -> Result<Vec<Option<f64>>, EvalError> {
         let name = candidate.key();
         let key = |number: &usize| (name.clone(), *number);
         let missing: Vec<usize> =
@@ -38,30 +43,13 @@ impl<'a> Memory<'a> {
         if !missing.is_empty() {
             let found = self.bench.measure(candidate, &missing)?;
             (self.listener)(missing.len());
-            self.known.extend(missing.iter().map(key).zip(found));
+            let of_case = |figures: Vec<Figures>| {
+                let parts: Vec<f64> = figures.iter().filter_map(|figures| self.weights.objective(figures)).collect();
+                mean(&parts)
+            };
+            self.known.extend(missing.iter().map(key).zip(found.into_iter().map(of_case)));
         }
-        Ok(numbers.iter().map(|number| self.known.get(&key(number)).cloned().unwrap_or_default()).collect())
-    }
-
-    /// Returns the objective of a candidate on each of the cases: the mean over budgets; `None` where no figure counts.
-    pub(crate) fn objectives(
-        &mut self,
-        candidate: &Candidate,
-        numbers: &[usize],
-    ) -> Result<Vec<Option<f64>>, EvalError> {
-        let weights = self.weights;
-        let figures = self.figures(candidate, numbers)?;
-        let of_case = |figures: &Vec<Figures>| {
-            let parts: Vec<f64> = figures.iter().filter_map(|figures| weights.objective(figures)).collect();
-            mean(&parts)
-        };
-        Ok(figures.iter().map(of_case).collect())
-    }
-
-    /// Returns the mean objective over cases; 0 without any.
-    pub(crate) fn mean(&mut self, candidate: &Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
-        let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
-        Ok(mean(&found).unwrap_or(0.0))
+        Ok(numbers.iter().map(|number| self.known.get(&key(number)).copied().flatten()).collect())
     }
 
     pub(crate) fn bench(&self) -> &'a dyn Bench {

@@ -112,7 +112,7 @@ impl Search<'_> {
         let (mut best, used) = self.halving(kind, &shuffled, trials / 2)?;
         let default = self.memory.bench().default_chain(kind);
         if !default.is_empty() {
-            let mean = self.memory.mean(&Candidate::default(), &shuffled)?;
+            let mean = self.mean(&|_| Candidate::default(), &shuffled)?;
             if best.as_ref().is_none_or(|(_, found)| mean >= *found) {
                 best = Some((default.clone(), mean));
             }
@@ -125,7 +125,7 @@ impl Search<'_> {
                     break 'better;
                 }
                 left -= 1;
-                let found = self.memory.mean(&Candidate::of_chain(&other), &shuffled)?;
+                let found = self.mean(&|_| Candidate::of_chain(&other), &shuffled)?;
                 if found > *mean {
                     best = Some((other, found));
                     continue 'better;
@@ -176,7 +176,7 @@ impl Search<'_> {
             let mut ranked = Vec::new();
             for chain in chains {
                 used += 1;
-                ranked.push((self.memory.mean(&Candidate::of_chain(&chain), share)?, chain));
+                ranked.push((self.mean(&|_| Candidate::of_chain(&chain), share)?, chain));
             }
             // Stable: of equal chains the first that was drawn.
             ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
@@ -205,7 +205,7 @@ impl Search<'_> {
             settings: settings.clone(),
         };
         let mut best = BTreeMap::new();
-        let mut mean = self.mean_by_kind(&|kind| with(kind, &best), train)?;
+        let mut mean = self.mean(&|kind| with(kind, &best), train)?;
         let mut left = trials;
         'better: loop {
             for name in &self.options.settings {
@@ -216,7 +216,7 @@ impl Search<'_> {
                     left -= 1;
                     let mut tried = best.clone();
                     tried.insert(name.clone(), value);
-                    let found = self.mean_by_kind(&|kind| with(kind, &tried), train)?;
+                    let found = self.mean(&|kind| with(kind, &tried), train)?;
                     if found > mean {
                         (best, mean) = (tried, found);
                         continue 'better;
@@ -234,18 +234,17 @@ impl Search<'_> {
     }
 
     /// Returns the objectives of cases, each under the candidate for its kind.
-    fn objectives_by_kind(
+    fn objectives(
         &mut self,
         candidate: &dyn Fn(&str) -> Candidate,
         numbers: &[usize],
     ) -> Result<Vec<Option<f64>>, EvalError> {
         let mut found = vec![None; numbers.len()];
-        let mut kinds: Vec<String> = numbers.iter().map(|number| self.memory.cases()[*number].kind.clone()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            let places: Vec<usize> =
-                (0..numbers.len()).filter(|place| self.memory.cases()[numbers[*place]].kind == kind).collect();
+        let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (place, number) in numbers.iter().enumerate() {
+            kinds.entry(self.memory.cases()[*number].kind.clone()).or_default().push(place);
+        }
+        for (kind, places) in kinds {
             let of_kind: Vec<usize> = places.iter().map(|place| numbers[*place]).collect();
             for (place, objective) in places.iter().zip(self.memory.objectives(&candidate(&kind), &of_kind)?) {
                 found[*place] = objective;
@@ -254,8 +253,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn mean_by_kind(&mut self, candidate: &dyn Fn(&str) -> Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
-        let found: Vec<f64> = self.objectives_by_kind(candidate, numbers)?.into_iter().flatten().collect();
+    fn mean(&mut self, candidate: &dyn Fn(&str) -> Candidate, numbers: &[usize]) -> Result<f64, EvalError> {
+        let found: Vec<f64> = self.objectives(candidate, numbers)?.into_iter().flatten().collect();
         Ok(super::measured::mean(&found).unwrap_or(0.0))
     }
 
@@ -267,16 +266,16 @@ impl Search<'_> {
         train: &[usize],
         verify: &[usize],
     ) -> Result<Evidence, EvalError> {
-        let ours = self.objectives_by_kind(candidate, verify)?;
-        let theirs = self.objectives_by_kind(default, verify)?;
+        let ours = self.objectives(candidate, verify)?;
+        let theirs = self.objectives(default, verify)?;
         let pairs: Vec<(f64, f64)> =
             ours.into_iter().zip(theirs).filter_map(|(ours, theirs)| ours.zip(theirs)).collect();
         let differences: Vec<f64> = pairs.iter().map(|(ours, theirs)| ours - theirs).collect();
         let (difference, low, high) = bootstrap(&differences, self.options.seed).unwrap_or_default();
         let count = pairs.len().max(1) as f64;
         Ok(Evidence {
-            train: self.mean_by_kind(candidate, train)?,
-            train_default: self.mean_by_kind(default, train)?,
+            train: self.mean(candidate, train)?,
+            train_default: self.mean(default, train)?,
             verify: pairs.iter().map(|(ours, _)| ours).sum::<f64>() / count,
             verify_default: pairs.iter().map(|(_, theirs)| theirs).sum::<f64>() / count,
             difference,
