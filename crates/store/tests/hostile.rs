@@ -7,7 +7,7 @@ use std::fs;
 
 use epitome_session::Session;
 use epitome_store::{SessionArchive, SessionFile};
-use epitome_testkit::hostile;
+use epitome_harness::hostile;
 use support::{Host, assert_same};
 
 #[test]

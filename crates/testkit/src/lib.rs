@@ -1,8 +1,7 @@
-//! Fixtures, checks and a hostile session generator for tests of strategies and the engine.
+//! Fixtures and checks for tests of strategies and the engine.
 
 pub mod embedder;
 pub mod fixture;
-pub mod hostile;
 pub mod plan_check;
 
 pub use embedder::FakeEmbedder;

@@ -12,7 +12,7 @@ use epitome_engine::{
 use epitome_session::{Message, Origin, Role, Session, Trigger};
 use epitome_strategy::HostChanges;
 use epitome_testkit::FakeCounter;
-use epitome_testkit::hostile::{self, Chaos, Dice};
+use crate::hostile::{self, Chaos, Dice};
 
 use crate::laws::{LawViolation, compact_and_check};
 

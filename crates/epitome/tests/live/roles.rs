@@ -9,7 +9,7 @@ use epitome::formats::{Format, ReadOptions, Wire, read, render, validate, write}
 use epitome::live::{Compaction, LiveSession};
 use epitome::session::{Arguments, Content, Message, Origin, Role, UnitKind, units};
 use epitome::{Config, Session};
-use epitome_testkit::hostile;
+use epitome_harness::hostile;
 use serde_json::Value;
 
 use super::support::{runtime, talk};

@@ -9,7 +9,7 @@ use epitome_session::{Message, Session};
 use epitome_store::{OpenedSession, SessionArchive, SessionFile};
 use epitome_strategy::Archive;
 use epitome_testkit::FakeCounter;
-use epitome_testkit::hostile::{self, Chaos, Dice};
+use epitome_harness::hostile::{self, Chaos, Dice};
 
 pub(crate) struct Host {
     pub(crate) session: Session,

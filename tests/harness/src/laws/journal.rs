@@ -7,7 +7,7 @@ use epitome_session::{Change, EntryKey, Epoch, Message, Origin, Position, Role, 
 
 use super::validity::unpaired_calls;
 use super::{Laws, result_id};
-use epitome_testkit::hostile::missing_results;
+use crate::hostile::missing_results;
 
 /// How many late results are tried: enough for every hostile session.
 const MOST_LATE: usize = 50;

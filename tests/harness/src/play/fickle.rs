@@ -5,7 +5,7 @@ use epitome_strategy::{
     SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait,
 };
 use epitome_testkit::FakeEmbedder;
-use epitome_testkit::hostile::Chaos;
+use crate::hostile::Chaos;
 
 /// The message of [`FickleEmbedder`]'s panics.
 pub(super) const EMBEDDER_PANIC: &str = "no idea";

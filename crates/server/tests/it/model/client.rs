@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use epitome_testkit::hostile::Dice;
+use epitome_harness::hostile::Dice;
 use serde_json::{Value, json};
 
 use super::host::Host;

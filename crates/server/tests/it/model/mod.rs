@@ -9,7 +9,7 @@ mod host;
 
 use std::path::PathBuf;
 
-use epitome_testkit::hostile::Dice;
+use epitome_harness::hostile::Dice;
 
 use crate::sessions_postgres::Postgres;
 use client::{Client, Shared};
