@@ -5,9 +5,9 @@ mod support;
 
 use std::fs;
 
+use epitome_harness::hostile;
 use epitome_session::Session;
 use epitome_store::{SessionArchive, SessionFile};
-use epitome_harness::hostile;
 use support::{Host, assert_same};
 
 #[test]

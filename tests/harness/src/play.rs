@@ -5,6 +5,7 @@ mod fickle;
 
 use std::sync::Arc;
 
+use crate::hostile::{self, Chaos, Dice};
 use epitome_engine::guard::Guards;
 use epitome_engine::{
     Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, SummaryRole,
@@ -12,7 +13,6 @@ use epitome_engine::{
 use epitome_session::{Message, Origin, Role, Session, Trigger};
 use epitome_strategy::HostChanges;
 use epitome_testkit::FakeCounter;
-use crate::hostile::{self, Chaos, Dice};
 
 use crate::laws::{LawViolation, compact_and_check};
 

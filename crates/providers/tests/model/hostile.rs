@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use epitome_harness::hostile::{self, Dice};
 use epitome_providers::chat::{ChatErrorKind, Stop};
 use epitome_providers::model::{ModelSettings, SummaryForm};
 use epitome_strategy::Language;
-use epitome_harness::hostile::{self, Dice};
 
 use super::scripted::{Answer, Case, GOOD, Scripted, error, good, said, with};
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Chains, Engine, Pins, Request, SignalDetector};
+use epitome_harness::hostile::{self, Chaos, Dice};
 use epitome_session::{EntryKey, Epoch, Message, Origin, Position, Role, Session, SyntheticMessage, Trigger};
 use epitome_store::{Checkpoint, SessionArchive, SessionMetadata, Store, StoreError, StoredSession, Tenant};
 use epitome_testkit::FakeCounter;
-use epitome_harness::hostile::{self, Chaos, Dice};
 
 pub(crate) struct Host {
     pub(crate) store: Store,

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Engine, MemoryArchive, Pins, Request, SignalDetector, block_on};
+use epitome_harness::hostile::{self, Chaos, Dice};
 use epitome_session::{Message, Session};
 use epitome_store::{OpenedSession, SessionArchive, SessionFile};
 use epitome_strategy::Archive;
 use epitome_testkit::FakeCounter;
-use epitome_harness::hostile::{self, Chaos, Dice};
 
 pub(crate) struct Host {
     pub(crate) session: Session,

@@ -1,11 +1,11 @@
 //! Services that fail now and then: a summarizer, an embedder, and a strategy that needs vectors.
 
+use crate::hostile::Chaos;
 use epitome_strategy::{
     EmbedError, Embedder, Embeddings, Goal, Lossiness, Meta, Plan, PlanError, RequiredServices, Strategy,
     SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait,
 };
 use epitome_testkit::FakeEmbedder;
-use crate::hostile::Chaos;
 
 /// The message of [`FickleEmbedder`]'s panics.
 pub(super) const EMBEDDER_PANIC: &str = "no idea";

@@ -99,7 +99,7 @@ fn what_was_said_and_is_not_told() {
     let [api, port, times] = ["Never touch the public API.", "You must keep port 48213.", "Always write times in UTC."];
     let alone = |said: &[&str]| said.iter().map(|said| ((*said).to_owned(), None)).collect::<Vec<_>>();
     assert_eq!(untold(SESSION, "## Goal\n- nested brackets"), alone(&[api, port, times]));
-    let told = "- “Never touch the public API.”\n- The port 48213 must be kept.\n- times are always written in ms";
+    let told = "- “Never touch the public API.”\n- The port 48213 must be kept.\n- times are always written in UTC";
     assert_eq!(untold(SESSION, told), []);
     assert_eq!(
         untold(SESSION, "- The public API must never be touched.\n- the port must be kept"),
