@@ -100,7 +100,7 @@ class Fitted:
 
         >>> from epitome_context import Insert, Keep, fit
         >>> talk = [{"role": ("user", "assistant")[turn % 2], "content": f"Line {turn}. " * 90} for turn in range(41)]
-        >>> for piece in fit(talk, budget=1_500).pieces:
+        >>> for piece in fit(talk, budget=1_200).pieces:
         ...     match piece:
         ...         case Keep(start, end):
         ...             print("messages", start, "to", end - 1)

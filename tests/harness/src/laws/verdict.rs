@@ -49,7 +49,7 @@ impl Laws<'_> {
         self.law("determinism", same && again.view() == self.after.view(), || {
             format!("a second run gave something else: {report:?}")
         });
-        if self.report.tokens_after <= self.request.target {
+        if self.report.tokens_after <= self.target() {
             let mut twice = self.after.clone();
             let status = self.run_again(&mut twice, self.ledger_after, self.request).map(|report| report.status);
             let left_alone = matches!(status, Ok(Status::NoChange)) && twice.view() == self.after.view();
