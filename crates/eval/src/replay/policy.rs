@@ -43,7 +43,7 @@ pub(crate) struct EngineSetup {
 
 impl Policy {
     /// Returns the policy that `spec` names: `never`, `recorded`, or a configuration or a chain by the names that methods have
-    /// ([`named`]). `window` is the model's window in place of the configuration's. The error says what would be right.
+    /// (`named`). `window` is the model's window in place of the configuration's. The error says what would be right.
     pub fn parse(spec: &str, window: Option<u32>, registry: &Registry) -> Result<Self, EvalError> {
         let how = match spec {
             NEVER => PolicyKind::Never,

@@ -50,7 +50,7 @@ pub struct MethodOutcome {
 }
 
 impl Method {
-    /// Returns the method that `spec` names: a configuration or a chain as [`named`] has them, or
+    /// Returns the method that `spec` names: a configuration or a chain as `named` has them, or
     /// `baseline:newest|tail|cleared|identifiers`. The error says what would be right.
     pub fn parse(spec: &str, registry: &Registry) -> Result<Self, EvalError> {
         if let Some(("baseline", name)) = spec.split_once(':') {
