@@ -25,10 +25,10 @@ pub(crate) struct Engine {
 type GivenEmbedder = (String, Py<PyAny>);
 
 /// What a call says, and the bytes beside it.
-pub(crate) type Told<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
+pub(crate) type AnswerObjects<'py> = (Bound<'py, PyAny>, Option<Bound<'py, PyBytes>>);
 
 /// The answer of a call as objects.
-pub(crate) fn told(py: Python<'_>, answer: Answer) -> PyResult<Told<'_>> {
+pub(crate) fn as_objects(py: Python<'_>, answer: Answer) -> PyResult<AnswerObjects<'_>> {
     Ok((object_of(py, answer.json.as_bytes())?, answer.bytes.map(|bytes| PyBytes::new(py, &bytes))))
 }
 
@@ -68,19 +68,19 @@ impl Engine {
         words: Json,
         data: &[u8],
         only_preview: bool,
-    ) -> PyResult<(Told<'py>, Outcome)> {
+    ) -> PyResult<(AnswerObjects<'py>, Outcome)> {
         let data = data.to_vec();
         let (answer, outcome) = self.parts.without_python(py, |parts| {
             let compacted = compact(&words.0, data, only_preview, |_| Ok(&***parts))?;
             let answer = compacted.answer(None, only_preview)?;
             Ok((answer, Outcome { compacted, parts: Arc::clone(parts) }))
         })?;
-        Ok((told(py, answer)?, outcome))
+        Ok((as_objects(py, answer)?, outcome))
     }
 
     /// Carries out a call that only looks (`epitome_binding::ask`).
-    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<Told<'py>> {
+    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<AnswerObjects<'py>> {
         let data = data.to_vec();
-        told(py, self.parts.without_python(py, |parts| ask(name, &words.0, data, |_| Ok(&***parts)))?)
+        as_objects(py, self.parts.without_python(py, |parts| ask(name, &words.0, data, |_| Ok(&***parts)))?)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use epitome_binding::{ask_fitter, make_fitter};
 use pyo3::prelude::*;
 
-use crate::engine::{Engine, Told, told};
+use crate::engine::{AnswerObjects, Engine, as_objects};
 use crate::json_text::Json;
 use crate::parts::Parts;
 
@@ -29,8 +29,8 @@ impl Fitter {
     }
 
     /// Carries out a call about it (`epitome_binding::ask_fitter`): what it says, and the bytes beside it.
-    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<Told<'py>> {
-        told(py, self.parts.without_python(py, |_| ask_fitter(name, &words.0, data, |_| Ok(&self.fitter)))?)
+    fn ask<'py>(&self, py: Python<'py>, name: &str, words: Json, data: &[u8]) -> PyResult<AnswerObjects<'py>> {
+        as_objects(py, self.parts.without_python(py, |_| ask_fitter(name, &words.0, data, |_| Ok(&self.fitter)))?)
     }
 
     /// The format of its lists, where they do not tell it.

@@ -261,7 +261,7 @@ impl Session {
     /// `history` (every compaction), `tokens` of the view, `sizes` (those of each message), `search` for the query in the
     /// words, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
     fn look_at<'py>(&self, py: Python<'py>, name: &str, words: Json) -> PyResult<Bound<'py, PyAny>> {
-        let json = self.look(py, |live| self.told(live, name, &words.0))?;
+        let json = self.look(py, |live| self.json_of(live, name, &words.0))?;
         object_of(py, &json)
     }
 }
@@ -277,7 +277,7 @@ struct RequestWords {
 
 impl Session {
     /// What [`look_at`](Self::look_at) gives, as JSON.
-    fn told(&self, live: &mut LiveSession, name: &str, words: &str) -> Result<Vec<u8>, Failure> {
+    fn json_of(&self, live: &mut LiveSession, name: &str, words: &str) -> Result<Vec<u8>, Failure> {
         let json = match name {
             "context" => serde_json::to_vec(&block_on(live.report_context())),
             "check" => serde_json::to_vec(&live.check()),

@@ -25,7 +25,7 @@ pub(super) struct ConversationEntry {
 
 impl ConversationEntry {
     /// A text of the user's side.
-    pub(super) fn said(text: String, row: Option<usize>) -> Self {
+    pub(super) fn of_user(text: String, row: Option<usize>) -> Self {
         let rows = row.into_iter().collect();
         Self { rows, role: AgentRole::User, text, tool_uses: Vec::new(), tool_results: Vec::new() }
     }
@@ -37,7 +37,7 @@ impl ConversationEntry {
 
     /// The results of calls.
     pub(super) fn results(tool_results: Vec<ToolOutput>) -> Self {
-        Self { tool_results, ..Self::said(String::new(), None) }
+        Self { tool_results, ..Self::of_user(String::new(), None) }
     }
 
     /// Whether it is a text of the user's side.
@@ -87,7 +87,7 @@ pub(super) fn entries_of(rows: &[AgentMessage], newest: &BTreeSet<String>) -> Re
                 }
                 if !row.text.is_empty() || row.tool_results.is_empty() {
                     let number = row.tool_results.is_empty().then_some(*number);
-                    entries.push(ConversationEntry::said(row.text.clone(), number));
+                    entries.push(ConversationEntry::of_user(row.text.clone(), number));
                 }
             }
         }

@@ -139,7 +139,7 @@ impl<'c> KeptMessages<'c> {
                     self.keep(entry);
                     next = at + 1;
                 }
-                None => self.keep(&ConversationEntry::said(text, None)),
+                None => self.keep(&ConversationEntry::of_user(text, None)),
             }
         }
         next

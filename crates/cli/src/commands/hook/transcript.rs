@@ -111,11 +111,11 @@ impl Transcript {
         let mut missing = missing.into_iter().peekable();
         for (at, entry) in came.into_iter().enumerate() {
             while let Some((_, text)) = missing.next_if(|(place, _)| *place <= at) {
-                all.push(ConversationEntry::said(text, None));
+                all.push(ConversationEntry::of_user(text, None));
             }
             all.push(entry);
         }
-        all.extend(missing.map(|(_, text)| ConversationEntry::said(text, None)));
+        all.extend(missing.map(|(_, text)| ConversationEntry::of_user(text, None)));
         all
     }
 }
