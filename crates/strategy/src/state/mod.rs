@@ -1,5 +1,7 @@
-//! The state of the work, by rules from the calls and their results: what runs, the newest plan, what is not committed.
+//! The state of the work, by rules from the calls and their results: what runs, what was approved, the newest plan, what is
+//! not committed.
 
+mod approval;
 mod called;
 mod plan;
 mod running;
@@ -21,6 +23,8 @@ const NAMED: usize = 8;
 pub struct WorkState {
     /// What was started and has not ended, as far as the messages tell; the oldest first.
     pub running: Vec<Running>,
+    /// The file or the first line of the newest plan that a person approved.
+    pub approved: Option<String>,
     /// The items of the newest plan; none where all are done.
     pub plan: Vec<PlanItem>,
     /// The files that were edited since the newest commit, in order; none where no command is of git.
@@ -34,6 +38,7 @@ impl WorkState {
         let calls = calls(messages);
         Self {
             running: running::read(messages, &calls),
+            approved: approval::newest(&calls),
             plan: plan::newest(&calls),
             uncommitted: uncommitted::read(&calls),
         }
@@ -46,6 +51,9 @@ impl WorkState {
         for running in self.running.iter().rev() {
             let id = running.id.as_deref().map_or(String::new(), |id| format!("{id} · "));
             add(format!("{}{id}{}: {}", language.pick("runs: ", "运行中："), running.tool, running.what));
+        }
+        if let Some(approved) = &self.approved {
+            add(language.pick(format!("approved by the user: {approved}"), format!("用户已批准：{approved}")));
         }
         let open: Vec<&PlanItem> = self.plan.iter().filter(|item| item.progress != Progress::Done).collect();
         if !open.is_empty() {

@@ -25,28 +25,74 @@ pub struct PlanItem {
     pub progress: Progress,
 }
 
-/// Returns the items of the newest plan; none where all of them are done. Linear in the calls from the end to it.
+/// Returns the items of the plan as it stands behind some calls; none where all of them are done. A list replaces what stood
+/// before it; Claude Code's tasks are written and changed one by one. Linear in the calls that write plans.
 pub(super) fn newest(calls: &[Called<'_>]) -> Vec<PlanItem> {
-    let written = calls.iter().rev().filter(|call| call.kind == ToolKind::Plan);
-    let plans = written.filter_map(|call| Some(plan_items(&serde_json::from_str(call.arguments.text()).ok()?)));
-    let newest = { plans }.find(|items| !items.is_empty()).unwrap_or_default();
-    if newest.iter().all(|item| item.progress == Progress::Done) { Vec::new() } else { newest }
+    let mut plan: Vec<(Option<String>, PlanItem)> = Vec::new();
+    for call in calls.iter().filter(|call| call.kind == ToolKind::Plan) {
+        let Ok(arguments) = serde_json::from_str::<Value>(call.arguments.text()) else { continue };
+        let items = plan_items(&arguments);
+        if !items.is_empty() {
+            plan = items.into_iter().map(|item| (None, item)).collect();
+        } else if let Some(id) = call.result.and_then(|result| created(&result.text)) {
+            plan.extend(item(&arguments).map(|item| (Some(id), item)));
+        } else if let Some(id) = arguments.get("taskId").and_then(Value::as_str).filter(|_| succeeded(call)) {
+            change(&mut plan, id, &arguments);
+        }
+    }
+    let is_open = plan.iter().any(|(_, item)| item.progress != Progress::Done);
+    if is_open { plan.into_iter().map(|(_, item)| item).collect() } else { Vec::new() }
+}
+
+/// Returns the id of the task that was written, as Claude Code 2.1.332 answers.
+fn created(answer: &str) -> Option<String> {
+    let id = answer.strip_prefix("Task #")?.split_once(" created successfully")?.0;
+    (!id.contains(char::is_whitespace)).then(|| id.to_owned())
+}
+
+fn succeeded(call: &Called<'_>) -> bool {
+    call.result.is_some_and(|result| !result.is_error)
+}
+
+/// Changes a task as a call asks: its words, how far it is, or whether it is there at all.
+fn change(plan: &mut Vec<(Option<String>, PlanItem)>, id: &str, arguments: &Value) {
+    let Some(at) = plan.iter().position(|(known, _)| known.as_deref() == Some(id)) else { return };
+    if field(arguments, STATUS).is_some() {
+        match progress(arguments) {
+            Some(progress) => plan[at].1.progress = progress,
+            None => drop(plan.remove(at)),
+        }
+    }
+    if let (Some(text), Some((_, item))) = (arguments.get("subject").and_then(Value::as_str), plan.get_mut(at)) {
+        text.clone_into(&mut item.text);
+    }
 }
 
 /// Returns the items of a plan in a call's arguments, under one of the keys that agents use; what was given up is left out.
 pub fn plan_items(arguments: &Value) -> Vec<PlanItem> {
     let list = ["todos", "plan", "items", "tasks", "todo_list"].iter().find_map(|key| arguments.get(*key)?.as_array());
-    let field = |item: &Value, keys: &[&str]| keys.iter().find_map(|key| item.get(*key)?.as_str().map(str::to_owned));
-    let item = |item: &Value| {
-        let text = field(item, &["content", "step", "title", "description", "text", "subject"])?;
-        let status = field(item, &["status", "state"]).unwrap_or_default().to_ascii_lowercase();
-        let progress = match status.replace([' ', '-'], "_").as_str() {
-            "completed" | "done" | "complete" => Progress::Done,
-            "in_progress" | "active" => Progress::Begun,
-            "cancelled" | "canceled" | "skipped" => return None,
-            _ => Progress::Open,
-        };
-        Some(PlanItem { text, progress })
-    };
     list.into_iter().flatten().filter_map(item).collect()
+}
+
+/// The keys of an item's words, and of how far it is.
+const TEXT: &[&str] = &["content", "step", "title", "subject", "description", "text"];
+const STATUS: &[&str] = &["status", "state"];
+
+fn field(item: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| item.get(*key)?.as_str().map(str::to_owned))
+}
+
+fn item(item: &Value) -> Option<PlanItem> {
+    Some(PlanItem { text: field(item, TEXT)?, progress: progress(item)? })
+}
+
+/// Returns how far an item is; nothing where it was given up.
+fn progress(item: &Value) -> Option<Progress> {
+    let status = field(item, STATUS).unwrap_or_default().to_ascii_lowercase();
+    match status.replace([' ', '-'], "_").as_str() {
+        "completed" | "done" | "complete" => Some(Progress::Done),
+        "in_progress" | "active" => Some(Progress::Begun),
+        "cancelled" | "canceled" | "skipped" | "deleted" => None,
+        _ => Some(Progress::Open),
+    }
 }

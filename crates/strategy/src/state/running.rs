@@ -38,12 +38,14 @@ static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // Codex: `unified_exec`; its agents answer with their id alone.
         r"Process running with session ID ([\w-]+)",
         r#"\{"agent_id":"([\w-]+)""#,
-        // Claude Code 2.1.332: shells, also those that it or the person moved there, agents, monitors, calls of MCP servers.
+        // Claude Code 2.1.332: shells, also those that it or the person moved there, agents, monitors, what was put into its
+        // calendar, calls of MCP servers.
         r"Command running in background with ID: ([\w-]+)",
         r"Command was manually backgrounded by user with ID: ([\w-]+)",
         r"Command .*\bwas moved to the background \(ID: ([\w-]+)",
         r"Async agent launched successfully.*\s+agentId: ([\w-]+)",
         r"Monitor started \(task ([\w-]+)",
+        r"Scheduled (?:recurring job|one-shot task) ([\w-]+) \(",
         r".*\bwas moved to the background as task ([\w-]+)",
         // Copilot CLI 0.0.420.
         r"<command started in (?:detached )?background with shellId: ([\w-]+)",
@@ -74,7 +76,7 @@ static ID: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(?i)\b(?:[a-z]+[_ -]?)?p?ids?\b["'`]?\s*[:=]?\s*\[?["'`]?([0-9a-z][\w-]*)"#).ok());
 
 /// Words in the name of a tool that ends what another one started.
-const STOPS: [&str; 6] = ["kill", "stop", "close", "cancel", "terminate", "interrupt"];
+const STOPS: [&str; 7] = ["kill", "stop", "close", "cancel", "delete", "terminate", "interrupt"];
 
 fn says(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))

@@ -123,6 +123,12 @@ fn hosts_have_their_own_words() {
     let moved =
         "Command did not complete within its 120s timeout and was moved to the background (ID: b52e07). It goes on.";
     check(&[shell(moved)], &["- runs: b52e07 · Bash: make"]);
+    let scheduled = || {
+        let answer = "Scheduled recurring job k3x9 (every 5 minutes). Session-only. Auto-expires after 7 days.";
+        Call("CronCreate", json!({"cron": "*/5 * * * *", "prompt": "Look at the build"}), answer)
+    };
+    check(&[scheduled()], &["- runs: k3x9 · CronCreate: Look at the build"]);
+    check(&[scheduled(), Call("CronDelete", json!({"id": "k3x9"}), "Cancelled job k3x9.")], &[]);
     check(&[Call("Read", json!({"file_path": "a.log"}), "Command running in background with ID: b1")], &[]);
     let left = |answer: &'static str| Call("Bash", json!({"command": "python3 serve.py &"}), answer);
     check(&[left("[1] 4711")], &["- runs: Bash: python3 serve.py &"]);
@@ -143,6 +149,22 @@ fn the_newest_plan_and_what_is_not_committed() {
         &[plan(["pending"; 3]), plan(["completed", "in_progress", "pending"])],
         &["- plan: 1 of 3 done", "- begun: write", "- to do: test"],
     );
+    let create = |number: &str, subject: &'static str| {
+        let answer = format!("Task #{number} created successfully: {subject}");
+        Call("TaskCreate", json!({"subject": subject, "description": "All of it."}), Box::leak(answer.into_boxed_str()))
+    };
+    let update = |arguments: Value| Call("TaskUpdate", arguments, "Updated task");
+    let tasks = || [create("1", "read"), create("2", "write"), create("3", "test")];
+    let mut events = Vec::from(tasks());
+    check(&events, &["- plan: 0 of 3 done", "- to do: read", "- to do: write", "- to do: test"]);
+    events.push(update(json!({"taskId": "1", "status": "completed"})));
+    events.push(update(json!({"taskId": "2", "status": "in_progress", "subject": "write all"})));
+    events.push(update(json!({"taskId": "3", "status": "deleted"})));
+    events.push(Call("TaskUpdate", json!({"taskId": "2", "status": "completed"}), "Error: a hook refused it"));
+    check(&events, &["- plan: 1 of 2 done", "- begun: write all"]);
+    events.push(update(json!({"taskId": "2", "status": "completed"})));
+    check(&events, &[]);
+
     let edit =
         |path: &'static str| Call("Edit", json!({"file_path": path, "old_string": "a", "new_string": "b"}), "ok");
     let shell = |command: &'static str| Call("Bash", json!({"command": command}), "ok");
@@ -167,4 +189,23 @@ fn the_newest_plan_and_what_is_not_committed() {
     let folder = "/home/dev/ledger/a/folder/with/a/long/name";
     let many: Vec<String> = (0..9).map(|number| format!("{folder}/{number}.rs")).collect();
     assert_eq!(named(&many, 120, Language::English), format!("{folder}/8.rs, {folder}/7.rs and 7 more"));
+}
+
+#[test]
+fn an_approved_plan_stands_until_another_is_shown() {
+    let shown = |name: &'static str, arguments: Value, answer: &'static str| Call(name, arguments, answer);
+    let agreed = "User has approved your plan. You can now start coding.\n\nYour plan has been saved to: /w/plans/calm-owl.md\nYou can refer back to it.";
+    let claude = || shown("ExitPlanMode", json!({"plan": "# Split the importer\n\n1. Read"}), agreed);
+    check(&[claude()], &["- approved by the user: /w/plans/calm-owl.md"]);
+    let refused = shown("ExitPlanMode", json!({"plan": "# B"}), "Error: The user doesn't want to proceed");
+    check(&[claude(), refused], &[]);
+    let gemini = "Plan approved. Switching to Auto-Edit mode.\n\nThe approved implementation plan is stored at: plans/a.md\nRead it.";
+    let gemini = shown("exit_plan_mode", json!({"plan_filename": "a.md"}), gemini);
+    check(&[gemini], &["- approved by the user: plans/a.md"]);
+    let opencode = "User approved switching to build agent. Wait for further instructions.";
+    check(
+        &[shown("plan_exit", json!({"plan": "Split it\nthen test"}), opencode)],
+        &["- approved by the user: Split it"],
+    );
+    check(&[shown("Read", json!({"file_path": "a"}), agreed)], &[]);
 }
