@@ -1,5 +1,6 @@
 """What an agent may call, and what a call returns."""
 
+import difflib
 import json
 import os
 import signal
@@ -95,7 +96,7 @@ def ran(command: str, stdin: str | None, session: Session) -> tuple[str, dict]:
             code, late = process.wait(), f"The command was stopped: it took longer than {SECONDS} s.\n"
         output.seek(0)
         text = output.read().decode(errors="replace").rstrip("\n")
-    return late + text, {"failed": code != 0, "exit": code}
+    return late + text, {"failed": code != 0, "exit": 128 - code if code < 0 else code}  # as a shell says that a signal ended it
 
 
 def environment(session: Session) -> dict[str, str]:
@@ -109,11 +110,13 @@ def on_file(tool: str, given: dict, cwd: Path) -> tuple[str, dict]:
     """Reads, writes or edits a file."""
     name, path = given["path"], cwd / given["path"]
     try:
+        exists = path.exists()
+        text = path.read_bytes().decode("utf-8") if exists or tool != "write" else ""
         if tool == "write":
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(given["content"], encoding="utf-8", newline="")
-            return f"{name} has been written.", {"failed": False}
-        text = path.read_bytes().decode("utf-8")
+            changed = {"diff": diff(text, given["content"])} if exists else {"created": True}
+            return f"{name} has been {'written over' if exists else 'created'}.", {"failed": False} | changed
     except OSError as error:
         return f"{name}: {error.strerror}", {"failed": True}
     except UnicodeDecodeError:
@@ -123,15 +126,20 @@ def on_file(tool: str, given: dict, cwd: Path) -> tuple[str, dict]:
     count = text.count(given["old"]) if given["old"] else 0
     if count == 0 or (count > 1 and not given.get("all")):
         return f"{name}: the old text stands {count} times in it; nothing was changed.", {"failed": True}
-    path.write_text(text.replace(given["old"], given["new"]), encoding="utf-8", newline="")
-    return f"{name} has been updated.", {"failed": False}
+    changed = text.replace(given["old"], given["new"])
+    path.write_text(changed, encoding="utf-8", newline="")
+    return f"{name} has been updated.", {"failed": False, "diff": diff(text, changed)}
+
+
+def diff(old: str, new: str) -> str:
+    """The hunks of a unified diff."""
+    old_lines, new_lines = (text.removesuffix("\n").split("\n") for text in (old, new))
+    return "\n".join(list(difflib.unified_diff(old_lines, new_lines, lineterm=""))[2:])
 
 
 def numbered(text: str, first: int, count: int) -> str:
     """Lines of a text with their numbers; the last one says how many follow."""
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    lines = text.removesuffix("\n").split("\n") if text else []
     if first > len(lines):
         return f"(The file has {len(lines)} lines.)"
     taken = lines[first - 1:first - 1 + count]

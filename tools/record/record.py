@@ -36,7 +36,8 @@ def shown_turn(event: dict) -> str:
 
 def shown_result(event: dict, call: dict) -> str:
     """A result, as it is printed."""
-    return f"--- {call['id']} {call['tool']}{' (failed)' if event['failed'] else ''}:\n{event['output']}"
+    how = f" (exit code {event['exit']})" if event.get("exit") else " (failed)" if event["failed"] else ""
+    return f"--- {call['id']} {call['tool']}{how}:\n{event['output']}"
 
 
 def due_turn(session: events.Session, ended: bool) -> dict | None:
