@@ -5,9 +5,19 @@ from steps import Call, Recording, Step, hunks, lines, time
 NAMES = {"bash": "Bash", "read": "Read", "write": "Write", "edit": "Edit"}
 CURRENT = " (file state is current in your context — no need to Read it back)"
 
+# How the program tells the model of what was typed while it worked.
+QUEUED = """<system-reminder>
+The user sent a new message while you were working:
+{}
+
+This is how Claude Code surfaces messages the user sends mid-turn — within the running turn, often alongside the next tool result, \
+rather than as a separate conversation turn. Address the message above as you continue this turn.
+</system-reminder>"""
+
 
 def records(recording: Recording) -> list[dict]:
-    """The file's records. What the program says of itself and of its machine was not recorded."""
+    """The file's records. What the program says of itself and of its machine was not recorded; what the agent thought is left out:
+    the program sends it again, and a provider takes no thinking that it did not sign."""
     return Writer(recording).records()
 
 
@@ -40,16 +50,19 @@ class Writer:
 
     def queued(self, step: Step) -> None:
         """What the person typed while the agent worked: it waits in a queue, and goes along with the results."""
-        queue = {"type": "queue-operation", "timestamp": time(step.at), "sessionId": self.session, "content": step.user}
-        self.made.append({**queue, "operation": "enqueue"})
-        self.made.append({**queue, "operation": "remove", "reason": "absorbed_mid_turn"})
-        self.record("attachment", step.at, {"attachment": {"type": "queued_command", "prompt": step.user,
-                                                           "commandMode": "prompt", "origin": {"kind": "human"}}})
+        at, source, delivery = time(step.at), self.recording.uuid(), self.recording.uuid()
+        for operation, fields in [("enqueue", {}), ("remove", {"reason": "absorbed_mid_turn", "commandUuid": source,
+                                                               "deliveryId": delivery})]:
+            self.made.append({"type": "queue-operation", "operation": operation, "timestamp": at, "sessionId": self.session,
+                              "content": step.user} | fields)
+        self.record("attachment", step.at, {
+            "attachment": {"type": "queued_command", "prompt": step.user, "source_uuid": source, "delivery_id": delivery,
+                           "commandMode": "prompt", "origin": {"kind": "human"}, "timestamp": at},
+            "rendered": [{"content": QUEUED.format(step.user)}], "renderedRole": "system"})
 
     def agent(self, step: Step) -> None:
         """A message of the agent: a record for each of its blocks, then the results."""
-        blocks = [{"type": "thinking", "thinking": step.think, "signature": ""}] if step.think else []
-        blocks += [{"type": "text", "text": step.say}] if step.say else []
+        blocks = [{"type": "text", "text": step.say}] if step.say else []
         ids = {call.id: "toolu_01" + self.recording.text(22) for call in step.calls}
         blocks += [{"type": "tool_use", "id": ids[call.id], "name": self.name(call), "input": self.input(call)}
                    for call in step.calls]
