@@ -118,6 +118,8 @@ class Recording(unittest.TestCase):
             ({"calls": [{"write": "made"}]}, "content missing"),
             ({"calls": [{"read": "sums.py", "from": 0}]}, "from missing, unknown or of another type"),
             ({"calls": [{"lookup": "é7"}]}, "the input as an object"),
+            ({"calls": [{"bash": "echo \0"}]}, "a NUL"),
+            ('{"say": "\\ud800"}', "half a character"),
         ]:
             answer = folder.act(given)
             self.assertIn(complaint, answer.stderr)

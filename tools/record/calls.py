@@ -34,6 +34,8 @@ def message(text: str, tools: dict[str, dict]) -> dict:
         raise Refused(f"what was given is not JSON: {error}. Nothing was done") from None
     if not isinstance(given, dict):
         raise Refused('an object is needed: {"say": "…", "calls": […]}. Nothing was done')
+    if not is_text(json.dumps(given, ensure_ascii=False)):
+        raise Refused("a text in it has a NUL or half a character (a lone surrogate). Nothing was done")
     for key, value in given.items():
         if not isinstance(value, {"say": str, "think": str, "calls": list}.get(key, ())):
             raise Refused(f'"{key}" is not a part of a message, or not of its type: "say" and "think" are texts, "calls" is a list. '
@@ -42,6 +44,15 @@ def message(text: str, tools: dict[str, dict]) -> dict:
     if not made and not given.get("say", "").strip():
         raise Refused("a message says something or calls something. Nothing was done")
     return given | {"calls": made}
+
+
+def is_text(json_text: str) -> bool:
+    """Whether a JSON text can be written into a file, and handed to a command: no half characters, no NUL."""
+    try:
+        json_text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\\u0000" not in json_text.replace("\\\\", "")
 
 
 def call(number: int, given, tools: dict[str, dict]) -> tuple[str, dict]:
@@ -111,7 +122,8 @@ def on_file(tool: str, given: dict, cwd: Path) -> tuple[str, dict]:
     name, path = given["path"], cwd / given["path"]
     try:
         exists = path.exists()
-        text = path.read_bytes().decode("utf-8") if exists or tool != "write" else ""
+        raw = path.read_bytes() if exists or tool != "write" else b""
+        text = raw.decode(errors="replace" if tool == "write" else "strict")
         if tool == "write":
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(given["content"], encoding="utf-8", newline="")

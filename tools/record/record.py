@@ -21,7 +21,7 @@ import events
 from events import Refused
 
 HELP = """\
-You are at work in {cwd}. Act with one JSON object on stdin:
+You are at work in {cwd}. Act with one JSON object on stdin (or from a file: record.py act FOLDER < message.json):
   {{"say": "…", "calls": [{{"bash": "…"}}, {{"read": "path", "from": 1, "lines": 200}}, {{"write": "path", "content": "…"}},
                          {{"edit": "path", "old": "…", "new": "…"}}]}}
 "say" may be empty beside calls; "think" may be given beside it. Calls are made in order, each from {cwd}, for at most
@@ -102,8 +102,7 @@ def act(session: events.Session, text: str) -> None:
     if session.ended():
         raise Refused("the session has ended")
     message = calls.message(text, session.tools)
-    go_on_needed = session.open_calls() or session.agent_ended()
-    if go_on_needed:
+    if session.open_calls() or session.agent_ended():
         go_on(session)
         show(session)
         raise Refused("the last message was cut off; what it still brought stands above. Nothing was done with this one")
