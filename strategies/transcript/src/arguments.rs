@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use epitome_strategy::Value;
+use epitome_strategy::state::writes_task;
 use epitome_strategy::text;
 
 use crate::lists::LISTS;
@@ -46,6 +47,8 @@ pub(crate) struct CallText {
     pub(crate) lines: Vec<(Sign, String)>,
     /// Whether they list tasks, each with its status.
     pub(crate) lists_tasks: bool,
+    /// Whether they write or change one task of a plan.
+    pub(crate) writes_task: bool,
 }
 
 /// Returns a call's arguments: of `json` where they are JSON, else their text. `folder` is the one that the call before
@@ -57,6 +60,7 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
         Some(json) => {
             let tasks = tasks(json);
             told.lists_tasks = !tasks.is_empty();
+            told.writes_task = writes_task(json);
             told.lines.extend(tasks.iter().map(|task| (Sign::Plain, row(task))));
             read_leaves(json, "", 0, &mut leaves);
             told.head = number_of_tasks(&tasks);

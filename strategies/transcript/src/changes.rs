@@ -25,11 +25,16 @@ pub(crate) fn replaced_lines(source: &Source) -> Vec<bool> {
 fn mark_earlier_tasks(source: &Source, is_replaced: &mut [bool]) {
     let listing = || source.actions.iter().filter(|action| action.lists_tasks);
     let newest: HashMap<&str, u32> = listing().map(|action| (&*action.name, action.head)).collect();
+    // The plan that single calls make is in the state of the work, which stands last.
+    let newest_task = source.actions.iter().rfind(|action| action.writes_task).map(|action| action.head);
     // The call and its result say no more than that there was a list.
     let of_list = |kind: Kind| matches!(kind, Kind::Call | Kind::Argument | Kind::Output);
     for passage in source.passages.iter().filter(|passage| of_list(passage.kind)) {
         let action = passage.action.map(|action| &source.actions[action as usize]);
-        if action.is_some_and(|action| action.lists_tasks && newest.get(&*action.name) != Some(&action.head)) {
+        if action.is_some_and(|action| {
+            action.lists_tasks && newest.get(&*action.name) != Some(&action.head)
+                || action.writes_task && newest_task != Some(action.head)
+        }) {
             is_replaced[passage.lines.start as usize..passage.lines.end as usize].fill(true);
         }
     }

@@ -95,6 +95,8 @@ pub struct Action {
     pub(crate) message: u32,
     /// Whether it lists tasks, each with its status.
     pub lists_tasks: bool,
+    /// Whether it writes or changes one task of a plan.
+    pub(crate) writes_task: bool,
     /// How it ended, where that is known.
     pub(crate) ending: Option<Ending>,
     /// The line of its output that says how it ended, where there is a short one.

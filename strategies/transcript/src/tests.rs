@@ -430,6 +430,25 @@ fn an_answer_that_left_has_a_mark() {
     );
 }
 
+/// Of calls that write one task each, as of lists, the newest stays.
+#[test]
+fn earlier_calls_that_write_one_task_leave() {
+    let create = |number: u32| {
+        format!(
+            "assistant:\ncall TaskCreate t{number} {{\"subject\":\"mend queue_{number}\",\"description\":\"All of it.\"}}\nresult t{number}: Task #{number} created successfully: mend queue_{number}\n"
+        )
+    };
+    let fixture = format!(
+        "user: go\n{}{}{}assistant: I look.\ncall Bash b {{\"command\":\"ls\"}}\nresult b:\n  entry {{n}} … x90 lines\n\
+         user: on\nassistant: yes\nuser: and?\nassistant: no",
+        create(1),
+        create(2),
+        create(3)
+    );
+    let planned = case(&fixture, "tail_share=0").target(200).run();
+    check(&planned, &["▸ … ×2\n▸ TaskCreate: mend queue_3"], &["queue_1", "queue_2"]);
+}
+
 /// Of lists of tasks the newest stays; the calls that set earlier ones are only counted.
 #[test]
 fn earlier_lists_of_tasks_leave_with_their_calls() {

@@ -9,7 +9,7 @@ mod uncommitted;
 
 use epitome_session::{Language, Message};
 
-pub use plan::{PlanItem, Progress, plan_items};
+pub use plan::{PlanItem, Progress, plan_items, writes_task};
 pub use running::Running;
 
 use crate::text::clip;

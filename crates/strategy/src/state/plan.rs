@@ -74,6 +74,11 @@ pub fn plan_items(arguments: &Value) -> Vec<PlanItem> {
     list.into_iter().flatten().filter_map(item).collect()
 }
 
+/// Whether a plan's call writes or changes one task, as Claude Code's do.
+pub fn writes_task(arguments: &Value) -> bool {
+    arguments.get("taskId").is_some() || arguments.get("subject").is_some()
+}
+
 /// The keys of an item's words, and of how far it is.
 const TEXT: &[&str] = &["content", "step", "title", "subject", "description", "text"];
 const STATUS: &[&str] = &["status", "state"];
