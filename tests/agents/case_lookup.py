@@ -1,4 +1,4 @@
-"""`[proxy] recall = true`: the model looks up what left its context, and the agent knows nothing of it.
+"""The model looks up what left its context, and the agent knows nothing of it.
 
 Two searches: one beside a call of the agent's own tool in the same streamed answer, one alone behind a sentence. Each has
 its result in what the provider gets next, and stands there again when the agent is resumed with its history. The agent says the final
@@ -27,7 +27,7 @@ def check(scene, kind):
     upstream, seen = scene.provider("build", steps, thinks=False)
     # Room for what is looked up, so that the next turn finds it where it was.
     window = agents.ALL[kind].window * 3 // 2
-    config = f"[budget]\nwindow = {window}\nreserve_output = 1000\n[proxy]\nrecall = true\n"
+    config = f"[budget]\nwindow = {window}\nreserve_output = 1000\n"
     base, log = scene.service("--store", "none", "--upstream", upstream, config=config)
     agent = scene.has(kind, base)
     said = scene.ran(agent.start("Look at every part of the build."), f"{ANSWER} {LINE}")

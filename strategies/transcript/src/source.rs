@@ -193,7 +193,8 @@ impl Source {
         };
         let action = self.add_action(name, head, place);
         let known = &mut self.actions[action as usize];
-        (known.lists_tasks, known.writes_task) = (told.lists_tasks, told.writes_task && known.kind == tools::ToolKind::Plan);
+        (known.lists_tasks, known.writes_task) =
+            (told.lists_tasks, told.writes_task && known.kind == tools::ToolKind::Plan);
         for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             let text: Arc<str> = Arc::from(joined.join("\n"));

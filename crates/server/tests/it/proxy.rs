@@ -44,11 +44,16 @@ async fn below_the_threshold_bytes_go_through() {
     }
 }
 
+/// The configuration in which the proxy adds no tools: what it forwards can be compared byte for byte.
+fn without_recall() -> String {
+    format!("{SMALL}[proxy]\nrecall = false\n")
+}
+
 #[tokio::test]
 async fn streams_go_through() {
     let upstream =
         ScriptedServer::start(vec![ScriptedAnswer::bytes(200, EVENTS).header("content-type", "text/event-stream")]);
-    let service = Running::proxy(&upstream, SMALL).await;
+    let service = Running::proxy(&upstream, &without_recall()).await;
     for wire in Wire::ALL {
         for steps in [1, 20] {
             let mut request = wire.request(steps);
@@ -94,7 +99,7 @@ async fn a_stream_arrives_piece_by_piece() {
 async fn past_the_threshold_it_compacts_and_stays_with_it() {
     for wire in Wire::ALL {
         let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
-        let service = Running::proxy(&upstream, SMALL).await;
+        let service = Running::proxy(&upstream, &without_recall()).await;
         let mut request = wire.request(16);
         let response = service.post(wire.path(), &request).send().await.unwrap();
         assert_eq!(header(&response, "x-epitome-status"), "compacted", "{wire:?}");

@@ -64,7 +64,7 @@ async fn no_provider_gets_a_token_of_the_service() {
     let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
     let tokens = with_tokens(&format!("alice {TOKEN}\nbob quay-token-of-bob-22\n")).tokens;
     let settings = Settings { tokens, ..crate::support::in_front_of(&upstream.url()) };
-    let service = Running::start(&format!("{SMALL}[proxy]\nrecall = true\n"), settings).await;
+    let service = Running::start(SMALL, settings).await;
     let wire = Wire::Anthropic;
     // As it comes, read, compacted, and beside conversations.
     for (path, body) in [

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, SMALL, Wire, asked, header, in_front_of, read};
 
 /// 8,000 usable tokens: soft 6,400. A page of passages has room above the target.
-const RECALL: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\ntarget = 2_500\n[proxy]\nrecall = true\n";
+const LOW_TARGET: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\ntarget = 2_500\n";
 
 /// A part of what the model says.
 #[derive(Clone)]
@@ -299,7 +299,7 @@ fn all() -> impl Iterator<Item = (Wire, bool)> {
 /// A provider that says one thing after the other, and a service in front of it.
 async fn start(wire: Wire, is_stream: bool, said: &[Vec<Part>]) -> (ScriptedServer, Running) {
     let upstream = ScriptedServer::start(said.iter().map(|parts| answer(wire, parts, is_stream)).collect());
-    let service = Running::proxy(&upstream, RECALL).await;
+    let service = Running::proxy(&upstream, LOW_TARGET).await;
     (upstream, service)
 }
 
@@ -468,7 +468,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
             1 => answer(wire, &[text("Without.")], is_stream),
             _ => ScriptedAnswer::json(400, r#"{"error":{"message":"no tools of yours"}}"#),
         });
-        let service = Running::proxy(&upstream, RECALL).await;
+        let service = Running::proxy(&upstream, LOW_TARGET).await;
         let response = service.post(wire.path(), &request(wire, is_stream)).send().await.unwrap();
         assert_eq!(response.status(), 200);
         assert_eq!(seen(wire, &response.text().await.unwrap(), is_stream).text, "Without.", "{wire:?}");
@@ -478,7 +478,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
             1 => ScriptedAnswer::json(500, r#"{"error":{"message":"overloaded"}}"#),
             _ => answer(wire, &[text("Without.")], is_stream),
         });
-        let service = Running::proxy(&upstream, RECALL).await;
+        let service = Running::proxy(&upstream, LOW_TARGET).await;
         let body = service.post(wire.path(), &request(wire, is_stream)).send().await.unwrap().text().await.unwrap();
         assert_eq!(seen(wire, &body, is_stream).text, "Without.", "{wire:?} {body}");
         assert_eq!(tool_names(&upstream.requests()[2]), ["bash"]);
@@ -487,7 +487,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
             0 => answer(wire, &[search("s1", "part_3")], is_stream),
             _ => ScriptedAnswer::json(529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Busy"}}"#),
         });
-        let service = Running::proxy(&upstream, RECALL).await;
+        let service = Running::proxy(&upstream, LOW_TARGET).await;
         let response = service.post(wire.path(), &request(wire, is_stream)).send().await.unwrap();
         assert_eq!(response.status().as_u16(), if is_stream { 200 } else { 529 }, "{wire:?}");
         let body = response.text().await.unwrap();
@@ -504,7 +504,7 @@ async fn a_stream_that_breaks_off_breaks_off() {
             let upstream = ScriptedServer::start(vec![
                 ScriptedAnswer::bytes(200, whole.clone()).header("content-type", "text/event-stream").cut_after(cut),
             ]);
-            let service = Running::proxy(&upstream, RECALL).await;
+            let service = Running::proxy(&upstream, LOW_TARGET).await;
             let mut response = service.post(wire.path(), &request(wire, true)).send().await.unwrap();
             let mut got = Vec::new();
             let broke_off = loop {
@@ -533,7 +533,7 @@ async fn another_tenant_sees_nothing_of_it() {
         tokens: Tokens::parse("alice open-sesame-one-two\nbob open-sesame-two-two\n").unwrap(),
         ..in_front_of(&upstream.url())
     };
-    let service = Running::start(RECALL, settings).await;
+    let service = Running::start(LOW_TARGET, settings).await;
     let request = request(wire, false);
     let as_tenant = |token: &str, body: &Value| service.post(wire.path(), body).header("x-epitome-token", token).send();
     as_tenant("open-sesame-one-two", &request).await.unwrap();
@@ -546,9 +546,9 @@ async fn another_tenant_sees_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn without_the_setting_nothing_is_added() {
+async fn switched_off_nothing_is_added() {
     let upstream = ScriptedServer::start(vec![ScriptedAnswer::json(200, "{}")]);
-    let service = Running::proxy(&upstream, SMALL).await;
+    let service = Running::proxy(&upstream, &format!("{SMALL}[proxy]\nrecall = false\n")).await;
     let response = service.post(Wire::Chat.path(), &request(Wire::Chat, false)).send().await.unwrap();
     assert_eq!(header(&response, "x-epitome-status"), "compacted");
     assert_eq!(tool_names(&upstream.requests()[0]), ["bash"]);
@@ -559,7 +559,7 @@ async fn without_the_setting_nothing_is_added() {
 async fn where_the_model_may_call_nothing_nothing_names_the_tool() {
     for wire in Wire::ALL {
         let upstream = ScriptedServer::start_with(move |_, _| answer(wire, &[text("Good.")], false));
-        let service = Running::proxy(&upstream, RECALL).await;
+        let service = Running::proxy(&upstream, LOW_TARGET).await;
         let mut conversation = request(wire, false);
         let mut send = async |change: &dyn Fn(&mut Value), is_named: bool| {
             let mut request = conversation.clone();

@@ -8,7 +8,7 @@ use crate::proxy_gemini::{PATH, request, text};
 use crate::support::{Running, header};
 
 /// 8,000 usable tokens: soft 6,400. A page of passages has room above the target.
-const RECALL: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\ntarget = 2_500\n[proxy]\nrecall = true\n";
+const LOW_TARGET: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\ntarget = 2_500\n";
 const WHOLE: &str = "/v1beta/models/gemini-test:generateContent";
 /// A line of a step that leaves.
 const LINE: &str = "src/part_3/file_7.rs: checked, 49 warnings";
@@ -99,7 +99,7 @@ fn path(is_stream: bool) -> &'static str {
 
 async fn start(said: &[&[&[Value]]], is_stream: bool) -> (ScriptedServer, Running) {
     let upstream = ScriptedServer::start(said.iter().map(|events| answer(events, is_stream)).collect());
-    let service = Running::proxy(&upstream, RECALL).await;
+    let service = Running::proxy(&upstream, LOW_TARGET).await;
     (upstream, service)
 }
 
@@ -243,7 +243,7 @@ async fn a_provider_that_refuses_gets_the_clients_own_request() {
         1 => answer(&[&[says("Without.")]], true),
         _ => ScriptedAnswer::json(400, refusal),
     });
-    let service = Running::proxy(&upstream, RECALL).await;
+    let service = Running::proxy(&upstream, LOW_TARGET).await;
     let (parts, _) = seen(&send(&service, &long_request(), true).await, true);
     assert_eq!((parts, upstream.requests().len()), (vec![says("Without.")], 2));
 }

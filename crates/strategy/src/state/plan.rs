@@ -41,7 +41,12 @@ pub(super) fn newest(calls: &[Called<'_>]) -> Vec<PlanItem> {
         }
     }
     let is_open = plan.iter().any(|(_, item)| item.progress != Progress::Done);
-    if is_open { plan.into_iter().map(|(_, item)| item).collect() } else { Vec::new() }
+    // A task is changed by its number.
+    let named = |(id, item): (Option<String>, PlanItem)| match id {
+        Some(id) => PlanItem { text: format!("#{id} {}", item.text), ..item },
+        None => item,
+    };
+    if is_open { plan.into_iter().map(named).collect() } else { Vec::new() }
 }
 
 /// Returns the id of the task that was written, as Claude Code 2.1.332 answers.

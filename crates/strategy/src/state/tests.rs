@@ -156,12 +156,12 @@ fn the_newest_plan_and_what_is_not_committed() {
     let update = |arguments: Value| Call("TaskUpdate", arguments, "Updated task");
     let tasks = || [create("1", "read"), create("2", "write"), create("3", "test")];
     let mut events = Vec::from(tasks());
-    check(&events, &["- plan: 0 of 3 done", "- to do: read", "- to do: write", "- to do: test"]);
+    check(&events, &["- plan: 0 of 3 done", "- to do: #1 read", "- to do: #2 write", "- to do: #3 test"]);
     events.push(update(json!({"taskId": "1", "status": "completed"})));
     events.push(update(json!({"taskId": "2", "status": "in_progress", "subject": "write all"})));
     events.push(update(json!({"taskId": "3", "status": "deleted"})));
     events.push(Call("TaskUpdate", json!({"taskId": "2", "status": "completed"}), "Error: a hook refused it"));
-    check(&events, &["- plan: 1 of 2 done", "- begun: write all"]);
+    check(&events, &["- plan: 1 of 2 done", "- begun: #2 write all"]);
     events.push(update(json!({"taskId": "2", "status": "completed"})));
     check(&events, &[]);
 
