@@ -25,8 +25,8 @@ def field_of(value: Any, name: str) -> Any:
 
 
 def input_tokens(usage: Any) -> int | None:
-    """The input tokens of one request, cached ones included: `usage` is a dictionary or an object in the words of any provider or
-    framework. `None` where it names none."""
+    """The input tokens of one request, cached ones included: `usage` is a dictionary or an object in the words of any provider
+    or framework. `None` where it names none."""
 
     def read(name: str) -> int:
         tokens = field_of(usage, name)
@@ -64,7 +64,8 @@ class Usages:
         return copy
 
     def note(self, key: str, messages: Sequence[Any], tokens: int | None) -> None:
-        """Remembers what was reported for a list that was fitted; `messages` may be empty where the key tells conversations apart."""
+        """Remembers what was reported for a list that was fitted; `messages` may be empty where the key tells conversations
+        apart."""
         if tokens is not None:
             with self._lock:
                 _put(self._by_list, (key, len(messages), _mark(messages, len(messages))), tokens)
