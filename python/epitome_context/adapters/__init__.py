@@ -13,6 +13,7 @@
 | CrewAI | `epitome_context.adapters.crewai` | `EpitomeHook` |
 | smolagents | `epitome_context.adapters.smolagents` | `FittedModel` |
 | Hermes | `epitome_context.adapters.hermes` | `EpitomeEngine` |
+| Inspect AI | `epitome_context.adapters.inspect_ai` | `EpitomeCompaction` |
 | OpenHands | `epitome_context.adapters.openhands` | `EpitomeCondenser` |
 | mini-swe-agent | `epitome_context.adapters.mini_swe_agent` | `EpitomeAgent`, `FittedModel` |
 """

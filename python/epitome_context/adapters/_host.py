@@ -12,6 +12,7 @@ from .._errors import ConfigError, EpitomeError
 from .._fitter import Fitter
 from ._media import with_places
 from ._recall import Recall
+from ._usage import Usages, input_tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,12 +36,14 @@ if TYPE_CHECKING:
         fitter: Fitter | None
 
     class BesideWords(TypedDict, total=False):
-        """What stands beside the messages of a call of the model, and how many tokens the model takes."""
+        """What stands beside the messages of a call of the model, how many tokens the model takes, and what was reported for the
+        call before, where that stands in the conversation."""
 
         window: Callable[[], int | None]
         system: Any
         tools: Any
         key: str
+        reported_tokens: int | None
 
     Answer = TypeVar("Answer")
 
@@ -79,11 +82,16 @@ def _settles(words: dict[str, Any]) -> bool:
     return config is not None and not (isinstance(config, dict) and _SILENT.issuperset(config))
 
 
+def _silent(_answer: Any) -> None:
+    """The usage of answers that do not tell, or whose host's messages do."""
+
+
 class Fitters:
     """What fits for an adapter. Where its words do not settle the budget, there is a fitter for each window of the host's
     models. `on_fit` hears what became of the messages of each call. `host` is what the framework can change in its list
     (`Fitter`); a fitter that is given has to be for the same. `overflows` are the framework's own errors for a request that is too
-    long, beside those of providers."""
+    long, beside those of providers. `usage_of` gives the usage of an answer that `send` gets, or of a piece of one: it corrects
+    the counts of the next call of the same conversation."""
 
     def __init__(
         self,
@@ -92,6 +100,7 @@ class Fitters:
         *,
         host: HostChanges = "any",
         overflows: tuple[type[Exception], ...] = (),
+        usage_of: Callable[[Any], Any] = _silent,
         **given: Unpack[FitterWords],
     ) -> None:
         words: dict[str, Any] = {**given}
@@ -108,6 +117,8 @@ class Fitters:
         self._host = host
         self._on_fit = on_fit
         self._overflows = overflows
+        self._usage_of = usage_of
+        self.usages = Usages()
         self._words = words
         self._lock = threading.Lock()
         self._by_window: dict[int, Fitter] = {}
@@ -153,12 +164,14 @@ class Fitters:
     def fit(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send in place of messages, as `Fitter.fit` gives it."""
         fitter, words = self._question(beside)
-        return self._noted(words, fitter.fit(self._placed(messages), **words))
+        reported = self._reported(messages, beside)
+        return self._noted(words, fitter.fit(self._placed(messages), **words, reported_tokens=reported))
 
     async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
         fitter, words = self._question(beside)
-        return self._noted(words, await fitter.fit_async(self._placed(messages), **words))
+        reported = self._reported(messages, beside)
+        return self._noted(words, await fitter.fit_async(self._placed(messages), **words, reported_tokens=reported))
 
     def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send after a provider refused what was sent as too long; `error` may name tokens."""
@@ -178,24 +191,28 @@ class Fitters:
     def send(self, send: Callable[[Fitted], Answer], messages: list[Any], **beside: Unpack[BesideWords]) -> Answer:
         """What `send` gives for what fits. Where the provider refuses that as too long, something smaller is sent, once."""
         try:
-            return send(self.fit(messages, **beside))
+            answer = send(self.fit(messages, **beside))
         except Exception as error:
             if not self._refuses(error):
                 raise
             smaller = self.fit_after(error, messages, **beside)
-        return send(smaller)
+        else:
+            return self._heard(messages, beside, answer)
+        return self._heard(messages, beside, send(smaller))
 
     async def send_async(
         self, send: Callable[[Fitted], Awaitable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
     ) -> Answer:
         """The same, awaited."""
         try:
-            return await send(await self.fit_async(messages, **beside))
+            answer = await send(await self.fit_async(messages, **beside))
         except Exception as error:
             if not self._refuses(error):
                 raise
             smaller = await self.fit_after_async(error, messages, **beside)
-        return await send(smaller)
+        else:
+            return self._heard(messages, beside, answer)
+        return self._heard(messages, beside, await send(smaller))
 
     def stream(
         self, send: Callable[[Fitted], Iterable[Answer]], messages: list[Any], **beside: Unpack[BesideWords]
@@ -204,17 +221,21 @@ class Fitters:
         fitted = self.fit(messages, **beside)
 
         def pieces() -> Iterator[Answer]:
-            begun = False
+            begun, tokens = False, None
             try:
                 for piece in send(fitted):
-                    begun = True
+                    begun, tokens = True, self._tokens_of(piece) or tokens
                     yield piece
+                self._note(messages, beside, tokens)
                 return
             except Exception as error:
                 if begun or not self._refuses(error):
                     raise
                 smaller = self.fit_after(error, messages, **beside)
-            yield from send(smaller)
+            for piece in send(smaller):
+                tokens = self._tokens_of(piece) or tokens
+                yield piece
+            self._note(messages, beside, tokens)
 
         return pieces()
 
@@ -228,18 +249,21 @@ class Fitters:
         fitted = await self.fit_async(messages, **beside)
 
         async def pieces() -> AsyncIterator[Answer]:
-            begun = False
+            begun, tokens = False, None
             try:
                 async for piece in await send(fitted):
-                    begun = True
+                    begun, tokens = True, self._tokens_of(piece) or tokens
                     yield piece
+                self._note(messages, beside, tokens)
                 return
             except Exception as error:
                 if begun or not self._refuses(error):
                     raise
                 smaller = await self.fit_after_async(error, messages, **beside)
             async for piece in await send(smaller):
+                tokens = self._tokens_of(piece) or tokens
                 yield piece
+            self._note(messages, beside, tokens)
 
         return pieces()
 
@@ -265,6 +289,7 @@ class Fitters:
         copy._settled = deepcopy(self._settled)
         copy._by_window = deepcopy(self._by_window)
         copy._recall = deepcopy(self._recall)
+        copy.usages = deepcopy(self.usages)
         return copy
 
     def _make(self, **more: Any) -> Fitter:
@@ -278,7 +303,26 @@ class Fitters:
 
     def _question(self, beside: BesideWords) -> tuple[Fitter, dict[str, Any]]:
         words: dict[str, Any] = {**beside}
+        words.pop("reported_tokens", None)
         return (self.of(words.pop("window", _unknown)), {**words, "format": self._format})
+
+    def _reported(self, messages: list[Any], beside: BesideWords) -> int | None:
+        """What was reported for the request before, where it was not handed on yet."""
+        key, tokens = beside.get("key", ""), beside.get("reported_tokens")
+        if tokens is None or not messages:
+            return self.usages.take(key, messages)
+        return self.usages.once(key, messages, tokens)
+
+    def _tokens_of(self, answer: Any) -> int | None:
+        return input_tokens(self._usage_of(answer))
+
+    def _heard(self, messages: list[Any], beside: BesideWords, answer: Answer) -> Answer:
+        """An answer, whose usage is remembered."""
+        self._note(messages, beside, self._tokens_of(answer))
+        return answer
+
+    def _note(self, messages: list[Any], beside: BesideWords, tokens: int | None) -> None:
+        self.usages.note(beside.get("key", ""), messages, tokens)
 
     def _noted(self, words: dict[str, Any], fitted: Fitted) -> Fitted:
         if self._on_fit is not None:

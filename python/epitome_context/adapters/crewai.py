@@ -16,7 +16,7 @@ from crewai.tools import tool
 from .._errors import EpitomeError
 from ._chat_messages import messages_of, wires_of
 from ._host import Fitters, definition
-from ._log import Logs
+from ._log import Log, Logs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,12 +54,23 @@ class EpitomeHook:
         came = log.all_of(messages)
         try:
             fitted = self._fitters.fit(
-                wires_of(came), tools=_definitions(context), window=lambda: context.llm.get_context_window_size()
+                wires_of(came),
+                tools=_definitions(context),
+                window=lambda: context.llm.get_context_window_size(),
+                reported_tokens=self._reported(context, log),
             )
         except EpitomeError as error:
             raise HookAborted(str(error), source="epitome") from error
         messages[:] = messages_of(fitted, came, copies_of_calls=_COPIES)
         log.note(came, messages)
+
+    def _reported(self, context: LLMCallHookContext, log: Log) -> int | None:
+        """What the provider counted for the request before; models sum up what all their requests took."""
+        summary = getattr(context.llm, "get_token_usage_summary", None)
+        if summary is None:
+            return None
+        usage = summary()
+        return self._fitters.usages.metered(id(log), usage.successful_requests, usage.prompt_tokens)
 
     @property
     def tools(self) -> list[Any]:

@@ -15,12 +15,13 @@ from google.adk.tools import ToolContext
 from ._google_adk_messages import ContentShape
 from ._host import Fitters, definition
 from ._parts import messages_of, rows_of
+from ._usage import input_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from google.adk.agents.callback_context import CallbackContext
-    from google.adk.models import LlmRequest
+    from google.adk.models import LlmRequest, LlmResponse
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
@@ -64,6 +65,10 @@ class EpitomePlugin(BasePlugin):
         )
         if not fitted.unchanged:
             llm_request.contents = messages_of(fitted, rows, contents, _SHAPE, alternate=True)
+
+    async def after_model_callback(self, *, callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        """Hears what the provider counted for the request."""
+        self._fitters.usages.note(_key_of(callback_context), [], input_tokens(llm_response.usage_metadata))
 
     @property
     def tools(self) -> list[Any]:

@@ -15,9 +15,8 @@ from haystack.dataclasses import ChatMessage
 from haystack.hooks.compaction.types import Compactor
 
 from .._engine import Engine
-from .._errors import Infeasible
-from .._fitter import OneFit
 from ._haystack_messages import edited, inserted, single, wires_of
+from ._host_count import Tries
 from ._media import with_places
 from ._own import own_messages
 
@@ -27,14 +26,6 @@ if TYPE_CHECKING:
     from haystack.token_counters import TokenCounter
 
     from .._fitted import Fitted
-
-# How often a result that the host counts as too large is made smaller. Counters differ by a factor that is nearly the same
-# for all texts of a conversation, so that the second try is near and the third is there.
-_TRIES = 5
-# How much below the mark that the last try suggests the next one aims, so that the tries do not creep up to it.
-_NEARER = 0.98
-# Characters that a result of the newest step is to keep at least: its head and its tail can be told from them.
-_SHORT = 800
 
 
 class EpitomeCompactor(Compactor):
@@ -64,25 +55,22 @@ class EpitomeCompactor(Compactor):
             return None
         own = single(messages)
         wires = with_places(wires_of(own))
-        least = self._least(wires)
-        budget = max(least, target_tokens * self._count(wires) // size)
-        best: tuple[int, list[ChatMessage], Fitted] | None = None
-        for _ in range(_TRIES):
-            fitted, is_floor = self._fit(wires, budget)
-            if fitted is None:
-                break
-            compacted = own_messages(fitted, wires, own, edited, inserted)
-            after = token_counter.count(messages=compacted)
-            if best is None or after < best[0]:
-                best = (after, compacted, fitted)
-            if after <= target_tokens or is_floor or budget == least:
-                break
-            budget = max(least, min(budget - 1, int(budget * target_tokens / after * _NEARER)))
-        if best is None or best[0] >= size:
+        tries = Tries(
+            wires,
+            size,
+            target_tokens,
+            target_tokens,
+            lambda fitted: own_messages(fitted, wires, own, edited, inserted),
+            self._engine,
+        )
+        while (compacted := tries.next()) is not None:
+            tries.counted(token_counter.count(messages=compacted))
+        best = tries.best
+        if best is None or best.tokens >= size:
             return None
         if self._on_fit is not None:
-            self._on_fit(best[2])
-        return best[1]
+            self._on_fit(best.fitted)
+        return best.messages
 
     async def compact_async(
         self, messages: list[ChatMessage], target_tokens: int, token_counter: TokenCounter
@@ -91,38 +79,6 @@ class EpitomeCompactor(Compactor):
         from .._async import in_thread
 
         return await in_thread(self.compact, messages, target_tokens, token_counter)
-
-    def _least(self, wires: list[dict[str, Any]]) -> int:
-        """Tokens below which the engine would cut the task: those of system prompts, of the first and the last message of the
-        user, and of the newest step with results that are cut short."""
-        users = [index for index, wire in enumerate(wires) if wire["role"] == "user"]
-        models = [index for index, wire in enumerate(wires) if wire["role"] == "assistant"]
-        newest = models[-1] if models else len(wires)
-        whole = {index for index, wire in enumerate(wires) if wire["role"] == "system"} | set(users[:1] + users[-1:])
-        stay = []
-        for index, wire in enumerate(wires):
-            if index in whole:
-                stay.append(wire)
-            elif index >= newest:
-                content = wire["content"]
-                stay.append({**wire, "content": content[:_SHORT] if isinstance(content, str) else content})
-        return max(1, self._count(stay))
-
-    def _count(self, wires: list[dict[str, Any]]) -> int:
-        return self._engine.count_tokens(wires, format="openai-chat")
-
-    def _fit(self, wires: list[dict[str, Any]], budget: int) -> tuple[Fitted | None, bool]:
-        """What fits, and whether it is all that must stay; nothing where that is not known."""
-        try:
-            return (OneFit(engine=self._engine, format="openai-chat", budget=budget).fit(wires), False)
-        except Infeasible as error:
-            if error.floor is None or error.floor["tokens"] <= budget:
-                return (None, True)
-            floor: int = error.floor["tokens"]
-        try:
-            return (OneFit(engine=self._engine, format="openai-chat", budget=floor).fit(wires), True)
-        except Infeasible:
-            return (None, True)
 
     def to_dict(self) -> dict[str, Any]:
         """The compactor as Haystack serializes it."""

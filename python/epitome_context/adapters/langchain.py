@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.exceptions import ContextOverflowError
+from langchain_core.messages import AIMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
 from ._host import Fitters
-
 from ._langchain_messages import edited, inserted, wire_of
 from ._media import part_of
 from ._own import own_messages
+from ._usage import newest_reported
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from langchain.agents.middleware import ModelRequest, ModelResponse
-    from langchain_core.messages import AIMessage
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
@@ -71,6 +71,7 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
             "system": None if system is None else wire_of(system)["content"],
             "tools": [_definition(tool) for tool in request.tools] or None,
             "key": _thread_id(),
+            "reported_tokens": newest_reported(request.messages, _usage_of),
         }
         return ([wire_of(message) for message in request.messages], beside)
 
@@ -80,6 +81,10 @@ def _smaller(request: ModelRequest[Any], wires: list[dict[str, Any]], fitted: Fi
         return request
     messages: list[Any] = own_messages(fitted, wires, request.messages, edited, inserted)
     return request.override(messages=messages)
+
+
+def _usage_of(message: Any) -> Any:
+    return message.usage_metadata or {} if isinstance(message, AIMessage) else None
 
 
 def _definition(tool: Any) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from llama_index.core.memory.types import BaseChatStoreMemory
 from ._host import Fitters
 from ._llama_index_messages import LlamaIndexShape
 from ._parts import messages_of, rows_of
+from ._usage import usage_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -105,8 +106,14 @@ def wrap_llm(llm: Model, *, on_fit: Callable[[Fitted], object] | None = None, **
     fitted_kind = type(kind.__name__, (_ChatThatFits, kind), {"__module__": kind.__module__})
     wrapped = llm.model_copy()
     wrapped.__class__ = fitted_kind
-    wrapped.__dict__["_epitome_fitters"] = Fitters("openai-chat", on_fit, **words)
+    wrapped.__dict__["_epitome_fitters"] = Fitters("openai-chat", on_fit, usage_of=_usage_of, **words)
     return wrapped
+
+
+def _usage_of(answer: Any) -> Any:
+    """What the provider reported: in its own answer, or where its integration puts the figures."""
+    found = usage_in((answer.raw, answer.additional_kwargs), "usage", "usage_metadata")
+    return answer.additional_kwargs if found is None else found
 
 
 def recall_tools(llm: LLM) -> list[Callable[[str], str]]:

@@ -16,6 +16,7 @@ from .._fitter import Fitter
 from ._chat_messages import content_after, wires_of
 from ._host import Fitters, check_words, near_word
 from ._own import own_messages
+from ._usage import newest_reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,12 +74,21 @@ class FittedModel:
         def query(fitted: Fitted) -> Any:
             return self._model.query(own_messages(fitted, wires, messages, _edited, lambda message: message), **words)
 
-        return self._fitters.send(query, wires, tools=[BASH_TOOL])
+        reported = newest_reported(messages, _usage_of)
+        return self._fitters.send(query, wires, tools=[BASH_TOOL], reported_tokens=reported)
 
     def __getattr__(self, name: str) -> Any:
         if name == "_model":  # a copy that is not filled yet
             raise AttributeError(name)
         return getattr(self._model, name)
+
+
+def _usage_of(message: dict[str, Any]) -> Any:
+    """What the provider reported with a message, in the response that mini-swe-agent keeps beside it."""
+    if message.get("role") != "assistant":
+        return None
+    response = (message.get("extra") or {}).get("response")
+    return (response.get("usage") if isinstance(response, dict) else None) or {}
 
 
 # What messages of the Responses say of themselves.

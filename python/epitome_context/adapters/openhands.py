@@ -97,6 +97,10 @@ class EpitomeCondenser(CondenserBase):
         rows = rows_of(came)
         wires = [row.wire for row in rows]
         beside: BesideWords = {"window": lambda: _window_of(llm), "tools": definitions_of(came), "key": came[0].id}
+        usage = None if llm is None else llm.metrics.accumulated_token_usage
+        if llm is not None and usage is not None:
+            requests = len(llm.metrics.token_usages)
+            beside["reported_tokens"] = self._fitters.usages.metered(came[0].id, requests, usage.prompt_tokens)
         try:
             fitted = self._fit(wires, beside, is_asked=view.unhandled_condensation_request)
         except Infeasible as error:

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest
+from pydantic_ai.messages import ModelResponse
 
 from ._host import Fitters, definition, overflow_of
 from ._pydantic_ai_messages import messages_of, rows_of
+from ._usage import newest_reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelResponse
     from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
     from typing_extensions import Unpack
 
@@ -61,6 +62,7 @@ class EpitomeCapability(AbstractCapability[Any]):
             "system": "\n\n".join(part.content for part in parameters.instruction_parts or []) or None,
             "tools": _definitions(parameters),
             "key": ctx.conversation_id or "",
+            "reported_tokens": newest_reported(request_context.messages, _usage_of),
         }
         refusal = self._refusals.pop(ctx.run_id or "", None)
         if refusal is None:
@@ -80,6 +82,10 @@ class EpitomeCapability(AbstractCapability[Any]):
             raise error
         self._refusals[ctx.run_id or ""] = error
         raise RetryModelRequest from error
+
+
+def _usage_of(message: Any) -> Any:
+    return message.usage if isinstance(message, ModelResponse) else None
 
 
 def _definitions(parameters: ModelRequestParameters) -> list[dict[str, Any]] | None:

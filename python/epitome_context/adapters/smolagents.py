@@ -13,7 +13,6 @@ from smolagents import Tool
 from smolagents.models import Model
 
 from ._host import Fitters
-
 from ._own import own_messages
 from ._smolagents_messages import edited, inserted, wires_of
 
@@ -47,7 +46,7 @@ class FittedModel(Model):
         **words: Unpack[FitterWords],
     ) -> None:
         self._model = model
-        self._fitters = Fitters("openai-chat", on_fit, **words)
+        self._fitters = Fitters("openai-chat", on_fit, usage_of=lambda answer: getattr(answer, "token_usage", None), **words)
         self._fitters.of(lambda: None)  # so that a budget that is missing is told here
 
     def generate(self, messages: list[ChatMessage], *given: Any, **words: Any) -> ChatMessage:

@@ -21,6 +21,7 @@ from ._host import Fitters, definition, overflow_of
 from ._log import Log
 from ._parts import messages_of, rows_of
 from ._strands_messages import StrandsShape
+from ._usage import newest_reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,6 +105,7 @@ class EpitomeConversationManager(ConversationManager):
             "window": lambda: window,
             "system": agent.system_prompt,
             "tools": _definitions(agent),
+            "reported_tokens": newest_reported(came, _usage_of),
         }
         if refusal is None:
             fitted = self._fitters.fit(wires, **beside)
@@ -156,6 +158,11 @@ class EpitomeConversationManager(ConversationManager):
         self._state = None if self._fitters.is_given else state.get("fitter")
         if self._state is not None:
             self._fitters.restore(zlib.decompress(base64.b64decode(self._state)))
+
+
+def _usage_of(message: dict[str, Any]) -> Any:
+    """What the provider reported with a message; older versions of Strands do not keep it."""
+    return message.get("metadata", {}).get("usage", {}) if message["role"] == "assistant" else None
 
 
 def _text_of(state: bytes) -> str:

@@ -15,7 +15,7 @@ from crewai.hooks import (
     unregister_before_llm_call_hook,
 )
 from crewai.tools import tool
-from work import ANSWER, BUDGET, TASK, check_kept, check_sent, read
+from work import ANSWER, BUDGET, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._chat_messages import messages_of, wires_of
@@ -28,6 +28,7 @@ class Scripted(BaseLLM):
     parts: int = 25
     sent: list[Any] = []
     ask: dict[int, tuple[str, dict[str, Any]]] = {}
+    figures: list[int] | None = None
 
     def supports_function_calling(self) -> bool:
         return True
@@ -40,6 +41,9 @@ class Scripted(BaseLLM):
 
     def call(self, messages: Any, *given: Any, **words: Any) -> Any:
         self.sent.append(copy.deepcopy(messages))
+        if self.figures is not None:
+            self.figures.append(reported(wires_of(messages)))
+            self._track_token_usage_internal({"prompt_tokens": self.figures[-1], "completion_tokens": 1})
         turn = len(self.sent)
         if turn % (self.parts + 1) == 0:
             return ANSWER
@@ -88,6 +92,12 @@ def test_a_crew_at_work() -> None:
     assert len(llm.sent) == 26
     assert check_run(llm) == sum(fitted.status == "compacted" for fitted in fits)
     assert max(fitted.tokens_before for fitted in fits) > 4 * BUDGET, "each decision is made on all that came"
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    llm = Scripted(model="scripted", figures=[])
+    run(llm, EpitomeHook(budget=BUDGET))
+    check_reported(llm.figures or [])
 
 
 def test_what_left_is_brought_back() -> None:

@@ -12,7 +12,7 @@ from google.adk.apps import App
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from work import ANSWER, TASK, check_kept, check_sent, read
+from work import ANSWER, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._google_adk_messages import ContentShape
@@ -33,11 +33,15 @@ class Scripted(BaseLlm):
     parts: int = 25
     sent: list[Any] = []
     ask: dict[int, tuple[str, dict[str, Any]]] = {}
+    figures: list[int] | None = None
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         self.sent.append(copy.deepcopy(llm_request.contents))
         turn = len(self.sent)
         usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=1)
+        if self.figures is not None:
+            self.figures.append(reported(wires_of(llm_request.contents)))
+            usage.prompt_token_count = self.figures[-1]
         if turn % (self.parts + 1) == 0:
             parts = [types.Part(text=ANSWER)]
         else:
@@ -96,6 +100,12 @@ def test_a_session_of_runs() -> None:
     assert printed == [read(part) for turn in turns for part in (turn, -turn)], "the session has everything"
     signed = [part for content in model.sent[-1] for part in content.parts if part.function_call is not None]
     assert signed and all(part.thought_signature == b"signed" for part in signed)
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    model = Scripted(figures=[])
+    run(model, EpitomePlugin(budget=BUDGET), TASK)
+    check_reported(model.figures or [], budget=BUDGET)
 
 
 def test_the_tools_are_counted() -> None:

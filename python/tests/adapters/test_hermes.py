@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from agent.context_engine import ContextEngine
-from work import BUDGET, TASK, check_kept, check_sent, read
+from work import BUDGET, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters import hermes
@@ -61,6 +61,19 @@ def test_a_session_at_work() -> None:
     fits: list[Any] = []
     check(EpitomeEngine(budget=BUDGET, on_fit=fits.append))
     assert max(fitted.tokens_before for fitted in fits) > 4 * BUDGET, "each decision is made on all that came"
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    engine = EpitomeEngine(budget=BUDGET)
+    messages: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
+    figures = []
+    for turn in range(60):
+        messages += step(turn)
+        if engine.should_compress(reported(wires_of(messages))):
+            messages = engine.compress(messages)
+        figures.append(reported(wires_of(messages)))
+        engine.update_from_response({"prompt_tokens": figures[-1], "completion_tokens": 5})
+    check_reported(figures)
 
 
 def test_a_copy_works_by_itself() -> None:

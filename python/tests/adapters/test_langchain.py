@@ -24,7 +24,7 @@ from langchain_core.messages import (
 from langchain_core.messages.utils import convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.memory import InMemorySaver
-from work import ANSWER, BUDGET, TASK, check_kept, check_sent, read
+from work import ANSWER, BUDGET, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._langchain_messages import edited, inserted, wire_of
@@ -40,6 +40,7 @@ class Scripted(BaseChatModel):
     tool: str = "read"
     sent: list[list[BaseMessage]] = []
     refuse_above: int | None = None
+    figures: list[int] | None = None
 
     @property
     def _llm_type(self) -> str:
@@ -63,6 +64,13 @@ class Scripted(BaseChatModel):
             text: Any = [{"type": "text", "text": f"Now part {turn}."}] if turn % 2 else ""
             calls = [{"name": self.tool, "args": {"part": turn}, "id": f"call_{turn}"}]
             message = AIMessage(text, id=f"a{turn}", tool_calls=calls, response_metadata={"turn": turn})
+        if self.figures is not None:
+            self.figures.append(reported(convert_to_openai_messages(messages)))
+            message.usage_metadata = {
+                "input_tokens": self.figures[-1],
+                "output_tokens": 1,
+                "total_tokens": self.figures[-1] + 1,
+            }
         return ChatResult(generations=[ChatGeneration(message=message)])
 
 
@@ -108,6 +116,12 @@ def test_an_agent_at_work_awaited() -> None:
     model = Scripted()
     agent = agent_of(model, budget=BUDGET)
     check_run(model, asyncio.run(agent.ainvoke({"messages": [HumanMessage(TASK)]}, CONFIG)))
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    model = Scripted(figures=[])
+    agent_of(model, budget=BUDGET).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+    check_reported(model.figures or [])
 
 
 def test_the_models_profile_settles_the_budget() -> None:

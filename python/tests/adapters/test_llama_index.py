@@ -21,7 +21,7 @@ from llama_index.core.base.llms.types import (
 )
 from llama_index.core.llms.function_calling import FunctionCallingLLM
 from llama_index.core.llms.llm import ToolSelection
-from work import ANSWER, TASK, check_kept, check_sent, read
+from work import ANSWER, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._llama_index_messages import LlamaIndexShape
@@ -43,6 +43,7 @@ class Scripted(FunctionCallingLLM):
     sent: list[Any] = []
     ask: dict[int, tuple[str, dict[str, Any]]] = {}
     window: int = 3_900
+    figures: list[int] | None = None
     beside: bool = False
 
     @property
@@ -50,6 +51,13 @@ class Scripted(FunctionCallingLLM):
         return LLMMetadata(is_function_calling_model=True, is_chat_model=True, context_window=self.window)
 
     def _answer(self, messages: Any) -> ChatResponse:
+        answer = self._said(messages)
+        if self.figures is not None:
+            self.figures.append(reported(wires_of(messages)))
+            answer.raw = {"usage": {"prompt_tokens": self.figures[-1], "completion_tokens": 1}}
+        return answer
+
+    def _said(self, messages: Any) -> ChatResponse:
         self.sent.append(copy.deepcopy(list(messages)))
         turn = len(self.sent)
         if turn % (self.parts + 1) == 0:
@@ -126,6 +134,13 @@ def test_a_session_of_runs() -> None:
     turns = [turn for turn in range(1, 52) if turn != 26]
     printed = [message.content for message in kept if message.role == "tool"]
     assert printed == [read(part) for turn in turns for part in (turn, -turn)], "the memory has everything"
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    for streaming in (False, True):
+        llm = wrap_llm(Scripted(figures=[]), budget=BUDGET)
+        run(llm, TASK, streaming=streaming)
+        check_reported(llm.figures or [], budget=BUDGET)
 
 
 def test_runs_that_are_streamed() -> None:

@@ -18,7 +18,7 @@ from minisweagent.models.test_models import (
     make_response_api_output,
     make_toolcall_output,
 )
-from work import BUDGET, TASK, check_kept, check_sent
+from work import BUDGET, TASK, check_kept, check_reported, check_sent, reported
 
 import epitome_context as epitome
 from epitome_context.adapters.mini_swe_agent import EpitomeAgent, FittedModel
@@ -91,6 +91,22 @@ def test_an_agent_with_calls(tmp_path: Path) -> None:
 
 def test_an_agent_with_texts(tmp_path: Path) -> None:
     check(with_texts(), tmp_path)
+
+
+def test_the_budget_is_of_the_providers_tokens(tmp_path: Path) -> None:
+    model, figures = with_calls(), []
+    query = model.query
+
+    def reporting(messages: list[dict[str, Any]], **words: Any) -> dict[str, Any]:
+        plain = [{key: value for key, value in message.items() if key != "extra"} for message in messages]
+        figures.append(reported(plain))
+        answer = dict(query(messages, **words))
+        usage = {"prompt_tokens": figures[-1], "completion_tokens": 1}
+        return {**answer, "extra": {**answer["extra"], "response": {"usage": usage}}}
+
+    model.query = reporting
+    agent_of(model, tmp_path)[0].run(TASK)
+    check_reported(figures)
 
 
 def test_a_model_of_the_responses_is_refused(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ from openhands.sdk.llm import LLMResponse, Message, MessageToolCall, ThinkingBlo
 from openhands.sdk.testing import TestLLM
 from openhands.sdk.tool import ToolExecutor
 from pydantic import PrivateAttr, ValidationError
-from work import ANSWER, TASK, check_kept, check_sent, read
+from work import ANSWER, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._openhands_events import _ALL, _place_behind, rows_of
@@ -130,6 +130,21 @@ def check_view(events: Sequence[Any]) -> list[Any]:
     assert [event.id for event in grown.events] == [event.id for event in view.events]
     assert sum(isinstance(event, CondensationSummaryEvent) for event in view.events) <= 1
     return list(view.events)
+
+
+def test_the_budget_is_of_the_providers_tokens(tmp_path: Path) -> None:
+    class Reporting(Scripted):
+        _figures: list[int] = PrivateAttr(default_factory=list)
+
+        def completion(self, messages: list[Message], *given: Any, **words: Any) -> LLMResponse:
+            answer = super().completion(messages, *given, **words)
+            self._figures.append(reported(self._sent[-1]))
+            self.metrics.add_token_usage(self._figures[-1], 1, 0, 0, 0, str(len(self._figures)))
+            return answer
+
+    model = Reporting(parts=60)
+    work(conversation_of(model, EpitomeCondenser(budget=BUDGET), tmp_path))
+    check_reported(model._figures, budget=BUDGET)
 
 
 def test_a_conversation_at_work(tmp_path: Path) -> None:

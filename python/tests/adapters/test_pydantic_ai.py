@@ -20,8 +20,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
-from pydantic_ai.usage import UsageLimits
-from work import ANSWER, BUDGET, TASK, check_kept, check_sent, read
+from pydantic_ai.usage import RequestUsage, UsageLimits
+from work import ANSWER, BUDGET, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._pydantic_ai_messages import _edited, rows_of
@@ -30,16 +30,24 @@ from epitome_context.adapters.pydantic_ai import EpitomeCapability
 LIMITS = UsageLimits(request_limit=None)
 
 
+@pytest.fixture(autouse=True)
+def no_made_up_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a function tells no usage, the framework's model makes one up."""
+    monkeypatch.setattr("pydantic_ai.models.function._estimate_usage", lambda *given, **words: RequestUsage())
+
+
 class Scripted:
     """Reads two parts with each request, and answers. It keeps what it was sent."""
 
     def __init__(self, requests: int = 20, **words: Any) -> None:
         self.requests = requests
         self.sent: list[list[ModelMessage]] = []
+        self.figures: list[int] = []
         self.model = FunctionModel(self.answer, stream_function=self.stream, **words)
 
     def turn(self, messages: list[ModelMessage]) -> int:
         self.sent.append(copy.deepcopy(messages))
+        self.figures.append(reported([row.wire for row in rows_of(messages)]))
         return len(self.sent)
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -87,6 +95,18 @@ def test_an_agent_at_work() -> None:
     check_run(scripted, again.all_messages(), budget=2 * BUDGET)
     assert len(again.all_messages()) == 84, "the history is whole"
     assert sum(fitted.status == "compacted" for fitted in fits) >= 2
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    class Reporting(Scripted):
+        def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+            answer = super().answer(messages, info)
+            answer.usage = RequestUsage(input_tokens=self.figures[-1], output_tokens=1)
+            return answer
+
+    scripted = Reporting(requests=30)
+    agent_of(scripted, budget=2 * BUDGET).run_sync(TASK, usage_limits=LIMITS)
+    check_reported(scripted.figures, budget=2 * BUDGET)
 
 
 def test_a_run_that_is_streamed() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from smolagents import CodeAgent, LogLevel, ToolCallingAgent, tool
+from smolagents.monitoring import TokenUsage
 from smolagents.utils import AgentGenerationError
 from smolagents.models import (
     ChatMessage,
@@ -16,7 +17,7 @@ from smolagents.models import (
     MessageRole,
     Model,
 )
-from work import ANSWER, BUDGET, TASK, check_kept, check_sent, read
+from work import ANSWER, BUDGET, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._smolagents_messages import edited, inserted, wires_of
@@ -96,6 +97,20 @@ def test_an_agent_that_calls_tools() -> None:
     check_run(model, budget=2 * BUDGET)
     assert "sheet S0003" in str(model.sent[20][-1].content)
     assert "nothing under the handle '00000000'" in str(model.sent[21][-1].content)
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    class Reporting(Scripted):
+        def generate(self, messages: Any, *given: Any, **words: Any) -> ChatMessage:
+            answer = super().generate(messages, *given, **words)
+            figures.append(reported(wires_of(messages)))
+            answer.token_usage = TokenUsage(figures[-1], 1)
+            return answer
+
+    figures: list[int] = []
+    fitted = FittedModel(Reporting(), budget=2 * BUDGET)
+    ToolCallingAgent([read_part], fitted, max_steps=100, verbosity_level=LogLevel.OFF).run(TASK)
+    check_reported(figures, budget=2 * BUDGET)
 
 
 def test_what_must_stay_is_too_large() -> None:

@@ -13,7 +13,7 @@ from strands import Agent, tool
 from strands.models import Model
 from strands.session.file_session_manager import FileSessionManager
 from strands.types.exceptions import ContextWindowOverflowException
-from work import ANSWER, TASK, check_kept, check_sent, read
+from work import ANSWER, TASK, check_kept, check_reported, check_sent, read, reported
 
 import epitome_context as epitome
 from epitome_context.adapters._parts import messages_of, rows_of
@@ -38,6 +38,7 @@ class Scripted(Model):
         self.sent: list[list[Any]] = []
         self.refused = 0
         self.window: int | None = None
+        self.figures: list[int] = []
 
     def update_config(self, **words: Any) -> None:
         raise NotImplementedError
@@ -54,6 +55,7 @@ class Scripted(Model):
             self.refused += 1
             raise ContextWindowOverflowException(f"prompt is too long: {tokens} tokens > {self.refuse_above} maximum")
         self.sent.append(copy.deepcopy(messages))
+        self.figures.append(reported(wires_of(messages)))
         turn = len(self.sent)
         yield {"messageStart": {"role": "assistant"}}
         if turn % (self.parts + 1) == 0:
@@ -112,6 +114,20 @@ def test_an_agent_at_work() -> None:
     assert len(model.sent) == 52
     assert check_run(model) == sum(fitted.status == "compacted" for fitted in fits)
     assert max(fitted.tokens_before for fitted in fits) > 4 * BUDGET, "each decision is made on all that came"
+
+
+def test_the_budget_is_of_the_providers_tokens() -> None:
+    class Reporting(Scripted):
+        async def stream(self, messages: Any, *given: Any, **words: Any) -> Any:
+            async for event in super().stream(messages, *given, **words):
+                yield event
+            cached = self.figures[-1] // 2
+            usage = {"inputTokens": self.figures[-1] - cached, "outputTokens": 1, "cacheReadInputTokens": cached}
+            yield {"metadata": {"usage": {**usage, "totalTokens": self.figures[-1] + 1}, "metrics": {"latencyMs": 1}}}
+
+    model = Reporting()
+    agent_of(model, budget=BUDGET)[0](TASK)
+    check_reported(model.figures, budget=BUDGET)
 
 
 def test_an_agent_at_work_awaited() -> None:

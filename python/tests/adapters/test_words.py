@@ -14,6 +14,7 @@ ADAPTERS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "crewai": ("crewai", "EpitomeHook", ()),
     "google_adk": ("google.adk", "EpitomePlugin", ()),
     "haystack": ("haystack", "EpitomeCompactor", ()),
+    "inspect_ai": ("inspect_ai", "EpitomeCompaction", ()),
     "langchain": ("langchain", "EpitomeMiddleware", ()),
     "llama_index": ("llama_index.core", "EpitomeMemory", ()),
     "mini_swe_agent": ("minisweagent", "EpitomeAgent", (SimpleNamespace(), SimpleNamespace())),
@@ -37,6 +38,9 @@ def test_a_misspelt_word_is_named(name: str) -> None:
 
     if name == "haystack":
         check("unexpected keyword argument 'confg'", confg={})
+        return
+    if name == "inspect_ai":
+        check("unexpected keyword argument 'thresold'", thresold=0.5)
         return
     if name == "openhands":  # its words are the fields of a model
         with pytest.raises(ValueError, match="bugdet\n +Extra inputs are not permitted"):

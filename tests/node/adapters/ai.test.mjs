@@ -7,9 +7,8 @@ import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { Fitter, Infeasible } from "epitome-context";
 import { epitomeMiddleware, epitomeStep } from "epitome-context/ai";
 
-import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
+import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
 
-const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 const readPart = tool({
   description: "Reads a part of the ledger.",
   inputSchema: jsonSchema({ type: "object", properties: { part: { type: "number" } } }),
@@ -23,15 +22,17 @@ function contentOf(turn) {
   return [{ type: "reasoning", text: `Part ${turn} is next.` }, call];
 }
 
-function scripted() {
+/** `figures` takes what the model reports for each request, where it is to report anything. */
+function scripted(figures) {
   const sent = [];
+  const usageOf = (prompt) => ({ inputTokens: { total: figures?.[figures.push(reported(wireOf(prompt))) - 1] ?? 1 }, outputTokens: { total: 1 } });
   const next = ({ prompt }) => {
     sent.push(structuredClone(prompt));
     return contentOf(sent.length);
   };
   const finishReason = { unified: "tool-calls" };
   const model = new MockLanguageModelV4({
-    doGenerate: async (call) => ({ content: next(call), finishReason, usage, warnings: [] }),
+    doGenerate: async (call) => ({ content: next(call), finishReason, usage: usageOf(call.prompt), warnings: [] }),
     doStream: async (call) => {
       const parts = next(call).flatMap((part, id) => {
         if (part.type === "tool-call") return [part];
@@ -42,7 +43,7 @@ function scripted() {
           { type: `${kind}-end`, id: `${id}` },
         ];
       });
-      const chunks = [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }];
+      const chunks = [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage: usageOf(call.prompt) }];
       return { stream: simulateReadableStream({ chunks, chunkDelayInMs: null, initialDelayInMs: null }) };
     },
   });
@@ -122,6 +123,28 @@ test("a middleware fits the prompt of each call", async () => {
   checkRun(sent, text);
   assert.equal(response.messages.length > 0, true);
   assert.equal(sent[0][0].content, "You are an accountant.");
+});
+
+test("the budget is of the provider's tokens", async (t) => {
+  const step = { prepareStep: epitomeStep({ budget: BUDGET }) };
+  const loops = {
+    "a step": async (model) => generateText({ model, prompt: TASK, tools: { readPart }, stopWhen: stepCountIs(50), ...step }),
+    "a middleware": async (model) => {
+      const wrapped = wrapLanguageModel({ model, middleware: epitomeMiddleware({ budget: BUDGET }) });
+      await generateText({ model: wrapped, prompt: TASK, tools: { readPart }, stopWhen: stepCountIs(50) });
+    },
+    "a middleware, streamed": async (model) => {
+      const wrapped = wrapLanguageModel({ model, middleware: epitomeMiddleware({ budget: BUDGET }) });
+      await streamText({ model: wrapped, prompt: TASK, tools: { readPart }, stopWhen: stepCountIs(50) }).consumeStream();
+    },
+  };
+  for (const [name, loop] of Object.entries(loops)) {
+    await t.test(name, async () => {
+      const figures = [];
+      await loop(scripted(figures).model);
+      checkReported(figures);
+    });
+  }
 });
 
 test("what cannot fit is refused before the model is called", async () => {

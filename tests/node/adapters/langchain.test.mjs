@@ -12,7 +12,7 @@ import { epitomeMiddleware } from "epitome-context/langchain";
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage, createAgent, tool } from "langchain";
 
 import { edited, wireOf } from "../../../packages/epitome-context/dist/esm/adapters/langchain-messages.js";
-import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
+import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
 
 const readPart = tool(({ part }) => read(part), {
   name: "readPart",
@@ -28,6 +28,7 @@ class Scripted extends BaseChatModel {
     this.refused = fields.refused ?? [];
     this.limit = fields.limit ?? Infinity;
     this.known = fields.profile ?? {};
+    this.figures = fields.figures;
   }
 
   get profile() {
@@ -61,6 +62,11 @@ class Scripted extends BaseChatModel {
           ],
           tool_calls: [{ id: `call_${turn}`, name: "readPart", args: { part: turn }, type: "tool_call" }],
         });
+    if (this.figures !== undefined) {
+      const input_tokens = reported(messages.map(wireOf));
+      this.figures.push(input_tokens);
+      message.usage_metadata = { input_tokens, output_tokens: 1, total_tokens: input_tokens + 1 };
+    }
     return { generations: [{ message, text: isDone ? ANSWER : "" }] };
   }
 }
@@ -104,6 +110,12 @@ test("the window is that of the model's profile", async () => {
   model.sent.forEach((messages) => checkSent(messages.map(wireOf), "openai-chat", 8_000));
   assert.equal(state.messages.at(-1).content, ANSWER);
   await assert.rejects(run(new Scripted(), {}), { message: /nothing tells how many tokens the model takes/ });
+});
+
+test("the budget is of the provider's tokens", async () => {
+  const figures = [];
+  await run(new Scripted({ figures }), { budget: BUDGET });
+  checkReported(figures);
 });
 
 test("what the provider refuses is made smaller and sent once more", async () => {

@@ -8,12 +8,8 @@ import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
 import { EpitomeProcessor } from "epitome-context/mastra";
 import { z } from "zod";
 
-import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
+import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
 
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
 const readPart = createTool({
   id: "readPart",
   description: "Reads a part of the ledger.",
@@ -21,8 +17,16 @@ const readPart = createTool({
   execute: async (input) => read((input.context ?? input).part),
 });
 
-function scripted() {
+/** `figures` takes what the model reports for each request, where it is to report anything. */
+function scripted(figures) {
   const sent = [];
+  const usageOf = (prompt) => {
+    const total = figures?.[figures.push(reported(wireOf(prompt))) - 1] ?? 1;
+    return {
+      inputTokens: { total, noCache: total, cacheRead: 0, cacheWrite: 0 },
+      outputTokens: { total: 1, text: 1, reasoning: 0 },
+    };
+  };
   const next = (prompt) => {
     sent.push(structuredClone(prompt));
     const turn = sent.length;
@@ -31,7 +35,7 @@ function scripted() {
     return { content: [call], finishReason: { unified: "tool-calls", raw: "tool_calls" } };
   };
   const model = new MockLanguageModelV3({
-    doGenerate: async ({ prompt }) => ({ ...next(prompt), usage, warnings: [] }),
+    doGenerate: async ({ prompt }) => ({ ...next(prompt), usage: usageOf(prompt), warnings: [] }),
     doStream: async ({ prompt }) => {
       const { content, finishReason } = next(prompt);
       const parts = content.flatMap((part) =>
@@ -43,7 +47,7 @@ function scripted() {
               { type: "text-end", id: "0" },
             ],
       );
-      const chunks = [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }];
+      const chunks = [{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage: usageOf(prompt) }];
       return { stream: simulateReadableStream({ chunks, chunkDelayInMs: null, initialDelayInMs: null }) };
     },
   });
@@ -82,6 +86,15 @@ test("the prompt of each call is fitted", async () => {
   for (const prompt of sent) checkSent(wireOf(prompt));
   assert.ok(sent.some((prompt) => JSON.stringify(prompt).includes("[Summary of")));
   assert.ok(fits.includes("compacted") && fits.includes("replayed") && fits.includes("unchanged"), String(fits));
+});
+
+test("the budget is of the provider's tokens", async () => {
+  const figures = [];
+  const { model } = scripted(figures);
+  const inputProcessors = [new EpitomeProcessor({ budget: BUDGET })];
+  const agent = new Agent({ id: "mender", name: "mender", instructions: "Count.", model, tools: { readPart }, inputProcessors });
+  await agent.generate(TASK, { maxSteps: 60 });
+  checkReported(figures);
 });
 
 test("a processor without a budget is refused when it is made", () => {

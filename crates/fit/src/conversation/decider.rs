@@ -10,7 +10,11 @@ use epitome::wire::Wire;
 use epitome::{Engine, Runtime};
 
 use super::chain::{Digest, Hashes};
+use super::counts::RememberingCounter;
 use super::items::Items;
+
+/// The share of the memory of messages that is for the counts of their texts: one part in this many.
+const OF_COUNTS: usize = 4;
 
 /// Decides over conversations. It holds none of them, and threads may share it.
 #[derive(Debug)]
@@ -25,20 +29,22 @@ pub struct Decider {
 
 impl Decider {
     /// A decider under the settings of `runtime`, with `engine`. Conversations are recognised by hashes under `secret`,
-    /// and known messages take `item_bytes` at most.
+    /// and known messages take `item_bytes` at most, with the counts of their texts.
     pub fn new(mut runtime: Runtime, mut engine: Engine, secret: [u8; 32], item_bytes: usize) -> Self {
         // Nothing changes below the thresholds, and no person can be asked.
         runtime.live.arrival_tokens.0 = None;
         runtime.live.require_confirmation = false;
         runtime.live.memory_flush = false;
         engine.handles = runtime.base_engine.handles;
+        let of_counts = item_bytes / OF_COUNTS;
+        engine.counter = Arc::new(RememberingCounter::new(engine.counter, secret, of_counts));
         Self {
             runtime,
             engine,
             metrics: None,
             tells_provenance: false,
             hashes: Hashes::new(secret),
-            items: Items::new(item_bytes),
+            items: Items::new(item_bytes - of_counts),
         }
     }
 

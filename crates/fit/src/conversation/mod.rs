@@ -9,6 +9,7 @@
 
 mod bare;
 mod chain;
+mod counts;
 mod decider;
 mod demand;
 mod full_request;

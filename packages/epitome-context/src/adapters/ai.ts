@@ -13,6 +13,7 @@ import type { FitOptions, Overflow } from "epitome-context";
 
 import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
+import { inputTokens, Usages } from "./usage.js";
 
 export interface StepOptions extends AdapterOptions {
   /** The definitions of the tools, or the tokens that they take: the SDK does not tell a step what its tools are. */
@@ -24,6 +25,7 @@ interface Step {
   messages: ModelMessage[];
   instructions?: unknown;
   system?: unknown;
+  steps?: readonly { usage?: unknown }[];
 }
 
 /**
@@ -40,7 +42,8 @@ export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ mes
   return async (step) => {
     const came = log.restore(step.messages);
     const system = textOfInstructions(step.instructions ?? step.system);
-    const sent = await fitParts(fitter, came as PartsMessage[], { system, tools }, words.onFit);
+    const beside = { system, tools, reportedTokens: inputTokens(step.steps?.at(-1)?.usage) };
+    const sent = await fitParts(fitter, came as PartsMessage[], beside, words.onFit);
     if (sent === came && came === step.messages) return {};
     const messages = [...sent] as ModelMessage[];
     log.keep(came, messages);
@@ -59,11 +62,13 @@ export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddlew
   const fitter = new Fitters("openai-chat", words).theOne();
   /** What prompts were before they were fitted, by what was made of them. */
   const prompts = new WeakMap<object, PartsMessage[]>();
+  const usages = new Usages();
+  const promptOf = (params: { prompt: unknown }): PartsMessage[] => prompts.get(params) ?? (params.prompt as PartsMessage[]);
   async function smallerOf<P extends { prompt: unknown; tools?: readonly { type: string }[] }>(
     params: P,
     limits: Overflow,
   ): Promise<P> {
-    const prompt = prompts.get(params) ?? (params.prompt as PartsMessage[]);
+    const prompt = promptOf(params);
     const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit, limits);
     return { ...params, prompt: [...sent] };
   }
@@ -71,17 +76,36 @@ export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddlew
     specificationVersion: "v4",
     async transformParams({ params }) {
       const prompt = params.prompt as PartsMessage[];
-      const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit);
+      const beside = { tools: definitionsOf(params.tools), reportedTokens: usages.take(prompt) };
+      const sent = await fitParts(fitter, prompt, beside, words.onFit);
       if (sent === prompt) return params;
       const smaller = { ...params, prompt: sent as typeof params.prompt };
       prompts.set(smaller, prompt);
       return smaller;
     },
-    wrapGenerate: async ({ doGenerate, params, model }) =>
-      again(doGenerate, async (limits) => model.doGenerate(await smallerOf(params, limits))),
-    wrapStream: async ({ doStream, params, model }) =>
-      again(doStream, async (limits) => model.doStream(await smallerOf(params, limits))),
+    wrapGenerate: async ({ doGenerate, params, model }) => {
+      const answer = await again(doGenerate, async (limits) => model.doGenerate(await smallerOf(params, limits)));
+      usages.note(promptOf(params), inputTokens(answer.usage));
+      return answer;
+    },
+    wrapStream: async ({ doStream, params, model }) => {
+      const answer = await again(doStream, async (limits) => model.doStream(await smallerOf(params, limits)));
+      const heard = heardIn(answer.stream, (usage) => usages.note(promptOf(params), inputTokens(usage)));
+      return { ...answer, stream: heard };
+    },
   };
+}
+
+/** A stream of an answer as it is; `hear` gets its usage, which comes with its end. */
+function heardIn<P extends { type: string }>(stream: ReadableStream<P>, hear: (usage: unknown) => void): ReadableStream<P> {
+  return stream.pipeThrough(
+    new TransformStream<P, P>({
+      transform(part, controller) {
+        if (part.type === "finish") hear((part as { usage?: unknown }).usage);
+        controller.enqueue(part);
+      },
+    }),
+  );
 }
 
 /** What a call of the model gives; where its provider refuses the prompt as too long, what `retry` gives, once. */

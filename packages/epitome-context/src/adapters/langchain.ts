@@ -11,11 +11,12 @@
 import { ContextOverflowError } from "@langchain/core/errors";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { Fitted, FitOptions } from "epitome-context";
-import { createMiddleware, type AgentMiddleware, type BaseMessage } from "langchain";
+import { AIMessage, createMiddleware, type AgentMiddleware, type BaseMessage } from "langchain";
 
 import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
 import { edited, inserted, wireOf } from "./langchain-messages.js";
 import { ownMessages, withPlaces } from "./own.js";
+import { inputTokens, Usages } from "./usage.js";
 
 /**
  * Fits the messages of each call of the model. The messages that the thread keeps are never changed.
@@ -26,6 +27,7 @@ import { ownMessages, withPlaces } from "./own.js";
  */
 export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware {
   const fitters = new Fitters("openai-chat", optionsOf(options));
+  const usages = new Usages();
   return createMiddleware({
     name: "EpitomeMiddleware",
     async wrapModelCall(request, handler) {
@@ -37,7 +39,8 @@ export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware
         if (fitted.unchanged) return request;
         return { ...request, messages: ownMessages<BaseMessage>(fitted, messages, request.messages, { edited, inserted }) };
       };
-      const fits = smaller(await fitter.fitAsync(withPlaces(messages), beside));
+      const reportedTokens = usages.once(beside.key ?? "", reportedIn(request.messages));
+      const fits = smaller(await fitter.fitAsync(withPlaces(messages), { ...beside, reportedTokens }));
       try {
         return await handler(fits);
       } catch (error) {
@@ -47,6 +50,12 @@ export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware
       }
     },
   }) as AgentMiddleware;
+}
+
+/** The input tokens of the request that the model's newest message answers. */
+function reportedIn(messages: readonly BaseMessage[]): number | undefined {
+  const newest = messages.findLast((message) => AIMessage.isInstance(message));
+  return inputTokens((newest as { usage_metadata?: unknown } | undefined)?.usage_metadata);
 }
 
 /** What stands beside the messages of a request. */

@@ -13,6 +13,7 @@ import type { Fitter, FitOptions } from "epitome-context";
 
 import { Fitters, optionsOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
+import { inputTokens } from "./usage.js";
 
 export interface ProcessorOptions extends AdapterOptions {
   /** The definitions of the tools, or the tokens that they take: Mastra does not tell a processor what the tools are. */
@@ -38,9 +39,10 @@ export class EpitomeProcessor implements Processor<"epitome"> {
   }
 
   /** Mastra calls it before each call of the model. */
-  async processLLMRequest({ prompt }: ProcessLLMRequestArgs): Promise<ProcessLLMRequestResult> {
+  async processLLMRequest({ prompt, steps }: ProcessLLMRequestArgs): Promise<ProcessLLMRequestResult> {
     const { tools, onFit } = this.#options;
-    const sent = await fitParts(this.#fitter, prompt as PartsMessage[], { tools }, onFit);
+    const beside = { tools, reportedTokens: inputTokens(steps.at(-1)?.usage) };
+    const sent = await fitParts(this.#fitter, prompt as PartsMessage[], beside, onFit);
     return sent === (prompt as readonly object[]) ? undefined : { prompt: [...sent] as typeof prompt };
   }
 }
