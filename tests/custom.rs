@@ -143,6 +143,17 @@ fn the_skeleton_compiles_and_its_tests_pass() {
 }
 
 #[test]
+fn the_skeleton_takes_epitome_from_a_git_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().to_str().unwrap();
+    let address = "https://example.org/epitome.git";
+    succeeded(&run(&["init", "--strategy", "mine", "--epitome", address, "--dir", target]));
+    let manifest: toml::Table = fs::read_to_string(folder.path().join("Cargo.toml")).unwrap().parse().unwrap();
+    assert_eq!(manifest["dependencies"]["epitome-strategy"]["git"].as_str(), Some(address));
+    assert_eq!(manifest["dev-dependencies"]["epitome-testkit"]["git"].as_str(), Some(address));
+}
+
+#[test]
 fn the_skeleton_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let check = |arguments: &[&str], expect: &str| {
@@ -156,6 +167,7 @@ fn the_skeleton_is_refused() {
     }
     check(&["--strategy", "sliding-window"], "there is a strategy `sliding-window` already");
     check(&["--strategy", "mine", "--epitome", "/nowhere"], "there is no package in /nowhere/crates/strategy");
+    check(&["--strategy", "mine"], "no version of epitome is published");
     check(&["--strategy", "mine", "--force"], "cannot be used with");
     check(&["--dir", "mine"], "required");
 }

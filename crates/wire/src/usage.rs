@@ -11,9 +11,11 @@ pub fn reported_input(answer: &Value) -> Option<u64> {
     let usage = PLACES.iter().find_map(|place| answer.pointer(place).filter(|usage| usage.is_object()))?;
     let read = |field: &str| usage.get(field).and_then(Value::as_u64);
     let input = ["input_tokens", "prompt_tokens", "promptTokenCount"].into_iter().find_map(read)?;
-    // Anthropic leaves what has to do with its cache out of the input.
-    let cache = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(read);
-    Some(cache.fold(input, u64::saturating_add)).filter(|input| *input > 0)
+    // Anthropic leaves what has to do with its cache out of the input. Gateways such as LiteLLM write the same figures beside
+    // OpenAI's, which count them already.
+    let is_anthropic = usage.get("prompt_tokens").is_none();
+    let cache = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter(|_| is_anthropic);
+    Some(cache.filter_map(read).fold(input, u64::saturating_add)).filter(|input| *input > 0)
 }
 
 /// Adds the output figures of one answer to the total. Input figures are left out: each answer reads all that those
@@ -76,6 +78,10 @@ mod tests {
     #[test]
     fn each_interface_reports_its_input() {
         let check = |answer: Value, expect: Option<u64>| assert_eq!(reported_input(&answer), expect, "{answer}");
+        check(
+            json!({"usage": {"prompt_tokens": 900, "cache_read_input_tokens": 800, "completion_tokens": 5}}),
+            Some(900),
+        );
         let anthropic = json!({"input_tokens": 4, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200, "output_tokens": 1});
         check(json!({"type": "message_start", "message": {"usage": anthropic}}), Some(234));
         check(json!({"type": "message", "usage": anthropic}), Some(234));

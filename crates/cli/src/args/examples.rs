@@ -135,7 +135,7 @@ Example:
 pub(super) const INIT: &str = "\
 Examples:
   epitome init -o -                         # prints the configuration with every key
-  epitome init --strategy my-strategy";
+  epitome init --strategy my-strategy --epitome ~/src/epitome";
 
 #[cfg(test)]
 mod tests {

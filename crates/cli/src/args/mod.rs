@@ -179,8 +179,9 @@ pub(crate) struct InitArgs {
     /// The crate's folder [default: the strategy's name]
     #[arg(long, value_name = "DIR", requires = "strategy")]
     pub(crate) dir: Option<PathBuf>,
-    /// A checkout of epitome that the crate depends on by path [default: the published version]
-    #[arg(long, value_name = "PATH", requires = "strategy")]
+    /// Where the crate has epitome from: the folder of a checkout, or the address of a git repository. Required with --strategy,
+    /// for no version of epitome is published
+    #[arg(long, value_name = "WHERE", requires = "strategy")]
     pub(crate) epitome: Option<PathBuf>,
 }
 

@@ -55,7 +55,13 @@ fn strategy(name: &str, args: &InitArgs, quiet: bool) -> CommandResult {
         let failure = Failure::usage_text(format!("{} is there already", folder.display()));
         return Err(failure.with_help("name a folder that is not there, or an empty one, with --dir"));
     }
-    let fill = SkeletonValues::new(name, args.epitome.as_deref())?;
+    let Some(epitome) = &args.epitome else {
+        let failure = Failure::usage_text(format!("no version of epitome is published for `{name}` to depend on"));
+        return Err(failure.with_help(
+            "say where it is with --epitome: the folder of a checkout, or the address of a git repository",
+        ));
+    };
+    let fill = SkeletonValues::new(name, epitome)?;
     for (file, template) in SKELETON {
         let path = folder.join(file);
         let written =
@@ -86,18 +92,21 @@ struct SkeletonValues {
 }
 
 impl SkeletonValues {
-    fn new(name: &str, epitome: Option<&Path>) -> Result<Self, Failure> {
+    fn new(name: &str, epitome: &Path) -> Result<Self, Failure> {
         let capital = |word: &str| {
             let mut chars = word.chars();
             chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect::<String>()
         };
         let place = |folder: &str| -> Result<String, Failure> {
-            let Some(checkout) = epitome else { return Ok(format!("\"{}\"", env!("CARGO_PKG_VERSION"))) };
-            let path = checkout.join("crates").join(folder);
+            // cargo takes addresses with a scheme alone.
+            if let Some(address) = epitome.to_str().filter(|text| text.contains("://")) {
+                return Ok(format!("{{ git = {} }}", serde_json::to_string(address)?));
+            }
+            let path = epitome.join("crates").join(folder);
             let found = fs::canonicalize(&path).ok().filter(|path| path.join("Cargo.toml").is_file());
             let found = found.ok_or_else(|| {
                 let failure = Failure::usage_text(format!("there is no package in {}", path.display()));
-                failure.with_help("--epitome takes the folder of a checkout of epitome")
+                failure.with_help("--epitome takes the folder of a checkout of epitome, or an address such as https://HOST/epitome.git")
             })?;
             // A TOML string is spelt as a JSON one.
             Ok(format!("{{ path = {} }}", serde_json::to_string(&found.display().to_string())?))
