@@ -64,7 +64,7 @@ pub use gzip::{GzipReader, MAX_MEMBERS};
 pub use loaded::{LoadedFile, LoadedSession};
 pub use message::{read_message, write_messages};
 pub use model::{RecordedModel, recorded_model};
-pub use read::{FindFile, MAX_DECOMPRESSED, ReadOptions, read, read_along, request_limits};
+pub use read::{FileName, FindFile, MAX_DECOMPRESSED, ReadOptions, read, read_along, request_limits};
 pub use render::{RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
 pub use write::{WriteError, carry_over, is_bypassed, write, write_again, write_rows};
