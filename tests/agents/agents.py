@@ -162,6 +162,30 @@ class Gemini(Agent):
         return self.start(prompt) + ["--resume", "latest"]
 
 
+class Qwen(Agent):
+    """Qwen Code, in front of a provider of OpenAI's chat."""
+
+    name, sessions = "qwen", ".qwen/projects"
+
+    def set_up(self, base):
+        self.base = base
+        folder = self.home / ".qwen"
+        folder.mkdir(exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps({
+            "security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False}, "general": {"enableAutoUpdate": False}, "memory": {"enableManagedAutoMemory": False}}))
+
+    def environment(self):
+        return {"OPENAI_API_KEY": "made-up", "OPENAI_BASE_URL": f"{self.base}/v1", "OPENAI_MODEL": "made-up",
+                "QWEN_TELEMETRY_ENABLED": "0"}
+
+    def start(self, prompt):
+        return ["qwen", "--yolo", "--bare", "-p", prompt]
+
+    def resume(self, prompt):
+        return [*self.start(prompt), "--continue"]
+
+
 class AgentsSdk(Agent):
     """A program that is made of the OpenAI Agents SDK."""
 
@@ -178,7 +202,7 @@ class AgentsSdk(Agent):
         return ["python-sdk", "-B", str(self.script), self.base, prompt]
 
 
-ALL = {kind.name: kind for kind in (Codex, Claude, Pi, Gemini, AgentsSdk)}
+ALL = {kind.name: kind for kind in (Codex, Claude, Pi, Gemini, Qwen, AgentsSdk)}
 
 
 def version(name, bin_folder, environment):

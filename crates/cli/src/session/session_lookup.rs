@@ -66,7 +66,7 @@ fn place_failure(problem: UnknownPlace) -> Failure {
     let help = match &problem {
         UnknownPlace::NoSessions { .. } => "name the session's file or its folder",
         UnknownPlace::Unknown(_) => {
-            "check the path; the agents are claude-code, codex, pi, gemini-cli and copilot-cli"
+            "check the path; the agents are claude-code, codex, pi, gemini-cli, qwen-code and copilot-cli"
         }
         UnknownPlace::NoAgent => "name a session's file, or a folder of sessions",
     };

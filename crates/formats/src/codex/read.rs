@@ -16,6 +16,7 @@ use crate::json::{self, Object, ObjectWriter, defined_tools};
 use crate::openai_responses::blocks as responses;
 use crate::openai_responses::group::Grouper;
 use crate::reader::{Format, Line, LoadedSession, Probe, ReadError, Warning};
+use crate::replacement::difference;
 use crate::time;
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
@@ -186,7 +187,7 @@ impl CodexReader {
             warnings.push(foreign_mark_warning(line.number));
         }
         let wanted = replaced::wanted(payload, &self.session);
-        let (removed, synthetics) = replaced::difference(&self.session, self.head, wanted);
+        let (removed, synthetics) = difference(&self.session, self.head, wanted);
         self.session.commit(Epoch::recorded(Trigger::Recorded, removed, synthetics));
     }
 }

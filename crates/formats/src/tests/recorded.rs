@@ -90,6 +90,14 @@ fn pi() {
 }
 
 #[test]
+fn qwen_code() {
+    for name in ["taken-back", "compaction"] {
+        // The system prompt, and what it says of the machine and the date, are made anew for each request.
+        check(&format!("qwen/{name}"), &["system: ", "user: <system-reminder>"]);
+    }
+}
+
+#[test]
 fn opencode() {
     for name in ["revert", "after-a-revert", "compaction", "two-compactions", "failed-compaction"] {
         // It makes the system prompt anew for each request.
