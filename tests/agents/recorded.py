@@ -1,6 +1,6 @@
 """Small sessions that the agents' own programs write, for the readers of crates/formats: beside each what the program sends next.
 
-    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode|qwen …]
+    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode|qwen|gemini …]
 
 PROGRAMS is the folder of the agents' programs (target/agents/node_modules/.bin, which tests/agents/run installs). For each session
 FOLDER gets the agent's files as they were when the last request went out, and NAME.sent.json with what was sent: one text for each
@@ -298,16 +298,54 @@ def opencode(made):
     yield scene_of("failed compaction", session)
 
 
-KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode, "qwen": qwen}
+def gemini(made):
+    """A command and two turns, of which the second resumes the session; a compression."""
+    base, seen = made.provider("ge", [{"shell": "echo red"}, {"say": "Done."}])
+    agent = made.has("gemini", base)
+
+    def turn(prompt):
+        made.ran(agent.resume(prompt) if (made.home / ".gemini/tmp").exists() else agent.start(prompt), "")
+        return [request["body"] for request in scene.requests(seen) if request["is_main"]][-1]
+
+    def scene_of(name):
+        # Where it goes on in another minute it may begin another file, which has all of it.
+        file = max((made.home / agent.sessions).rglob("session-*.jsonl"), key=lambda file: file.stat().st_mtime)
+        return name, {file.name: file.read_bytes()}, file.name, turn(NEXT)
+
+    turn("The first.")
+    turn("The second.")
+    yield scene_of("turns")
+    # Without its window it compresses only by itself.
+    file = made.home / ".gemini/settings.json"
+    settings = json.loads(file.read_text())
+    file.write_text(json.dumps({**settings, "model": {"compressionThreshold": 0.0001}}))
+    turn("The third.")
+    file.write_text(json.dumps(settings))
+    yield scene_of("compaction")
+
+
+KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode, "qwen": qwen, "gemini": gemini}
 
 
 def role_of(role):
     return "system" if role == "developer" else role
 
 
+def gemini_blocks(content):
+    for part in content["parts"]:
+        if "functionCall" in part:
+            yield "call: " + part["functionCall"]["name"]
+        elif "functionResponse" in part:
+            yield "result: " + part["functionResponse"]["response"]["output"]
+        elif part.get("text") and not part.get("thought"):
+            yield f"{'assistant' if content['role'] == 'model' else 'user'}: {part['text']}"
+
+
 def blocks(body):
     """What was sent: each text, call and result with who said it. What the model thought and a system prompt beside the messages
     are left out."""
+    for content in body.get("contents") or []:
+        yield from gemini_blocks(content)
     for item in body.get("input") or body.get("messages") or []:
         kind, content = item.get("type", "message"), item.get("content")
         if kind == "function_call":
@@ -328,7 +366,9 @@ def blocks(body):
 
 def sent_in_front(body):
     """What is sent in front of the prompt that asks for it, the last of its words."""
+    # Gemini CLI gives a result twice where it resumes a session.
     sent = list(blocks(body))
+    sent = [text for text, before in zip(sent, [None, *sent]) if text != before or not text.startswith("result: ")]
     return sent[: len(sent) - 1 - sent[::-1].index(f"user: {NEXT}")]
 
 

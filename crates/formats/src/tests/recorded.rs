@@ -98,6 +98,14 @@ fn qwen_code() {
 }
 
 #[test]
+fn gemini_cli() {
+    for name in ["turns", "compaction"] {
+        // What it says to begin with is one message when it is written again.
+        check(&format!("gemini/{name}"), &["user: <session_context>"]);
+    }
+}
+
+#[test]
 fn opencode() {
     for name in ["revert", "after-a-revert", "compaction", "two-compactions", "failed-compaction"] {
         // It makes the system prompt anew for each request.
