@@ -1,6 +1,6 @@
 """Small sessions that the agents' own programs write, for the readers of crates/formats: beside each what the program sends next.
 
-    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode|qwen|gemini …]
+    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode|qwen|gemini|copilot …]
 
 PROGRAMS is the folder of the agents' programs (target/agents/node_modules/.bin, which tests/agents/run installs). For each session
 FOLDER gets the agent's files as they were when the last request went out, and NAME.sent.json with what was sent: one text for each
@@ -324,7 +324,26 @@ def gemini(made):
     yield scene_of("compaction")
 
 
-KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode, "qwen": qwen, "gemini": gemini}
+def copilot(made):
+    """A command and two turns, of which the second resumes the session."""
+    base, seen = made.provider("co", [{"shell": "echo red"}, {"say": "Done."}])
+    agent = made.has("copilot", base)
+
+    def turn(prompt):
+        made.ran(agent.resume(prompt) if (made.home / agent.sessions).exists() else agent.start(prompt), "")
+        return [request["body"] for request in scene.requests(seen) if request["is_main"]][-1]
+
+    def scene_of(name):
+        file = agent.file()
+        return name, {file.name: file.read_bytes()}, file.name, turn(NEXT)
+
+    turn("The first.")
+    turn("The second.")
+    yield scene_of("turns")
+
+
+KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode, "qwen": qwen, "gemini": gemini,
+         "copilot": copilot}
 
 
 def role_of(role):
@@ -369,7 +388,9 @@ def sent_in_front(body):
     # Gemini CLI gives a result twice where it resumes a session.
     sent = list(blocks(body))
     sent = [text for text, before in zip(sent, [None, *sent]) if text != before or not text.startswith("result: ")]
-    return sent[: len(sent) - 1 - sent[::-1].index(f"user: {NEXT}")]
+    # Copilot CLI has the time in front of a prompt.
+    ends = [at for at, text in enumerate(sent) if text.startswith("user: ") and text.endswith(NEXT)]
+    return sent[: ends[-1]]
 
 
 def cut(value):

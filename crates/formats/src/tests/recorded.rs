@@ -106,6 +106,12 @@ fn gemini_cli() {
 }
 
 #[test]
+fn copilot_cli() {
+    // The system prompt is recorded behind the first prompt.
+    check("copilot/turns", &["system: "]);
+}
+
+#[test]
 fn opencode() {
     for name in ["revert", "after-a-revert", "compaction", "two-compactions", "failed-compaction"] {
         // It makes the system prompt anew for each request.
