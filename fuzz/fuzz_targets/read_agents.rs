@@ -8,6 +8,7 @@ use epitome_formats::Format;
 const FORMATS: &[Format] = &[
     Format::Opencode,
     Format::GeminiCli,
+    Format::QwenCode,
     Format::CopilotCli,
     Format::SweAgent,
     Format::MiniSweAgent,

@@ -162,6 +162,49 @@ class Gemini(Agent):
         return self.start(prompt) + ["--resume", "latest"]
 
 
+class Qwen(Agent):
+    """Qwen Code, in front of a provider of OpenAI's chat."""
+
+    name, sessions = "qwen", ".qwen/projects"
+
+    def set_up(self, base):
+        self.base = base
+        folder = self.home / ".qwen"
+        folder.mkdir(exist_ok=True)
+        (folder / "settings.json").write_text(json.dumps({
+            "security": {"auth": {"selectedType": "openai"}}, "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False}, "general": {"enableAutoUpdate": False}, "memory": {"enableManagedAutoMemory": False}}))
+
+    def environment(self):
+        return {"OPENAI_API_KEY": "made-up", "OPENAI_BASE_URL": f"{self.base}/v1", "OPENAI_MODEL": "made-up",
+                "QWEN_TELEMETRY_ENABLED": "0"}
+
+    def start(self, prompt):
+        return ["qwen", "--yolo", "--bare", "-p", prompt]
+
+    def resume(self, prompt):
+        return [*self.start(prompt), "--continue"]
+
+
+class Copilot(Agent):
+    """Copilot CLI, in front of a provider of its user's own, which needs no account."""
+
+    name, sessions = "copilot", ".copilot/session-state"
+
+    def set_up(self, base):
+        self.base = base
+
+    def environment(self):
+        return {"COPILOT_PROVIDER_BASE_URL": f"{self.base}/v1", "COPILOT_PROVIDER_API_KEY": "made-up", "COPILOT_MODEL": "made-up",
+                "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"}
+
+    def start(self, prompt):
+        return ["copilot", "--allow-all", "-p", prompt]
+
+    def resume(self, prompt):
+        return [*self.start(prompt), "--continue"]
+
+
 class AgentsSdk(Agent):
     """A program that is made of the OpenAI Agents SDK."""
 
@@ -178,7 +221,7 @@ class AgentsSdk(Agent):
         return ["python-sdk", "-B", str(self.script), self.base, prompt]
 
 
-ALL = {kind.name: kind for kind in (Codex, Claude, Pi, Gemini, AgentsSdk)}
+ALL = {kind.name: kind for kind in (Codex, Claude, Pi, Gemini, Qwen, Copilot, AgentsSdk)}
 
 
 def version(name, bin_folder, environment):
@@ -186,4 +229,6 @@ def version(name, bin_folder, environment):
         asked = "from importlib.metadata import version; print('openai-agents', version('openai-agents'))"
         return subprocess.run([bin_folder / "python-sdk", "-c", asked], capture_output=True, text=True).stdout.strip()
     told = subprocess.run([bin_folder / name, "--version"], capture_output=True, text=True, env=environment)
-    return (told.stdout.strip() or told.stderr.strip()).splitlines()[-1]
+    # Copilot CLI tells of its updates behind it.
+    lines = (told.stdout.strip() or told.stderr.strip()).splitlines()
+    return [line for line in lines if any(map(str.isdigit, line))][-1]

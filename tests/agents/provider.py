@@ -126,7 +126,9 @@ class Provider(BaseHTTPRequestHandler):
                            "is_form": gemini.aside(body) is not None, "body": body}, file)
             os.rename(name + ".part", name)
         used = len(data) // 4
-        wrong = gemini.problems(body) if path.endswith(gemini.METHODS) else []
+        # Gemini CLI's own request for a summary has the model speak twice in a row, and Google takes it.
+        is_summary = shell(body) is None and gemini.aside(body) is None
+        wrong = gemini.problems(body) if path.endswith(gemini.METHODS) and not is_summary else []
         refused = refusals.problems(path, body) if path.endswith(("/chat/completions", "/responses", "/messages")) else []
         if "refuses" in SCRIPT and body.get("model") == SCRIPT["refuses"]:
             refused = ["there is no such model"]

@@ -1,6 +1,6 @@
 """Small sessions that the agents' own programs write, for the readers of crates/formats: beside each what the program sends next.
 
-    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode …]
+    tests/agents/recorded.py PROGRAMS FOLDER [codex|claude|pi|opencode|qwen|gemini|copilot …]
 
 PROGRAMS is the folder of the agents' programs (target/agents/node_modules/.bin, which tests/agents/run installs). For each session
 FOLDER gets the agent's files as they were when the last request went out, and NAME.sent.json with what was sent: one text for each
@@ -105,6 +105,59 @@ def codex(made):
     reverted = next(folder.rglob(f"*{source}_*.jsonl")).stem.split("_")[-1]
     yield scene_of("revert", source, reverted, source)
     server.close()
+
+
+class QwenServer:
+    """`qwen --acp`, the program's own service, which takes back; the command line has no words for it."""
+
+    def __init__(self, made):
+        self.process = made.started(["qwen", "--acp", "--yolo", "--bare"], stdin=subprocess.PIPE)
+        self.ids = 0
+        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+        self.session = self.ask("session/new", cwd=str(made.work), mcpServers=[])["sessionId"]
+
+    def ask(self, method, **params):
+        self.ids += 1
+        told = {"jsonrpc": "2.0", "id": self.ids, "method": method, "params": params}
+        self.process.stdin.write(json.dumps(told) + "\n")
+        self.process.stdin.flush()
+        for line in self.process.stdout:
+            told = json.loads(line)
+            if told.get("id") == self.ids and "method" not in told:
+                assert "error" not in told, (method, told["error"])
+                return told["result"]
+        raise AssertionError(f"{method}: the program ended")
+
+    def turn(self, text):
+        self.ask("session/prompt", sessionId=self.session, prompt=[{"type": "text", "text": text}])
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(scene.TIMEOUT)
+
+
+def qwen(made):
+    """A command and two turns, the second of them taken back and said anew; a compaction."""
+    base, seen = made.provider("qw", [{"shell": "echo red"}, {"say": "Done."}])
+    agent = made.has("qwen", base)
+
+    def turn(prompt):
+        made.ran(agent.resume(prompt), "Done." if prompt == NEXT else "")
+        return [request["body"] for request in scene.requests(seen) if request["is_main"]][-1]
+
+    def scene_of(name):
+        file = agent.file()
+        return name, {file.name: file.read_bytes()}, file.name, turn(NEXT)
+
+    server = QwenServer(made)
+    for text in ("The first.", "The second."):
+        server.turn(text)
+    server.ask("qwen/control/session/rewind", sessionId=server.session, targetTurnIndex=1)
+    server.turn("Another second.")
+    server.close()
+    yield scene_of("taken back")
+    turn("/compress")
+    yield scene_of("compaction")
 
 
 #: So that standing texts take little room.
@@ -245,17 +298,74 @@ def opencode(made):
     yield scene_of("failed compaction", session)
 
 
-KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode}
+def gemini(made):
+    """A command and two turns, of which the second resumes the session; a compression."""
+    base, seen = made.provider("ge", [{"shell": "echo red"}, {"say": "Done."}])
+    agent = made.has("gemini", base)
+
+    def turn(prompt):
+        made.ran(agent.resume(prompt) if (made.home / ".gemini/tmp").exists() else agent.start(prompt), "")
+        return [request["body"] for request in scene.requests(seen) if request["is_main"]][-1]
+
+    def scene_of(name):
+        # Where it goes on in another minute it may begin another file, which has all of it.
+        file = max((made.home / agent.sessions).rglob("session-*.jsonl"), key=lambda file: file.stat().st_mtime)
+        return name, {file.name: file.read_bytes()}, file.name, turn(NEXT)
+
+    turn("The first.")
+    turn("The second.")
+    yield scene_of("turns")
+    # Without its window it compresses only by itself.
+    file = made.home / ".gemini/settings.json"
+    settings = json.loads(file.read_text())
+    file.write_text(json.dumps({**settings, "model": {"compressionThreshold": 0.0001}}))
+    turn("The third.")
+    file.write_text(json.dumps(settings))
+    yield scene_of("compaction")
+
+
+def copilot(made):
+    """A command and two turns, of which the second resumes the session."""
+    base, seen = made.provider("co", [{"shell": "echo red"}, {"say": "Done."}])
+    agent = made.has("copilot", base)
+
+    def turn(prompt):
+        made.ran(agent.resume(prompt) if (made.home / agent.sessions).exists() else agent.start(prompt), "")
+        return [request["body"] for request in scene.requests(seen) if request["is_main"]][-1]
+
+    def scene_of(name):
+        file = agent.file()
+        return name, {file.name: file.read_bytes()}, file.name, turn(NEXT)
+
+    turn("The first.")
+    turn("The second.")
+    yield scene_of("turns")
+
+
+KINDS = {"codex": codex, "claude": claude, "pi": pi, "opencode": opencode, "qwen": qwen, "gemini": gemini,
+         "copilot": copilot}
 
 
 def role_of(role):
     return "system" if role == "developer" else role
 
 
+def gemini_blocks(content):
+    for part in content["parts"]:
+        if "functionCall" in part:
+            yield "call: " + part["functionCall"]["name"]
+        elif "functionResponse" in part:
+            yield "result: " + part["functionResponse"]["response"]["output"]
+        elif part.get("text") and not part.get("thought"):
+            yield f"{'assistant' if content['role'] == 'model' else 'user'}: {part['text']}"
+
+
 def blocks(body):
     """What was sent: each text, call and result with who said it. What the model thought and a system prompt beside the messages
     are left out."""
-    for item in body.get("input") or body["messages"]:
+    for content in body.get("contents") or []:
+        yield from gemini_blocks(content)
+    for item in body.get("input") or body.get("messages") or []:
         kind, content = item.get("type", "message"), item.get("content")
         if kind == "function_call":
             yield "call: " + item["name"]
@@ -275,8 +385,12 @@ def blocks(body):
 
 def sent_in_front(body):
     """What is sent in front of the prompt that asks for it, the last of its words."""
+    # Gemini CLI gives a result twice where it resumes a session.
     sent = list(blocks(body))
-    return sent[: len(sent) - 1 - sent[::-1].index(f"user: {NEXT}")]
+    sent = [text for text, before in zip(sent, [None, *sent]) if text != before or not text.startswith("result: ")]
+    # Copilot CLI has the time in front of a prompt.
+    ends = [at for at, text in enumerate(sent) if text.startswith("user: ") and text.endswith(NEXT)]
+    return sent[: ends[-1]]
 
 
 def cut(value):

@@ -2,12 +2,13 @@
 
 use epitome_session::Session;
 
-use crate::Format;
 use crate::agent_file::records::span;
 use crate::claude_code::read as claude_code;
+use crate::codex::along::Inherited;
 use crate::codex::read as codex;
 use crate::input::Line;
 use crate::pi::read as pi;
+use crate::{Format, LoadedFile};
 
 /// A reader of a file of JSON lines that grows at its end: it reads on where it stopped.
 ///
@@ -40,6 +41,14 @@ impl Follower {
         Some(Self { reader, position: 0, lines: 0 })
     }
 
+    /// A follower at the end of a file that was read, also along what that goes on from in other files (see
+    /// [`read_along`](crate::read_along)). `None` for formats whose files are not appended to line by line.
+    pub fn behind(loaded: &LoadedFile) -> Option<Self> {
+        let mut follower = Self::new(loaded.format)?;
+        follower.read_lines(&loaded.bytes, loaded.inherited.as_ref().ok().and_then(Option::as_ref));
+        Some(follower)
+    }
+
     /// The byte of the file at which it reads on.
     pub fn position(&self) -> usize {
         self.position
@@ -48,6 +57,10 @@ impl Follower {
     /// Reads on: `appended` is the file's content from [`position`](Self::position) to its end. A last line that is not
     /// whole is left for the next time. Damaged lines are passed over. Linear in the appended part.
     pub fn read_on(&mut self, appended: &[u8]) {
+        self.read_lines(appended, None);
+    }
+
+    fn read_lines(&mut self, appended: &[u8], inherited: Option<&Inherited>) {
         let mut parsed = Vec::new();
         let (mut start, mut end) = (0, 0);
         for bytes in appended.split_inclusive(|byte| *byte == b'\n') {
@@ -74,7 +87,8 @@ impl Follower {
                 records.for_each(|(number, span, record)| reader.record(number, span, record));
             }
             FollowReader::Codex(reader) => {
-                parsed.iter().for_each(|(line, record)| reader.record(line, record, &mut warnings));
+                let records = parsed.iter();
+                records.for_each(|(line, record)| reader.record_with(line, record, inherited, &mut warnings));
             }
             FollowReader::Pi(reader) => {
                 parsed.iter().for_each(|(line, entry)| reader.entry(line, entry, &mut warnings))

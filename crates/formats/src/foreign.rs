@@ -89,17 +89,10 @@ pub(crate) const FOREIGN_AGENTS: &[ForeignAgent] = &[
             record["ts"].is_number() && kind.is_some_and(|kind| record[kind].is_string())
         },
     },
-    // github.com/QwenLM/qwen-code, packages/core/src/services/chatRecordingService.ts (`ChatRecord`): Claude Code's frame
-    // around Gemini's contents. Before that it wrote Gemini CLI's document with a type of its own.
+    // Its first versions wrote Gemini CLI's document with a type of their own (github.com/QwenLM/qwen-code).
     ForeignAgent {
-        name: "Qwen Code",
-        wrote: |record| {
-            let is_framed = record["uuid"].is_string() && record.get("parentUuid").is_some();
-            let is_own = record["message"]["parts"].is_array()
-                || record["systemPayload"].is_object()
-                || record["type"] == "tool_result";
-            is_framed && is_own || record["type"] == "qwen" && record["id"].is_string()
-        },
+        name: "an early version of Qwen Code",
+        wrote: |record| record["type"] == "qwen" && record["id"].is_string(),
     },
     // The first line, which is much like Pi's: packages/session/session-persistence-jsonl/src/format.ts (`HeaderLine`) of
     // @deepseek-ai/dsh-session-persistence-jsonl.

@@ -31,6 +31,7 @@ formats! {
     Pi = "pi", "Pi JSONL";
     Opencode = "opencode", "OpenCode export";
     GeminiCli = "gemini-cli", "Gemini CLI chat";
+    QwenCode = "qwen-code", "Qwen Code chat";
     CopilotCli = "copilot-cli", "Copilot CLI events";
     SweAgent = "swe-agent", "SWE-agent trajectory";
     MiniSweAgent = "mini-swe-agent", "mini-swe-agent trajectory";

@@ -7,6 +7,7 @@ use epitome_wire::json::mend;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::codex::along::Inherited;
 use crate::error::{ReadError, Warning};
 
 /// The shape of an input.
@@ -171,8 +172,8 @@ pub(crate) struct Probe<'a> {
     pub side_chains: bool,
     /// Whether each message of a provider's form has to be one.
     pub checked: bool,
-    /// The records of other files that the input goes on from, and the position of the first: behind the input's end.
-    pub inherited: Option<(usize, &'a str)>,
+    /// The records of other files that the input goes on from, or why they are not there.
+    pub inherited: Result<Option<&'a Inherited>, &'a str>,
 }
 
 impl<'a> Probe<'a> {
@@ -205,6 +206,6 @@ impl<'a> Probe<'a> {
                 }
             }
         }
-        Self { shape, document, problem, heads, side_chains: false, checked: false, inherited: None }
+        Self { shape, document, problem, heads, side_chains: false, checked: false, inherited: Ok(None) }
     }
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use epitome_session::Session;
 
+use crate::codex::along::Inherited;
+use crate::codex::elsewhere::missing_base;
 use crate::error::Warning;
 use crate::format::Format;
 
@@ -21,8 +23,8 @@ pub struct LoadedFile {
     pub bytes: Arc<[u8]>,
     /// Whether the input was compressed.
     pub gzip: bool,
-    /// The records of other files that the content goes on from.
-    pub(crate) inherited: Option<String>,
+    /// The records of other files that the content goes on from, or why they are not there.
+    pub(crate) inherited: Result<Option<Inherited>, String>,
     /// Whether the content is one JSON document.
     pub(crate) is_document: bool,
     /// Whether the content is of the format for certain: nothing is written into a file of an agent otherwise.
@@ -32,11 +34,16 @@ pub struct LoadedFile {
 impl LoadedFile {
     /// The text at a position of [`LoadedSession::records`]: the inherited records have theirs behind those of the content.
     pub(crate) fn text(&self, span: Range<usize>) -> Option<&str> {
-        let length = self.bytes.len();
         match &self.inherited {
-            Some(inherited) if span.start >= length => inherited.get(span.start - length..span.end - length),
-            _ => std::str::from_utf8(self.bytes.get(span)?).ok(),
+            Ok(Some(inherited)) if span.start >= self.bytes.len() => inherited.text(span),
+            Ok(_) | Err(_) => std::str::from_utf8(self.bytes.get(span)?).ok(),
         }
+    }
+
+    /// What a session of the file goes on from in another one that was not read along, and why not; `None` where nothing of what
+    /// the agent would send is missing. Linear in the file.
+    pub fn missing_history(&self, session: &Session) -> Option<String> {
+        (self.format == Format::Codex).then(|| missing_base(self, session)).flatten()
     }
 }
 

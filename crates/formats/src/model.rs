@@ -34,13 +34,13 @@ const NAMES: &[&str] = &[
     "/data/newModel", // Copilot CLI
     "/data/selectedModel",
     "/modelId",      // Pi
-    "/model",        // requests, Gemini CLI
+    "/model",        // requests, Gemini CLI, Qwen Code
     "/info/modelID", // OpenCode
     "/info/model/modelID",
 ];
 
-/// Where a record names the window: Codex.
-const WINDOWS: &[&str] = &["/payload/info/model_context_window", "/payload/model_context_window"];
+/// Where a record names the window: Codex, Qwen Code.
+const WINDOWS: &[&str] = &["/payload/info/model_context_window", "/payload/model_context_window", "/contextWindowSize"];
 
 /// Returns the model that a recording, or a part of one that begins with a whole line, names last; nothing where it names
 /// none. Linear in what follows the last place that names it.

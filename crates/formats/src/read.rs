@@ -8,7 +8,7 @@ use epitome_wire::Limits;
 use serde_json::Value;
 
 use crate::Wire;
-use crate::codex::elsewhere::inherited_records;
+use crate::codex::along::inherited_records;
 use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
 use crate::format::{Format, usual_model};
@@ -49,12 +49,21 @@ pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadErro
     read_along(bytes, options, None)
 }
 
-/// Gives the content of the file whose name ends with an id, where it is there.
-pub type FindFile<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+/// A file as another one names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileName<'a> {
+    /// An id with which the file's name ends; empty where none is told.
+    pub id: &'a str,
+    /// The path that the file had when it was named.
+    pub path: Option<&'a str>,
+}
+
+/// Gives the content of a file, or why that is not there: [`NotFound`](std::io::ErrorKind::NotFound) where there is no such file.
+pub type FindFile<'a> = &'a dyn Fn(&FileName<'_>) -> std::io::Result<Vec<u8>>;
 
 /// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
-/// names the rollout. `find` gives its content. Where that is not there, or not
-/// whole, a [`Warning`] names it, as [`read`] does, and nothing is written into the file.
+/// names the rollout, and a rollout in segments. `find` gives their content. Where one is not there whole, a [`Warning`] says
+/// which and why, and nothing is written into the file.
 pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_>>) -> Result<LoadedFile, ReadError> {
     let gzip = bytes.starts_with(&[0x1f, 0x8b]);
     let mut bytes = if gzip { decompress(&bytes, MAX_DECOMPRESSED)? } else { bytes };
@@ -62,10 +71,10 @@ pub fn read_along(bytes: Vec<u8>, options: ReadOptions, find: Option<FindFile<'_
         bytes.drain(..3);
     }
     let bytes: Arc<[u8]> = Arc::from(bytes);
-    let inherited = find.and_then(|find| inherited_records(&bytes, find));
+    let inherited = find.map_or(Ok(None), |find| inherited_records(&bytes, find));
     let mut warnings = Vec::new();
     let mut probe = Probe::new(split(&bytes)?);
-    probe.inherited = inherited.as_deref().map(|records| (bytes.len(), records));
+    probe.inherited = inherited.as_ref().map(Option::as_ref).map_err(String::as_str);
     probe.side_chains = options.side_chains;
     probe.checked = options.checked;
     if options.strict {

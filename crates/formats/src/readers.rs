@@ -5,7 +5,7 @@ use crate::reader::FormatReader;
 use crate::reader::ReaderInput::{Pieces, Records, Values};
 use crate::{
     aider, anthropic, claude_code, cline, codex, copilot, deerflow, gemini, gemini_cli, langgraph, mini_swe_agent,
-    openai_chat, openai_responses, opencode, openhands, pi, swe_agent,
+    openai_chat, openai_responses, opencode, openhands, pi, qwen, swe_agent,
 };
 
 /// Recordings of agents, tried first: each has marks of its own, and no file fits two.
@@ -16,6 +16,7 @@ const AGENTS: &[FormatReader] = &[
     FormatReader::new(Format::CopilotCli, Values, copilot::fits, copilot::read).of_kinds(&copilot::KINDS),
     FormatReader::new(Format::Opencode, Values, opencode::fits, opencode::read),
     FormatReader::new(Format::GeminiCli, Values, gemini_cli::fits, gemini_cli::read).of_kinds(&gemini_cli::KINDS),
+    FormatReader::new(Format::QwenCode, Values, qwen::fits, qwen::read).of_kinds(&qwen::KINDS),
     FormatReader::new(Format::Cline, Values, cline::fits, cline::read),
     FormatReader::new(Format::Langgraph, Values, langgraph::fits, langgraph::read),
     FormatReader::new(Format::SweAgent, Values, swe_agent::fits, swe_agent::read),

@@ -190,6 +190,7 @@ impl LocalSession {
         let OpenSession { reader, index } = self.opened(&mut open, path);
         let problem = reader.refresh().await.err();
         let Some((session, archive, model)) = reader.current() else { return unread(problem) };
+        let missing = reader.missing().map(str::to_owned);
         let archive = |handle: &str| match archive {
             Some(archive) => archive.get(handle).map_err(|error| error.to_string()),
             None => Ok(None),
@@ -197,6 +198,9 @@ impl LocalSession {
         let status = || self.status(session, model);
         let mut past = SessionPast { session, index, archive: &archive, status: &status };
         let mut answer = past.answer(&call);
+        if let Some(missing) = missing {
+            answer.text.push_str(&format!("\n[This is not the whole history: {missing}.]"));
+        }
         if let Some(problem) = problem {
             answer.text.push_str(&format!("\n[This is the history as it was read last. Now: {problem}.]"));
         }
@@ -236,6 +240,14 @@ impl Reader {
                 }
                 Ok(())
             }
+        }
+    }
+
+    /// What the session goes on from in another file and is not there, and why.
+    fn missing(&self) -> Option<&str> {
+        match self {
+            Self::File(source) => source.current()?.missing.as_deref(),
+            Self::Store { .. } => None,
         }
     }
 

@@ -45,6 +45,32 @@ async fn the_window_is_that_of_the_sessions_model() {
     check("c.jsonl", "[budget]\nwindow = 60_000\n", "claude-sonnet-5", "of 45,000 tokens").await;
 }
 
+#[tokio::test]
+async fn what_a_fork_goes_on_from_is_read_along_or_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |number: u32, kind: &str, payload: &str| {
+        format!("{{\"ordinal\":{number},\"type\":\"{kind}\",\"payload\":{payload}}}\n")
+    };
+    let said = |number: u32, text: &str| {
+        let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
+        record(number, "response_item", &format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
+    };
+    let source = record(0, "session_meta", r#"{"id":"0199-a"}"#) + &said(1, "Never touch partner HLV-2209.");
+    let base = format!(r#"{{"thread_id":"0199-a","end_ordinal_exclusive":2,"end_byte_offset":{}}}"#, source.len());
+    let head = record(2, "session_meta", &format!(r#"{{"id":"0199-f","history_base":{base}}}"#));
+    let fork = folder.path().join("rollout-2026-11-27T02-00-00-0199-f.jsonl");
+    fs::write(&fork, head + &said(3, "Go on.")).unwrap();
+    let asked = async || {
+        let client = client(&fork).await;
+        call(&client, "search_history", json!({"queries": ["which partner?"]})).await.1
+    };
+    let text = asked().await;
+    assert!(text.contains("This is not the whole history") && text.contains("`0199-a` is not there"), "{text}");
+    fs::write(folder.path().join("rollout-2026-11-27T01-00-00-0199-a.jsonl"), source).unwrap();
+    let text = asked().await;
+    assert!(text.contains("HLV-2209") && !text.contains("not the whole history"), "{text}");
+}
+
 /// A client on the other end of a pipe.
 async fn client(path: &Path) -> Client {
     client_of(local(path)).await

@@ -13,8 +13,8 @@ use super::values::tokens;
 #[derive(Debug, Args)]
 pub(crate) struct AgentSessionArgs {
     /// The session: its file; a folder, for the session in it that was changed last; an agent (claude-code, codex, pi,
-    /// gemini-cli, copilot-cli), for its newest; or an id of 8 characters or more, or the beginning of one [default: the
-    /// newest session of any agent]
+    /// gemini-cli, qwen-code, copilot-cli), for its newest; or an id of 8 characters or more, or the beginning of one [default:
+    /// the newest session of any agent]
     #[arg(value_name = "FILE|FOLDER|AGENT|ID")]
     pub(crate) place: Option<PathBuf>,
     /// One session of a file of several: its number from 0, or its id

@@ -3,10 +3,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use epitome::follow::read_session_file;
 use epitome::formats::{ReadOptions, read};
 
 use crate::args::CountArgs;
 use crate::failure::{CommandResult, Failure};
+use crate::paths::is_standard;
 use crate::session::input;
 use crate::{configuration, terminal};
 
@@ -19,7 +21,11 @@ pub(crate) fn run(args: &CountArgs) -> CommandResult {
     }
     let runtime = configuration::build_without_model(config, &registry)?;
     let bytes = input::bytes(&args.file)?;
-    let tokens = match read(bytes.clone(), ReadOptions::default()) {
+    let loaded = match is_standard(&args.file) {
+        true => read(bytes.clone(), ReadOptions::default()),
+        false => read_session_file(&args.file, bytes.clone(), ReadOptions::default()),
+    };
+    let tokens = match loaded {
         Ok(loaded) => {
             let engine = runtime.engine(Arc::clone(&runtime.counter), None);
             loaded.sessions.iter().map(|session| engine.ledger(&session.session).total()).sum()

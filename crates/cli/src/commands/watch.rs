@@ -62,6 +62,7 @@ pub(crate) fn run(args: &WatchArgs, quiet: bool) -> CommandResult {
     if args.once {
         source.refresh().map_err(Failure::usage)?;
         if let Some(read) = source.current() {
+            read.missing.iter().filter(|_| !quiet).for_each(|missing| terminal::note(missing));
             show(&watcher.frame(read)?)?;
         }
     } else {
@@ -89,13 +90,15 @@ fn follow(
     tell: &mut dyn FnMut(&str),
     wait: &mut dyn FnMut() -> bool,
 ) -> Result<(), Failure> {
-    let mut told: Option<ReadProblem> = None;
+    let (mut told, mut told_missing): (Option<ReadProblem>, _) = (None, None);
     for look in 0usize.. {
         let looked = if look.is_multiple_of(SEARCH_EVERY) { source.refresh() } else { source.refresh_current() };
         match looked {
             Ok(is_changed) => {
                 told = None;
                 if let Some(read) = source.current().filter(|_| is_changed) {
+                    read.missing.iter().filter(|_| read.missing != told_missing).for_each(|missing| tell(missing));
+                    told_missing.clone_from(&read.missing);
                     show(&watcher.frame(read)?)?;
                 }
             }

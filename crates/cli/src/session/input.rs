@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use epitome::Session;
-use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read_along};
+use epitome::follow::read_session_file;
+use epitome::formats::{LoadedFile, LoadedSession, ReadError, ReadOptions, read};
 use epitome::session::Trigger;
 use epitome_shelf::read_plain;
 
@@ -15,7 +16,6 @@ use crate::output::Target;
 use crate::paths::{display_name, is_standard};
 use crate::render::text::plural;
 use crate::session::in_place::Original;
-use crate::session::rollouts::find_rollout;
 use crate::terminal;
 
 /// The number of sessions that a message lists.
@@ -30,8 +30,11 @@ pub(crate) fn load(args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure>
 pub(crate) fn load_bytes(bytes: Vec<u8>, args: &InputArgs, quiet: bool) -> Result<LoadedFile, Failure> {
     let (format, strict, side_chains) = (args.from, args.strict, args.side_chains);
     let options = ReadOptions { format, strict, side_chains, ..ReadOptions::default() };
-    let rollout = |id: &str| find_rollout(&args.file, id).filter(|_| !is_standard(&args.file));
-    let loaded = read_along(bytes, options, Some(&rollout)).map_err(|error| {
+    let loaded = match is_standard(&args.file) {
+        true => read(bytes, options),
+        false => read_session_file(&args.file, bytes, options),
+    };
+    let loaded = loaded.map_err(|error| {
         let is_unknown = matches!(error, ReadError::Unrecognised { .. });
         let failure =
             Failure::usage(anyhow::Error::new(error).context(format!("cannot read {}", display_name(&args.file))));

@@ -10,6 +10,7 @@ use crate::args::{AgentSessionArgs, RecordedSessionArgs};
 use crate::failure::Failure;
 use crate::paths::{display_name, is_standard};
 use crate::session::recorded_session::RecordedSession;
+use crate::terminal;
 
 /// A session that was found.
 pub(crate) struct FoundSession {
@@ -32,6 +33,7 @@ impl FoundSession {
             let Some(read) = source.current() else {
                 return Err(Failure::usage_text(format!("{} holds no session", display_name(&place.path))));
             };
+            read.missing.iter().filter(|_| !quiet).for_each(|missing| terminal::note(missing));
             let (file, format) = (read.path().to_owned(), read.format);
             return Ok(Self { file, format, session: read.session.clone(), model: read.model.clone() });
         }
@@ -63,7 +65,9 @@ pub(crate) fn place(args: &AgentSessionArgs) -> Result<SessionPlace, Failure> {
 fn place_failure(problem: UnknownPlace) -> Failure {
     let help = match &problem {
         UnknownPlace::NoSessions { .. } => "name the session's file or its folder",
-        UnknownPlace::Unknown(_) => "check the path; the agents are claude-code, codex, pi, gemini-cli and copilot-cli",
+        UnknownPlace::Unknown(_) => {
+            "check the path; the agents are claude-code, codex, pi, gemini-cli, qwen-code and copilot-cli"
+        }
         UnknownPlace::NoAgent => "name a session's file, or a folder of sessions",
     };
     Failure::usage(problem).with_help(help)

@@ -21,11 +21,12 @@ pub struct AgentFolder {
 }
 
 /// The agents whose sessions are found by name. Source: the agents' own documentation and folders.
-pub const AGENTS: [AgentFolder; 5] = [
+pub const AGENTS: [AgentFolder; 6] = [
     AgentFolder { agent: "claude-code", variable: Some("CLAUDE_CONFIG_DIR"), home: ".claude", sessions: "projects" },
     AgentFolder { agent: "codex", variable: Some("CODEX_HOME"), home: ".codex", sessions: "sessions" },
     AgentFolder { agent: "pi", variable: Some("PI_CODING_AGENT_DIR"), home: ".pi/agent", sessions: "sessions" },
     AgentFolder { agent: "gemini-cli", variable: None, home: ".gemini", sessions: "tmp" },
+    AgentFolder { agent: "qwen-code", variable: Some("QWEN_HOME"), home: ".qwen", sessions: "projects" },
     AgentFolder { agent: "copilot-cli", variable: None, home: ".copilot", sessions: "session-state" },
 ];
 

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use epitome_formats::{Follower, Format, RecordedModel, recorded_model};
+use epitome_formats::{Follower, Format, LoadedFile, RecordedModel, recorded_model};
 use epitome_session::Session;
 
 /// Bytes in front of the read position that have to be unchanged. Source: a line or two of an agent's file: a program
@@ -23,14 +23,13 @@ pub(super) struct Growth {
 }
 
 impl Growth {
-    /// Returns the reader of later records in a file of this format that contained `bytes`. `None` where files of the
-    /// format are not appended to, or the file is gone. Linear in the bytes.
-    pub(super) fn new(path: &Path, format: Format, bytes: &[u8]) -> Option<Self> {
-        let mut follower = Follower::new(format)?;
-        follower.read_on(bytes);
+    /// Returns the reader of later records in a file that was read. `None` where files of its format are not appended to, or the
+    /// file is gone. Linear in the file.
+    pub(super) fn new(path: &Path, loaded: &LoadedFile) -> Option<Self> {
+        let follower = Follower::behind(loaded)?;
         let end = follower.position();
-        let tail = bytes.get(end.saturating_sub(TAIL)..end)?.to_vec();
-        Some(Self { follower, format, tail, inode: inode_of(&File::open(path).ok()?) })
+        let tail = loaded.bytes.get(end.saturating_sub(TAIL)..end)?.to_vec();
+        Some(Self { follower, format: loaded.format, tail, inode: inode_of(&File::open(path).ok()?) })
     }
 
     /// Reads the appended part and returns the session as it is now, with the model that the appended part names. `None`
@@ -72,6 +71,8 @@ mod tests {
     use std::fs;
     use std::io::Write as _;
 
+    use epitome_formats::{ReadOptions, read};
+
     use super::*;
 
     fn line(number: u32, text: &str) -> String {
@@ -85,7 +86,7 @@ mod tests {
     }
 
     fn follow(path: &Path) -> Growth {
-        Growth::new(path, Format::ClaudeCode, &fs::read(path).unwrap()).unwrap()
+        Growth::new(path, &read(fs::read(path).unwrap(), ReadOptions::default()).unwrap()).unwrap()
     }
 
     fn append(path: &Path, text: &str) {

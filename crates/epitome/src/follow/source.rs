@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use epitome_formats::{Format, LoadedFile, ReadOptions, RecordedModel, read, recorded_model};
-use epitome_session::Session;
+use epitome_formats::{Format, LoadedFile, ReadOptions, RecordedModel, recorded_model};
+use epitome_session::{Epoch, Session};
 use epitome_store::{SessionArchive, SessionFile};
 
 use super::folder::newest_files;
 use super::growth::Growth;
 use super::problem::{ReadProblem, io_problem};
+use super::rollouts::read_session_file;
 
 /// The most files of a folder that are read in search of a session, the newest first.
 const TRIES: usize = 16;
@@ -38,6 +39,8 @@ pub struct FollowedSession {
     pub archive: Option<SessionArchive>,
     /// The model that the file names last.
     pub model: RecordedModel,
+    /// What the session goes on from in another file and is not there, and why: see [`LoadedFile::missing_history`].
+    pub missing: Option<String>,
     /// The reader of appended records; `None` until the file has grown once.
     growth: Option<Growth>,
 }
@@ -127,12 +130,15 @@ impl SessionSource {
             && let Some((growth, session, model)) = growth.read_on(&stamp.path)
         {
             let model = model.or(&known.model);
+            // A compaction brings what it stands for into this file.
+            let missing = known.missing.take().filter(|_| !session.journal().iter().any(Epoch::is_compaction));
             return Ok(FollowedSession {
                 stamp,
                 format: known.format,
                 session,
                 archive: None,
                 model,
+                missing,
                 growth: Some(growth),
             });
         }
@@ -197,21 +203,22 @@ fn read_whole(
         let opened = SessionFile::parse(path, &bytes).map_err(|error| unreadable(error.to_string()))?;
         let (session, archive) = (opened.session, Some(opened.archive));
         let model = RecordedModel::default();
-        return Ok(FollowedSession { stamp, format: OWN_FORMAT, session, archive, model, growth: None });
+        return Ok(FollowedSession { stamp, format: OWN_FORMAT, session, archive, model, missing: None, growth: None });
     }
     let size = bytes.len();
-    let loaded = read(bytes, ReadOptions { format, strict: false, ..ReadOptions::default() })
+    let loaded = read_session_file(path, bytes, ReadOptions { format, strict: false, ..ReadOptions::default() })
         .map_err(|error| unreadable(error.to_string()))?;
     let number = session_number(&loaded, wanted)
         .map_err(|problem| ReadProblem::Unchosen(format!("{}: {problem}", path.display())))?;
     let is_plain = !loaded.gzip && loaded.bytes.len() == size;
-    let growth = if follows && is_plain { Growth::new(path, loaded.format, &loaded.bytes) } else { None };
+    let growth = if follows && is_plain { Growth::new(path, &loaded) } else { None };
     let model = recorded_model(loaded.format, &loaded.bytes);
     let format = loaded.format.as_str();
+    let missing = loaded.sessions.get(number).and_then(|read| loaded.missing_history(&read.session));
     let Some(read) = loaded.sessions.into_iter().nth(number) else {
         return Err(unreadable("it holds no session".to_owned()));
     };
-    Ok(FollowedSession { stamp, format, session: read.session, archive: None, model, growth })
+    Ok(FollowedSession { stamp, format, session: read.session, archive: None, model, missing, growth })
 }
 
 fn session_number(loaded: &LoadedFile, wanted: Option<&str>) -> Result<usize, String> {

@@ -128,3 +128,57 @@ fn of_a_folder_the_newest_session_is_taken() {
     assert_eq!((source.refresh_current(), read(&source).0), (Ok(false), vec!["new".to_owned()]), "only its own file");
     assert_eq!((source.refresh(), read(&source).0), (Ok(true), vec!["newer".to_owned()]));
 }
+
+/// Rollouts of Codex: one, a fork of its first turn, and what the fork says later.
+fn fork() -> [String; 3] {
+    let record = |kind: &str, payload: &str| format!("{{\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    let said = |text: &str| {
+        let content = format!(r#"[{{"type":"input_text","text":"{text}"}}]"#);
+        record("response_item", &format!(r#"{{"type":"message","role":"user","content":{content}}}"#))
+    };
+    let numbered = |number: usize, record: String| record.replacen('{', &format!("{{\"ordinal\":{number},"), 1);
+    let front = numbered(0, record("session_meta", r#"{"id":"0199-a"}"#)) + &numbered(1, said("first"));
+    let base = format!(r#"{{"thread_id":"0199-a","end_ordinal_exclusive":2,"end_byte_offset":{}}}"#, front.len());
+    let head = record("session_meta", &format!(r#"{{"id":"0199-f","history_base":{base}}}"#));
+    let source = front + &numbered(2, said("not of the fork"));
+    let history = r#"[{"type":"message","role":"user","content":[{"type":"input_text","text":"so far"}]}]"#;
+    let compacted = record("compacted", &format!(r#"{{"message":"","replacement_history":{history}}}"#));
+    [source, numbered(2, head) + &numbered(3, said("second")), numbered(4, said("third")) + &numbered(5, compacted)]
+}
+
+#[test]
+fn what_a_file_goes_on_from_is_followed_too() {
+    let home = tempfile::tempdir().unwrap();
+    let day = home.path().join("sessions/2026/11/27");
+    fs::create_dir_all(&day).unwrap();
+    let [source_text, fork, rest] = fork();
+    let path = day.join("rollout-2026-11-27T02-00-00-0199-f.jsonl");
+    let beside = day.join("rollout-2026-11-27T01-00-00-0199-a.jsonl");
+    let (half, compacted) = rest.split_at(rest.find('\n').unwrap() + 1);
+    let check = |expect: [&[&str]; 3], why: Option<&str>| {
+        fs::write(&path, &fork).unwrap();
+        let mut source = SessionSource::new(&path, None, None);
+        let mut check = |expect: &[&str], why: Option<&str>| {
+            assert_eq!(
+                (source.refresh(), read(&source).0),
+                (Ok(true), expect.iter().map(|it| (*it).to_owned()).collect())
+            );
+            let missing = source.current().unwrap().missing.clone().unwrap_or_default();
+            assert_eq!((missing.is_empty(), missing.contains(why.unwrap_or(""))), (why.is_none(), true), "{missing}");
+        };
+        check(expect[0], why);
+        // Twice it is read whole, then only what was added.
+        append(&path, half);
+        check(expect[1], why);
+        append(&path, &half.replace("third", "fourth"));
+        check(expect[2], why);
+        append(&path, compacted);
+        check(expect[2], None);
+    };
+    let alone: [&[&str]; 3] = [&["second"], &["second", "third"], &["second", "third", "fourth"]];
+    check(alone, Some("`0199-a` is not there"));
+    fs::write(&beside, &source_text).unwrap();
+    let whole: [&[&str]; 3] =
+        [&["first", "second"], &["first", "second", "third"], &["first", "second", "third", "fourth"]];
+    check(whole, None);
+}

@@ -26,6 +26,7 @@ use crate::claude_code::replaced::ReplacedView;
 use crate::claude_code::spoken;
 use crate::claude_code::tree::{Kind, Tree};
 use crate::json::Object;
+use crate::qwen::is_record as is_qwen_record;
 use crate::reader::{Format, LoadedSession, Probe, ReadError, Warning};
 
 /// A message of the user's side whose texts the agent loaded as instructions: a skill, a command, rules, what a hook adds.
@@ -42,11 +43,12 @@ const SYNTHETIC: &str = "<synthetic>";
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
     heads(probe).iter().any(|head| {
         let kind = head["type"].as_str().unwrap_or_default();
-        head.get("parentUuid").is_some() && (head["uuid"].is_string() || head["sessionId"].is_string())
-            || matches!(kind, "user" | "assistant") && head["uuid"].is_string() && head["message"].is_object()
-            || matches!(kind, "file-history-snapshot" | "file-history-delta")
-            || kind == "summary" && head["leafUuid"].is_string()
-            || kind == "queue-operation" && head["sessionId"].is_string()
+        !is_qwen_record(head)
+            && (head.get("parentUuid").is_some() && (head["uuid"].is_string() || head["sessionId"].is_string())
+                || matches!(kind, "user" | "assistant") && head["uuid"].is_string() && head["message"].is_object()
+                || matches!(kind, "file-history-snapshot" | "file-history-delta")
+                || kind == "summary" && head["leafUuid"].is_string()
+                || kind == "queue-operation" && head["sessionId"].is_string())
     })
 }
 

@@ -5,7 +5,7 @@
 use crate::kinds::Kinds;
 
 pub(crate) const KINDS: Kinds = Kinds {
-    read: "session_meta response_item compacted inter_agent_communication event_msg/token_count \
+    read: "session_meta rollout_reference response_item compacted inter_agent_communication event_msg/token_count \
             event_msg/thread_rolled_back message reasoning function_call function_call_output event_msg/task_started \
             event_msg/turn_started",
     left_out: "turn_context world_state token_usage_record security_risk_score inter_agent_communication_metadata \

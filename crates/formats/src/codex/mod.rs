@@ -1,7 +1,11 @@
 //! Codex's rollout files.
 
+pub(crate) mod along;
+#[cfg(test)]
+mod along_tests;
 pub(crate) mod elsewhere;
 mod kinds;
+mod prefix;
 pub(crate) mod read;
 mod replaced;
 #[cfg(test)]

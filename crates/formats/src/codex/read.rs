@@ -8,13 +8,15 @@ use epitome_session::{EntryKey, Epoch, Message, Origin, Role, Session, Trigger, 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::branches::Place;
-use crate::codex::elsewhere::{base_of, is_whole, missing_history};
+use crate::codex::along::{Inherited, named_rollout};
+use crate::codex::elsewhere::{missing_history, not_looked_for};
 use crate::codex::replaced;
 use crate::codex::turns::Turns;
 use crate::json::{self, Object, ObjectWriter, defined_tools};
 use crate::openai_responses::blocks as responses;
 use crate::openai_responses::group::Grouper;
 use crate::reader::{Format, Line, LoadedSession, Probe, ReadError, Warning};
+use crate::replacement::difference;
 use crate::time;
 
 pub(crate) fn fits(probe: &Probe<'_>) -> bool {
@@ -27,22 +29,19 @@ pub(crate) fn fits(probe: &Probe<'_>) -> bool {
 pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec<LoadedSession>, ReadError> {
     let lines = records(probe, Format::Codex, warnings)?;
     let mut reader = CodexReader::default();
-    for (number, (line, record)) in lines.iter().enumerate() {
-        reader.record(line, record, warnings);
-        // Behind the head, which stands in front of what it inherits.
-        if let Some((start, records)) = probe.inherited.filter(|_| number == 0) {
-            reader.inherit(start, records, warnings);
-        }
+    for (line, record) in &lines {
+        reader.record_with(line, record, probe.inherited.unwrap_or_default(), warnings);
     }
     reader.flush();
-    if let Some((line, base)) = reader.base.take().filter(|_| !is_whole(&reader.session)) {
-        if reader.session.log().iter().all(|message| message.origin == Origin::Instructions) {
-            return Err(ReadError::malformed(
-                Format::Codex,
-                format!("nothing was said in it; {}", missing_history(&base)),
-            ));
+    if let Some((line, name)) = reader.missing.take() {
+        let not_looked_for = not_looked_for(&name);
+        let why = probe.inherited.err().unwrap_or(&not_looked_for);
+        if let Some(message) = missing_history(why, &reader.session) {
+            if reader.session.log().iter().all(|message| message.origin == Origin::Instructions) {
+                return Err(ReadError::malformed(Format::Codex, format!("nothing was said in it; {message}")));
+            }
+            warnings.push(Warning { line: Some(line), message });
         }
-        warnings.push(Warning { line: Some(line), message: missing_history(&base) });
     }
     Ok(vec![loaded_session(
         Format::Codex,
@@ -70,8 +69,8 @@ pub(crate) struct CodexReader {
     grouper: Grouper,
     /// The system prompt of the session's head, which compactions do not touch.
     head: Option<EntryKey>,
-    /// The line that says in which other file the history in front of this one stands, and that file's name or its end.
-    base: Option<(usize, String)>,
+    /// The first line that goes on from another file which was not read along, and that file's name.
+    missing: Option<(usize, String)>,
 }
 
 impl CodexReader {
@@ -82,7 +81,7 @@ impl CodexReader {
         settled.session
     }
 
-    pub(crate) fn record(&mut self, line: &Line<'_>, record: &Object<'_>, warnings: &mut Vec<Warning>) {
+    fn record(&mut self, line: &Line<'_>, record: &Object<'_>, warnings: &mut Vec<Warning>) {
         let kind = record.text("type").unwrap_or_default();
         let timestamp = record.text("timestamp").and_then(|text| time::parse(&text));
         let Some((json, payload)) = payload(record) else {
@@ -92,7 +91,7 @@ impl CodexReader {
             }
             return;
         };
-        self.base = self.base.take().or_else(|| Some((line.number, base_of(&kind, &payload)?)));
+        self.missing = self.missing.take().or_else(|| Some((line.number, named_rollout(record)?)));
         let subtype = payload.text("type").unwrap_or_default();
         match (&*kind, &*subtype) {
             ("session_meta", _) => self.head(line, &payload),
@@ -112,13 +111,23 @@ impl CodexReader {
         }
     }
 
-    /// Reads the records of other rollouts that this one goes on from. `start` is the position of the first.
-    fn inherit(&mut self, mut start: usize, records: &str, warnings: &mut Vec<Warning>) {
-        self.base = None;
+    /// Reads a record, and the records of other rollouts that stand behind it.
+    pub(crate) fn record_with(
+        &mut self,
+        line: &Line<'_>,
+        record: &Object<'_>,
+        inherited: Option<&Inherited>,
+        warnings: &mut Vec<Warning>,
+    ) {
+        self.record(line, record, warnings);
+        let Some((mut start, records)) = inherited.and_then(|inherited| inherited.behind(span(line).start)) else {
+            return;
+        };
+        self.missing = None;
         for json in records.split_inclusive('\n') {
             if let Some(record) = Object::parse(json.trim()) {
-                // The line of the head, which names them.
-                self.record(&Line { number: 1, start, json }, &record, warnings);
+                // What is told of them stands at the line that names them.
+                self.record(&Line { number: line.number, start, json }, &record, warnings);
             }
             start += json.len();
         }
@@ -178,7 +187,7 @@ impl CodexReader {
             warnings.push(foreign_mark_warning(line.number));
         }
         let wanted = replaced::wanted(payload, &self.session);
-        let (removed, synthetics) = replaced::difference(&self.session, self.head, wanted);
+        let (removed, synthetics) = difference(&self.session, self.head, wanted);
         self.session.commit(Epoch::recorded(Trigger::Recorded, removed, synthetics));
     }
 }

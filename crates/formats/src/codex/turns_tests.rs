@@ -5,27 +5,27 @@ use crate::tests::{load, view};
 use crate::write::tests::compact;
 use crate::{Format, write};
 
-fn event(kind: &str) -> String {
+pub(super) fn event(kind: &str) -> String {
     record("event_msg", &format!(r#"{{"type":"{kind}","turn_id":"t"}}"#))
 }
 
-fn said(role: &str, text: &str) -> String {
+pub(super) fn said(role: &str, text: &str) -> String {
     let part = if role == "assistant" { "output_text" } else { "input_text" };
     let content = format!(r#"[{{"type":"{part}","text":"{text}"}}]"#);
     record("response_item", &format!(r#"{{"type":"message","role":"{role}","content":{content}}}"#))
 }
 
 /// A turn as Codex records it: `typed` is the person's message, behind what Codex tells the model of the machine.
-fn turn(typed: &str, answer: &str) -> String {
+pub(super) fn turn(typed: &str, answer: &str) -> String {
     let told = said("developer", &format!("context of {typed}"));
     [event("task_started"), told, said("user", typed), said("assistant", answer), event("task_complete")].concat()
 }
 
-fn roll_back(turns: u32) -> String {
+pub(super) fn roll_back(turns: u32) -> String {
     record("event_msg", &format!(r#"{{"type":"thread_rolled_back","num_turns":{turns}}}"#))
 }
 
-fn compacted(text: &str) -> String {
+pub(super) fn compacted(text: &str) -> String {
     let history = r#"[{"type":"compaction","encrypted_content":"X"}]"#;
     record("compacted", &format!(r#"{{"message":"{text}","replacement_history":{history}}}"#))
 }
@@ -185,93 +185,4 @@ fn history_in_another_file() {
     let mut session = loaded.sessions[0].session.clone();
     compact(&mut session, "so far");
     assert!(write(&loaded, 0, &session, Format::Codex).is_ok());
-    let reference = record("rollout_reference", r#"{"rollout_path":"/x/rollout-1.jsonl"}"#);
-    assert!(load(&(head() + &reference + &turn("a", "A"))).warnings[0].message.contains("rollout-1"));
-}
-
-/// A record with its number.
-fn numbered(ordinal: u32, record: &str) -> String {
-    record.replacen('{', &format!("{{\"ordinal\":{ordinal},"), 1)
-}
-
-#[test]
-fn history_is_read_along() {
-    let head = |id: &str, base: &str| record("session_meta", &format!(r#"{{"id":"{id}"{base}}}"#));
-    let base = |id: &str, end: usize, length: usize| {
-        format!(r#","history_base":{{"thread_id":"{id}","end_ordinal_exclusive":{end},"end_byte_offset":{length}}}"#)
-    };
-    let numbered = |first: usize, records: &[String]| -> String {
-        let records = records.iter().flat_map(|records| records.lines());
-        records.zip(first as u32..).map(|(record, ordinal)| numbered(ordinal, record) + "\n").collect()
-    };
-    let [one, two, three] = [("a", "A"), ("b", "B"), ("c", "C")].map(|(typed, answer)| turn(typed, answer));
-    let front = numbered(0, &[head("R", ""), one]);
-    let end = front.lines().count();
-    let root = front.clone() + &numbered(end, &[turn("taken back", "T")]);
-    let middle = numbered(end, &[head("M", &base("0199-r", end, front.len())), two]);
-    let next = end + middle.lines().count();
-    let leaf = numbered(next, &[head("L", &base("0199-m", next, middle.len())), three]);
-    let read = |leaf: &str, root: &str, middle: &str| {
-        let find = |id: &str| match id {
-            "0199-r" => Some(root.as_bytes().to_vec()),
-            "0199-m" => Some(middle.as_bytes().to_vec()),
-            _ => None,
-        };
-        crate::read_along(leaf.as_bytes().to_vec(), crate::ReadOptions::default(), Some(&find)).unwrap()
-    };
-    let texts = |loaded: &crate::LoadedFile| -> Vec<String> {
-        let view = loaded.sessions[0].session.view();
-        view.iter().map(|entry| entry.message.plain_text()).filter(|text| !text.starts_with("context")).collect()
-    };
-    let loaded = read(&leaf, &root, &middle);
-    assert_eq!(
-        (texts(&loaded), &*loaded.sessions[0].name),
-        (["a", "A", "b", "B", "c", "C"].map(str::to_owned).into(), "L")
-    );
-    assert_eq!(loaded.warnings, []);
-    // A rollback reaches what is inherited.
-    let taken = read(&(leaf.clone() + &numbered(99, &[roll_back(2)])), &root, &middle);
-    assert_eq!(texts(&taken), ["a", "A"]);
-    // Such a session can be compacted in its own file, and reads the same with and without the others.
-    let mut session = loaded.sessions[0].session.clone();
-    compact(&mut session, "so far");
-    let text = String::from_utf8(write(&loaded, 0, &session, Format::Codex).unwrap()).unwrap();
-    let added = text.strip_prefix(&leaf).unwrap();
-    assert!(added.starts_with(r#"{"timestamp""#) && !added.contains("0199"), "{added}");
-    let again = read(&text, &root, &middle);
-    assert_eq!((again.sessions[0].session.view(), &again.warnings), (session.view(), &Vec::new()));
-    assert_eq!(again.sessions[0].session.journal(), session.journal());
-    assert_eq!(texts(&load(&text)), texts(&again));
-    // Not there whole: the one is cut, ends within a record, has a record behind its end or one that is none, or names itself.
-    let check = |leaf: &str, root: &str, middle: &str| {
-        let loaded = read(leaf, root, middle);
-        assert_eq!(texts(&loaded), ["c", "C"], "{root} {middle}");
-        assert!(loaded.warnings[0].message.contains("another file"), "{:?}", loaded.warnings);
-        let mut session = loaded.sessions[0].session.clone();
-        compact(&mut session, "so far");
-        assert!(write(&loaded, 0, &session, Format::Codex).is_err());
-    };
-    check(&leaf.replace("0199-m", "0199-x"), &root, &middle);
-    check(&leaf, &front[..front.len() - 5], &middle);
-    check(
-        &leaf.replace(&format!("offset\":{}", middle.len()), &format!("offset\":{}", middle.len() - 5)),
-        &root,
-        &middle,
-    );
-    check(&leaf, &root.replace(&format!("\"ordinal\":{},", end - 1), "\"ordinal\":99,"), &middle);
-    check(&leaf, &root.replacen("task_started\"", "task_started ", 1), &middle);
-    // A head that does not tell where it goes on, which is no beginning.
-    check(&leaf, &root, &middle.replace("end_byte_offset", "end_byte_offse_"));
-    // A reference within it is not read.
-    let refers =
-        leaf.clone() + &numbered(99, &[record("rollout_reference", r#"{"rollout_path":"/x/rollout-1.jsonl"}"#)]);
-    let loaded = read(&refers, &root, &middle);
-    assert!(loaded.warnings.iter().any(|warning| warning.message.contains("rollout-1")), "{:?}", loaded.warnings);
-    let mut session = loaded.sessions[0].session.clone();
-    compact(&mut session, "so far");
-    assert!(write(&loaded, 0, &session, Format::Codex).is_err());
-    let circle = middle
-        .replace("0199-r", "0199-m")
-        .replace(&format!("offset\":{}", front.len()), &format!("offset\":{}", middle.len()));
-    check(&leaf, &root, &circle);
 }

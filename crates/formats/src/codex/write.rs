@@ -53,8 +53,9 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
 
 /// The records of a rollout and of those that it goes on from, the newest first.
 fn newest_records(loaded: &LoadedFile) -> impl Iterator<Item = Object<'_>> {
-    let inherited = loaded.inherited.as_deref().unwrap_or_default();
-    newest_objects(&loaded.bytes).chain(newest_objects(inherited.as_bytes()))
+    let inherited =
+        loaded.inherited.iter().flatten().flat_map(|inherited| newest_objects(inherited.records().as_bytes()));
+    newest_objects(&loaded.bytes).chain(inherited)
 }
 
 /// Whether no turn began since the newest rollback. Codex (0.169) takes what follows one for a part of the turn that was taken

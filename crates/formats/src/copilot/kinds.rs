@@ -1,6 +1,6 @@
 //! The kinds of events in Copilot CLI's files: `SessionEvent` (github.com/github/copilot-sdk,
 //! nodejs/src/generated/session-events.ts; @github/copilot-sdk 1.0.14). `session.truncation` changes what the model sees and is
-//! not read: it is told.
+//! not read: it is told. `session.usage_record` and what 1.0.102 records of the request for a summary (`model.*`) are by its program.
 
 use crate::kinds::Kinds;
 
@@ -36,5 +36,7 @@ pub(crate) const KINDS: Kinds = Kinds {
             assistant.fusion_phase_failed assistant.fusion_phase_started model.call_finished \
             session.auto_tier_recommendation session.auto_tier_switch_failed session.completion_receipt \
             session.fusion_completed session.fusion_resolved session.fusion_route_failed session.fusion_route_started \
-            session.import_legacy session.mcp_server_needs_reconnect session.mcp_server_removed subagent.configured",
+            session.import_legacy session.mcp_server_needs_reconnect session.mcp_server_removed subagent.configured session.usage_record \
+            model.turn_started model.turn_ended model.model_call_started model.model_call_success model.message \
+            model.response model.messages_snapshot",
 };

@@ -154,13 +154,14 @@ impl Chat {
     }
 
     /// The client replaced its whole history: it began, compressed what was said, hid old results, or resumed a session.
-    /// What it names by its id stays; the rest of the replacement is read as the summary of what left.
+    /// What it names by its id stays, and what it says again under another; the rest of the replacement stands for what left.
     fn history(&mut self, messages: &[Value]) {
         if self.log.session.view().is_empty() {
             messages.iter().for_each(|message| self.message(message));
             return;
         }
         self.log.advance();
+        self.recognise(messages);
         let named = messages.iter().map(id).filter(|id| !id.is_empty());
         let kept: HashSet<&str> = named
             .flat_map(|id| std::iter::once(id).chain(self.again.get(id).into_iter().flatten().map(String::as_str)))
@@ -169,11 +170,15 @@ impl Chat {
             self.log.session.view().iter().map(|entry| entry.message.id.as_str().to_owned()).collect();
         let new =
             messages.iter().filter(|message| !known.contains(id(message)) && !self.again.contains_key(id(message)));
-        let texts: Vec<String> = new
-            .map(|message| join_texts(&message["content"]))
-            .filter(|text| !text.is_empty() && !is_session_context(text))
-            .collect();
-        let summary = (!texts.is_empty()).then(|| summary_message("", &texts.join("\n\n"), None));
+        let new = new.map(|message| (message, join_texts(&message["content"])));
+        let front = new.filter(|(_, text)| !text.is_empty() && !is_session_context(text)).map(|(message, text)| {
+            match message["type"] == "gemini" {
+                // The model takes note of the summary.
+                true => Message::text("", Role::Assistant, Origin::Model, &*text),
+                false => summary_message("", &text, None),
+            }
+        });
+        let front: Vec<Message> = front.collect();
         let leaves: HashSet<EntryKey> = self
             .log
             .session
@@ -183,9 +188,49 @@ impl Chat {
             .filter(|entry| !kept.contains(entry.message.id.as_str()) && !kept.contains(self.owner(entry)))
             .map(|entry| entry.key)
             .collect();
-        self.log.compact(Trigger::Recorded, |entry| leaves.contains(&entry.key), summary, None);
+        self.log.compact_again(Trigger::Recorded, |entry| leaves.contains(&entry.key), front, Vec::new(), None);
         self.hide(messages);
         self.bring_forward(messages);
+    }
+
+    /// Recognises what a history says again under another id, as a compression has it of the messages that stay: calls and
+    /// results by the call, texts by their words, from the newest on.
+    fn recognise(&mut self, messages: &[Value]) {
+        let view = self.log.session.view();
+        let mut places: HashMap<(Role, String), Vec<usize>> = HashMap::new();
+        let mut by_id: HashMap<&str, usize> = HashMap::new();
+        for (place, entry) in view.iter().enumerate() {
+            places.entry((entry.message.role, entry.message.plain_text())).or_default().push(place);
+            by_id.insert(entry.message.id.as_str(), place);
+        }
+        let mut end = view.len();
+        for message in messages.iter().rev() {
+            if let Some(place) = by_id.get(id(message)) {
+                end = *place;
+                continue;
+            }
+            let parts = items(&message["content"]).iter();
+            let calls = parts.flat_map(|part| [&part["functionCall"], &part["functionResponse"]]);
+            let calls: Vec<&str> = calls.filter_map(|call| call["id"].as_str()).collect();
+            let text = join_texts(&message["content"]);
+            let known = match calls.is_empty() {
+                false => calls.iter().map(|call| self.calls.get(*call).cloned()).collect(),
+                true if text.is_empty() => None,
+                true => {
+                    let role = if message["type"] == "gemini" { Role::Assistant } else { Role::User };
+                    // What lies behind the end is not looked at again.
+                    let place = places.get_mut(&(role, text)).and_then(|found| {
+                        found.truncate(found.partition_point(|place| *place < end));
+                        found.pop()
+                    });
+                    end = place.unwrap_or(end);
+                    place.map(|place| vec![view[place].message.id.as_str().to_owned()])
+                }
+            };
+            if let Some(known) = known {
+                self.again.entry(id(message).to_owned()).or_insert(known);
+            }
+        }
     }
 
     /// A way back to a message of a history leaves what the history has in front of it.

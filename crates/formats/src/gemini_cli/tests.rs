@@ -239,3 +239,42 @@ fn saved_chats() {
         error: not a valid gemini-cli session: no content of `history` has readable `parts`",
     );
 }
+
+#[test]
+fn what_a_compression_keeps_is_known_under_its_new_id() {
+    let (call, response) = (
+        r#"{"functionCall": {"id": "c1", "name": "sh", "args": {}}}"#,
+        r#"{"functionResponse": {"id": "c1", "name": "sh", "response": {"output": "one"}}}"#,
+    );
+    let turns = format!(
+        r#"{{"sessionId": "s1", "projectHash": "h", "kind": "main"}}
+{{"id": "1", "type": "user", "content": [{{"text": "a"}}]}}
+{{"id": "2", "type": "gemini", "content": "done"}}
+{{"id": "3", "type": "user", "content": [{{"text": "b"}}]}}
+{{"id": "4", "type": "gemini", "content": "", "toolCalls": [{{"id": "c1", "name": "sh", "args": {{}}, "status": "success", "result": [{response}]}}]}}
+{{"id": "5", "type": "gemini", "content": "done"}}"#
+    );
+    let said = |id: &str, kind: &str, part: &str| format!(r#"{{"id": "{id}", "type": "{kind}", "content": [{part}]}}"#);
+    let text = |id: &str, kind: &str, text: &str| said(id, kind, &format!(r#"{{"text": "{text}"}}"#));
+    let history = [
+        text("6", "user", "so far"),
+        text("7", "gemini", "Got it."),
+        text("8", "user", "b"),
+        said("9", "gemini", call),
+        said("10", "user", response),
+        text("11", "gemini", "done"),
+    ];
+    check(
+        &format!("{turns}\n{{\"$set\": {{\"messages\": [{}]}}}}", history.join(", ")),
+        "gemini-cli
+        = s1
+        1 user/typed: a
+        2 assistant/model: done
+        3 user/typed: b
+        4 assistant/model: sh#c1 {}
+        m4 tool/tool: sh#c1 → one
+        5 assistant/model: done
+        -- Recorded -1 -2 + m0 user/summary: so far + m1 assistant/model: Got it.
+        view: m0 m1 3 4 m4 5",
+    );
+}

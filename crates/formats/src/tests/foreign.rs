@@ -73,15 +73,8 @@ fn what_another_agent_wrote_is_refused_by_its_name() {
         "the window of Cline, Roo Code or Kilo Code",
         r#"[{"ts":1,"type":"say","say":"text","text":"a"},{"ts":2,"type":"ask","ask":"followup","text":"b"}]"#,
     );
-    let qwen = |kind: &str, rest: &str| {
-        format!(
-            "{{\"uuid\":\"1\",\"parentUuid\":null,\"sessionId\":\"q\",\"type\":\"{kind}\",\"version\":\"0.9\",{rest}}}\n"
-        )
-    };
-    check("Qwen Code", &qwen("user", r#""message":{"role":"user","parts":[{"text":"a"}]}"#));
-    check("Qwen Code", &qwen("system", r#""subtype":"custom_title","systemPayload":{"customTitle":"a"}"#));
     check(
-        "Qwen Code",
+        "an early version of Qwen Code",
         r#"{"sessionId":"s","projectHash":"h","messages":[{"id":"1","type":"user","content":"a"},{"id":"2","type":"qwen","content":"b"}]}"#,
     );
     check(

@@ -7,7 +7,7 @@ use std::path::Path;
 use epitome_session::{Content, Entry, Origin};
 use serde::Deserialize;
 
-use crate::{LoadedFile, ReadOptions, read_along};
+use crate::{FileName, LoadedFile, ReadOptions, read_along};
 
 /// As much of a text is compared: longer ones are cut, some in their parts.
 const LENGTH: usize = 200;
@@ -27,10 +27,10 @@ fn load_scene(name: &str) -> (LoadedFile, Vec<String>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/agents/recorded").join(name);
     let scene: Scene = serde_json::from_slice(&std::fs::read(folder.join("sent.json")).unwrap()).unwrap();
     assert!(!scene.version.is_empty());
-    let find = |id: &str| {
+    let find = |name: &FileName<'_>| {
         let names = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let found = names.into_iter().find(|path| path.to_string_lossy().ends_with(&format!("{id}.jsonl")));
-        found.map(|path| std::fs::read(path).unwrap())
+        let found = names.into_iter().find(|path| path.to_string_lossy().ends_with(&format!("{}.jsonl", name.id)));
+        std::fs::read(found.ok_or(std::io::ErrorKind::NotFound)?)
     };
     let bytes = std::fs::read(folder.join(scene.file)).unwrap();
     (read_along(bytes, ReadOptions::default(), Some(&find)).unwrap(), scene.sent)
@@ -87,6 +87,28 @@ fn pi() {
     for name in ["turns", "compaction"] {
         check(&format!("pi/{name}"), &[]);
     }
+}
+
+#[test]
+fn qwen_code() {
+    for name in ["taken-back", "compaction"] {
+        // The system prompt, and what it says of the machine and the date, are made anew for each request.
+        check(&format!("qwen/{name}"), &["system: ", "user: <system-reminder>"]);
+    }
+}
+
+#[test]
+fn gemini_cli() {
+    for name in ["turns", "compaction"] {
+        // What it says to begin with is one message when it is written again.
+        check(&format!("gemini/{name}"), &["user: <session_context>"]);
+    }
+}
+
+#[test]
+fn copilot_cli() {
+    // The system prompt is recorded behind the first prompt.
+    check("copilot/turns", &["system: "]);
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn write_as(
         _ if own && !loaded.is_certain => Err(WriteError::Uncertain(to)),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
         Format::ClaudeCode => Ok(claude_code::write::create(&target)),
-        Format::Codex if own => match codex::elsewhere::missing_base(loaded, target.original) {
+        Format::Codex if own => match loaded.missing_history(target.original) {
             Some(problem) => Err(WriteError::Elsewhere(problem)),
             None => Ok(codex::write::append(&target)),
         },

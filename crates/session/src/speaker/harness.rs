@@ -38,6 +38,8 @@ const OWN: &[&str] = &[
     "subagent_notification",
     "INSTRUCTIONS",
     "skill",
+    // Qwen Code
+    "qwen:user-prompt-submit-context",
     // OpenHands
     "REPOSITORY_INFO",
     "REPOSITORY_INSTRUCTIONS",

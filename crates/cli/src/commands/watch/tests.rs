@@ -77,7 +77,7 @@ fn watched(changes: &[Change<'_>]) -> Vec<String> {
     };
     let mut tell = |text: &str| {
         let text = text.replace(&path.display().to_string(), "FILE");
-        shown.borrow_mut().push(format!("({})", text.split(": ").last().unwrap_or_default()));
+        shown.borrow_mut().push(format!("({})", text.split(". Put").next().unwrap().split(": ").last().unwrap()));
     };
     let mut changes = changes.iter();
     let mut wait = || match changes.next() {
@@ -122,6 +122,16 @@ fn each_change_is_shown_once() {
         &[&|path| fs::write(path, "{}\n").unwrap(), nothing, &|path| fs::write(path, user(0, "now")).unwrap()],
         &["(waiting for it)", "(waiting for a change)", "start 1"],
     );
+}
+
+#[test]
+fn what_is_missing_is_told_once() {
+    let record = |kind: &str, payload: &str| format!("{{\"type\":\"{kind}\",\"payload\":{payload}}}\n");
+    let said = r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}"#;
+    let head = record("session_meta", r#"{"id":"f","history_base":{"thread_id":"0199-a"}}"#);
+    let say: Change<'_> = &|path| append(path, &record("response_item", said));
+    let expect = ["(waiting for it)", "(the rollout `0199-a` is not there)", "start 1", "messages 2", "messages 3"];
+    assert_eq!(watched(&[&|path| append(path, &(head.clone() + &record("response_item", said))), say, say]), expect);
 }
 
 #[test]
