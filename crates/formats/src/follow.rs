@@ -4,8 +4,8 @@ use epitome_session::Session;
 
 use crate::agent_file::records::span;
 use crate::claude_code::read as claude_code;
-use crate::codex::along::Inherited;
 use crate::codex::read as codex;
+use crate::inherited::Inherited;
 use crate::input::Line;
 use crate::pi::read as pi;
 use crate::{Format, LoadedFile};

@@ -7,8 +7,8 @@ use epitome_wire::json::mend;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::codex::along::Inherited;
 use crate::error::{ReadError, Warning};
+use crate::inherited::Inherited;
 
 /// The shape of an input.
 #[derive(Debug)]

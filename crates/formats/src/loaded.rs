@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use epitome_session::Session;
 
-use crate::codex::along::Inherited;
-use crate::codex::elsewhere::missing_base;
 use crate::error::Warning;
 use crate::format::Format;
+use crate::inherited::Inherited;
 
 /// The content of a file.
 #[derive(Debug)]
@@ -38,12 +37,6 @@ impl LoadedFile {
             Ok(Some(inherited)) if span.start >= self.bytes.len() => inherited.text(span),
             Ok(_) | Err(_) => std::str::from_utf8(self.bytes.get(span)?).ok(),
         }
-    }
-
-    /// What a session of the file goes on from in another one that was not read along, and why not; `None` where nothing of what
-    /// the agent would send is missing. Linear in the file.
-    pub fn missing_history(&self, session: &Session) -> Option<String> {
-        (self.format == Format::Codex).then(|| missing_base(self, session)).flatten()
     }
 }
 

@@ -13,6 +13,7 @@ use crate::error::{ReadError, Warning};
 use crate::foreign::foreign_agent;
 use crate::format::{Format, usual_model};
 use crate::gzip::GzipReader;
+use crate::inherited::FindFile;
 use crate::input::{Probe, Shape, drop_damaged_lines, outline, parse, split};
 use crate::json::value::items;
 use crate::kinds::CountedRecords;
@@ -48,18 +49,6 @@ pub struct ReadOptions {
 pub fn read(bytes: Vec<u8>, options: ReadOptions) -> Result<LoadedFile, ReadError> {
     read_along(bytes, options, None)
 }
-
-/// A file as another one names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FileName<'a> {
-    /// An id with which the file's name ends; empty where none is told.
-    pub id: &'a str,
-    /// The path that the file had when it was named.
-    pub path: Option<&'a str>,
-}
-
-/// Gives the content of a file, or why that is not there: [`NotFound`](std::io::ErrorKind::NotFound) where there is no such file.
-pub type FindFile<'a> = &'a dyn Fn(&FileName<'_>) -> std::io::Result<Vec<u8>>;
 
 /// The same with the records that a session goes on from in other files of its agent: a fork or a revert of Codex, whose head
 /// names the rollout, and a rollout in segments. `find` gives their content. Where one is not there whole, a [`Warning`] says

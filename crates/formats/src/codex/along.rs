@@ -8,43 +8,13 @@
 
 use std::collections::HashSet;
 use std::io::ErrorKind;
-use std::ops::Range;
 
 use crate::codex::prefix::{without_texts, without_turns};
+use crate::inherited::{FileName, FindFile, Inherited};
 use crate::json::{Object, string};
-use crate::{FileName, FindFile};
 
 /// The most rollouts that one goes on from, one behind the other.
 const MOST_DEEP: usize = 1_000;
-
-/// The records of other files that a file goes on from.
-#[derive(Debug)]
-pub(crate) struct Inherited {
-    /// The records, as text.
-    records: String,
-    /// Behind which record of the file which of them stand: by the byte at which that record starts.
-    places: Vec<(usize, Range<usize>)>,
-    /// The length of the file: their positions are behind its end.
-    start: usize,
-}
-
-impl Inherited {
-    /// The records that stand behind the one that starts at a byte of the file, and the position of the first.
-    pub(super) fn behind(&self, byte: usize) -> Option<(usize, &str)> {
-        let (_, range) = self.places.iter().find(|(place, _)| *place == byte)?;
-        Some((self.start + range.start, self.records.get(range.clone())?))
-    }
-
-    /// The records, as text.
-    pub(super) fn records(&self) -> &str {
-        &self.records
-    }
-
-    /// The text at a position behind the end of the file.
-    pub(crate) fn text(&self, span: Range<usize>) -> Option<&str> {
-        self.records.get(span.start.checked_sub(self.start)?..span.end - self.start)
-    }
-}
 
 /// A part of another rollout, as a record names it.
 struct Part<'a> {
@@ -98,7 +68,7 @@ pub(super) fn named_rollout(record: &Object<'_>) -> Option<String> {
 /// The error says which one is not there whole, and why.
 pub(crate) fn inherited_records(rollout: &[u8], find: FindFile<'_>) -> Result<Option<Inherited>, String> {
     let mut along = Along { find, known: HashSet::new() };
-    let mut inherited = Inherited { records: String::new(), places: Vec::new(), start: rollout.len() };
+    let mut inherited = Inherited::new(rollout.len());
     let mut start = 0;
     for line in rollout.split_inclusive(|byte| *byte == b'\n') {
         let (is_first, at) = (start == 0, start + line.len() - line.trim_ascii_start().len());
@@ -112,12 +82,10 @@ pub(crate) fn inherited_records(rollout: &[u8], find: FindFile<'_>) -> Result<Op
             return Ok(None);
         }
         if let Some(part) = record.as_ref().and_then(Part::of) {
-            let first = inherited.records.len();
-            inherited.records += &along.records(&part, 0)?;
-            inherited.places.push((at, first..inherited.records.len()));
+            inherited.add(at, &along.records(&part, 0)?);
         }
     }
-    Ok((!inherited.places.is_empty()).then_some(inherited))
+    Ok((!inherited.is_empty()).then_some(inherited))
 }
 
 fn is_head(record: &Object<'_>) -> bool {

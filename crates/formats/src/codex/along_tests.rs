@@ -186,7 +186,7 @@ fn forks_of_segments_take_a_part() {
     let hidden = r#","compacted_replacement_history_filter_texts":["You are the helper."]"#;
     check(source(&[]), "", "a You are the helper. z Z go");
     check(source(&[]), hidden, "a z Z go");
-    check(source(&[kept.clone()]), hidden, "so far z Z go");
+    check(source(std::slice::from_ref(&kept)), hidden, "so far z Z go");
     check(source(&[]), r#","nth_user_message":1"#, "a You are the helper. go");
     check(source(&[]), r#","nth_user_message":0"#, "go");
     check(source(&[]), r#","nth_user_message":7"#, "a You are the helper. z Z go");

@@ -4,6 +4,7 @@ use epitome_session::{Epoch, Session};
 
 use crate::agent_file::records::objects;
 use crate::codex::along::named_rollout;
+use crate::format::Format;
 use crate::loaded::LoadedFile;
 
 /// Whether the view of a session is whole without what was said in another file: a compaction stands in front of it.
@@ -26,8 +27,16 @@ pub(super) fn missing_history(why: &str, session: &Session) -> Option<String> {
     })
 }
 
+impl LoadedFile {
+    /// What a session of the file goes on from in another one that was not read along, and why not; `None` where nothing of what
+    /// the agent would send is missing. Linear in the file.
+    pub fn missing_history(&self, session: &Session) -> Option<String> {
+        (self.format == Format::Codex).then(|| missing_base(self, session)).flatten()
+    }
+}
+
 /// Why no compaction can be written into a file: the agent would lose by it what stands in another that was not read along.
-pub(crate) fn missing_base(loaded: &LoadedFile, session: &Session) -> Option<String> {
+fn missing_base(loaded: &LoadedFile, session: &Session) -> Option<String> {
     let why = match &loaded.inherited {
         Ok(Some(_)) => return None,
         Ok(None) => not_looked_for(&objects(&loaded.bytes).find_map(|record| named_rollout(&record))?),

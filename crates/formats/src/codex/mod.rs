@@ -3,7 +3,7 @@
 pub(crate) mod along;
 #[cfg(test)]
 mod along_tests;
-pub(crate) mod elsewhere;
+mod elsewhere;
 mod kinds;
 mod prefix;
 pub(crate) mod read;

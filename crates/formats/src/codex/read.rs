@@ -8,10 +8,11 @@ use epitome_session::{EntryKey, Epoch, Message, Origin, Role, Session, Trigger, 
 use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::branches::Place;
-use crate::codex::along::{Inherited, named_rollout};
+use crate::codex::along::named_rollout;
 use crate::codex::elsewhere::{missing_history, not_looked_for};
 use crate::codex::replaced;
 use crate::codex::turns::Turns;
+use crate::inherited::Inherited;
 use crate::json::{self, Object, ObjectWriter, defined_tools};
 use crate::openai_responses::blocks as responses;
 use crate::openai_responses::group::Grouper;
