@@ -82,7 +82,7 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
         "proxy.recall",
         "it takes a conversation through the proxy",
         "crates/server/tests/it/proxy_lookup.rs",
-        "without_the_setting_nothing_is_added",
+        "switched_off_nothing_is_added",
     ),
     at("summary.ask", MODEL, HANDOFF, "with_the_older_way_the_conversation_is_not_asked"),
     at("summary.background", MODEL, HANDOFF, "nobody_waits"),
