@@ -35,7 +35,8 @@ function placeOfNative(name: string): string | undefined {
   try {
     return require.resolve(`epitome-context-${name}/epitome-context.node`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return undefined;
+    // Bun names the code as its modules are: ERR_MODULE_NOT_FOUND.
+    if ((error as NodeJS.ErrnoException).code?.endsWith("MODULE_NOT_FOUND")) return undefined;
     throw error;
   }
 }
