@@ -124,7 +124,15 @@ impl<'r> Runner<'r> {
         }
         let most = if self.editor.working.total > goal.target { goal.limit } else { goal.target };
         if self.editor.context.guards.on(Guard::Notices) {
-            self.stage(NOTICES, |editor| editor.mark_gaps(most))?;
+            self.stage(NOTICES, |editor| {
+                editor.mark_gaps(most)?;
+                // Without a text the state has no place: its room is that of the notices.
+                if editor.own_texts().is_empty() {
+                    editor.mark_gaps((most + state.tokens).min(goal.limit))
+                } else {
+                    Ok(())
+                }
+            })?;
         }
         let most = most.max(target.min(goal.limit)).min(before.saturating_sub(1));
         if !self.editor.context.memories.is_empty() {

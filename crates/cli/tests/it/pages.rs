@@ -5,6 +5,7 @@
 //! what the command prints, in their order; `…` stands for lines between them. `<!-- text: COMMAND -->`: the block stands in
 //! the messages of `out.json`, which the command writes. `<!-- numbers: COMMAND -->`: the command prints every number of the
 //! block. `<!-- figures: TABLE -->`: the table is made of `docs/figures.json`, which `tools/figures/run` measures.
+//! `<!-- measured: COMMAND -->`: the table is made of the rows that the command, an `epitome eval`, writes here and now.
 
 #![allow(clippy::panic, reason = "tests")]
 
@@ -21,7 +22,7 @@ use crate::place::{Place, Ran};
 const EXAMPLE: &str = "examples/session.jsonl";
 /// Columns of a terminal in the documents.
 const WIDTH: &str = "114";
-const PAGES: [&str; 3] = ["README.md", "docs/command-line.md", "docs/evaluation.md"];
+const PAGES: [&str; 4] = ["README.md", "docs/command-line.md", "docs/evaluation.md", "docs/evidence.md"];
 
 /// Methods of the tables, with their names in the pages.
 const METHODS: [(&str, &str); 5] = [
@@ -170,6 +171,40 @@ fn table(name: &str, figures: &Value) -> Vec<String> {
     lines
 }
 
+/// The table of what a measurement of probes shows: of all sessions, and of those that are held out.
+fn measured(command: &str) -> Vec<String> {
+    let place = Place::new();
+    let arguments = command.strip_prefix("epitome ").unwrap_or_else(|| panic!("`{command}` is not a command of ours"));
+    let sessions = root().join("benches/sessions");
+    let arguments = arguments.replace("benches/sessions", &sessions.display().to_string());
+    let ran =
+        Ran::read(place.command(&format!("{arguments} --jsonl rows.jsonl")).stdin(Stdio::null()).output().unwrap());
+    let rows = fs::read_to_string(place.path("rows.jsonl")).unwrap_or_else(|error| panic!("{error}: {}", ran.stderr));
+    let rows: Vec<Value> = rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    let held_out = fs::read_to_string(sessions.join("held-out.txt")).unwrap();
+    let is_held_out = |row: &Value| held_out.lines().any(|name| row["session"] == name);
+    let shown = |method: &str, budget: &str, all: bool| {
+        let of = rows.iter().filter(|row| row["method"] == method && row["budget"] == budget);
+        let of: Vec<&Value> = of.filter(|row| all || is_held_out(row)).collect();
+        let sum = |key: &str| of.iter().filter_map(|row| row["probes"]["all"][key].as_f64()).sum::<f64>();
+        (of.len(), share(&Value::from(sum("kept") / sum("of"))))
+    };
+    let groups = [(true, "sessions"), (false, "sessions, held out")];
+    let mut lines = vec!["| facts shown |".to_owned(), "| --- |".to_owned()];
+    for (all, name) in groups {
+        let count = shown("default", BUDGETS[0], all).0;
+        write!(lines[0], " {count} {name}: 30 % of the tokens | 15 % | 8 % |").unwrap();
+        lines[1].push_str(" ---: | ---: | ---: |");
+    }
+    for (method, label) in METHODS {
+        if shown(method, BUDGETS[0], true).0 > 0 {
+            let cells = groups.iter().flat_map(|(all, _)| BUDGETS.map(|budget| shown(method, budget, *all).1));
+            lines.push(format!("| {label} | {} |", cells.collect::<Vec<_>>().join(" | ")));
+        }
+    }
+    lines
+}
+
 /// The block as it should be.
 fn checked(kind: &str, command: &str, block: &[&str]) -> Result<Vec<String>, String> {
     let (output, written) = run(command);
@@ -204,9 +239,12 @@ fn rewritten(page: &str) -> (String, usize, Vec<String>) {
         at += 1;
         let comment = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
         let Some((kind, command)) = comment.and_then(|it| it.split_once(": ")) else { continue };
-        if kind == "figures" {
-            let figures = fs::read_to_string(root().join("docs/figures.json")).unwrap();
-            out.extend(table(command, &serde_json::from_str(&figures).unwrap()));
+        if ["figures", "measured"].contains(&kind) {
+            let figures = || fs::read_to_string(root().join("docs/figures.json")).unwrap();
+            out.extend(match kind {
+                "measured" => measured(command),
+                _ => table(command, &serde_json::from_str(&figures()).unwrap()),
+            });
             at += lines[at..].iter().take_while(|line| line.starts_with('|')).count();
             blocks += 1;
             continue;

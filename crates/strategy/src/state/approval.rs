@@ -8,10 +8,6 @@ use serde_json::Value;
 use super::called::Called;
 use crate::levels::in_one_line;
 
-/// The tools by which agents ask for leave to carry out a plan, in lower case without `_`: of Claude Code, Gemini CLI, Qwen Code
-/// and Copilot CLI (`exit_plan_mode`), and of OpenCode.
-const TOOLS: [&str; 2] = ["exitplanmode", "planexit"];
-
 /// How these tools answer where the person agreed: Claude Code 2.1.332 and Qwen Code, OpenCode, Gemini CLI and Copilot CLI.
 static AGREED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:User (?:has )?approved|Plan approved)\b").ok());
@@ -22,12 +18,17 @@ static FILE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"(?m)(?:save
 /// Returns what names the newest plan that a person approved: its file, or else its first line; nothing where the newest was
 /// refused or none was shown. Linear in the calls behind it.
 pub(super) fn newest(calls: &[Called<'_>]) -> Option<String> {
-    let asks = |name: &str| TOOLS.contains(&name.replace('_', "").to_ascii_lowercase().as_str());
-    let call = calls.iter().rev().find(|call| asks(call.name) && call.result.is_some())?;
+    let call = calls.iter().rev().find(|call| asks_for_leave(call.name) && call.result.is_some())?;
     let answer = call.result.filter(|result| !result.is_error).map(|result| &*result.text)?;
     AGREED.as_ref().filter(|agreed| agreed.is_match(answer))?;
     let file = FILE.as_ref().and_then(|file| Some(file.captures(answer)?[1].to_owned()));
     file.or_else(|| title(call)).map(|name| in_one_line(&name).into_owned())
+}
+
+/// Whether a tool is the one by which agents ask for leave to carry out a plan: of Claude Code, Gemini CLI, Qwen Code and Copilot
+/// CLI (`exit_plan_mode`), or of OpenCode.
+fn asks_for_leave(tool: &str) -> bool {
+    matches!(tool.replace('_', "").to_ascii_lowercase().as_str(), "exitplanmode" | "planexit")
 }
 
 /// Returns the file that the call names, or else the first line of its plan.
