@@ -32,7 +32,7 @@ ACTS = [
     {"say": "It subtracts.", "calls": [{"edit": "sums.py", "old": "-", "new": "+"}, {"lookup": {"shelf": "é7"}},
                                        {"read": "nothing.py"}, {"bash": "seq 1 20000"}]},
     {"say": "It adds now."},
-    {"calls": [{"write": "notes.md", "content": "It subtracted.\n"}, {"write": "notes.md", "content": "It subtracted: fixed.\n"},
+    {"calls": [{"write": "notes.md", "content": "It subtracted.\u2028\u0085\n"}, {"write": "notes.md", "content": "It subtracted: fixed.\n"},
                {"edit": "sums.py", "old": "nowhere", "new": ""}, {"bash": "git status --short sums.py notes.md"}]},
     {"say": "Noted."},
 ]

@@ -139,7 +139,10 @@ def on_file(tool: str, given: dict, cwd: Path) -> tuple[str, dict]:
     if count == 0 or (count > 1 and not given.get("all")):
         return f"{name}: the old text stands {count} times in it; nothing was changed.", {"failed": True}
     changed = text.replace(given["old"], given["new"])
-    path.write_text(changed, encoding="utf-8", newline="")
+    try:
+        path.write_text(changed, encoding="utf-8", newline="")
+    except OSError as error:
+        return f"{name}: {error.strerror}", {"failed": True}
     return f"{name} has been updated.", {"failed": False, "diff": diff(text, changed)}
 
 

@@ -187,19 +187,20 @@ fn measured(command: &str) -> Vec<String> {
         let of = rows.iter().filter(|row| row["method"] == method && row["budget"] == budget);
         let of: Vec<&Value> = of.filter(|row| all || is_held_out(row)).collect();
         let sum = |key: &str| of.iter().filter_map(|row| row["probes"]["all"][key].as_f64()).sum::<f64>();
-        (of.len(), share(&Value::from(sum("kept") / sum("of"))))
+        (!of.is_empty()).then(|| (of.len(), share(&Value::from(sum("kept") / sum("of")))))
     };
     let groups = [(true, "sessions"), (false, "sessions, held out")];
     let mut lines = vec!["| facts shown |".to_owned(), "| --- |".to_owned()];
     for (all, name) in groups {
-        let count = shown("default", BUDGETS[0], all).0;
+        let count = shown("default", BUDGETS[0], all).map_or(0, |(count, _)| count);
         write!(lines[0], " {count} {name}: 30 % of the tokens | 15 % | 8 % |").unwrap();
         lines[1].push_str(" ---: | ---: | ---: |");
     }
     for (method, label) in METHODS {
-        if shown(method, BUDGETS[0], true).0 > 0 {
-            let cells = groups.iter().flat_map(|(all, _)| BUDGETS.map(|budget| shown(method, budget, *all).1));
-            lines.push(format!("| {label} | {} |", cells.collect::<Vec<_>>().join(" | ")));
+        let cells = groups.iter().flat_map(|(all, _)| BUDGETS.map(|budget| shown(method, budget, *all)));
+        let cells: Vec<String> = cells.flatten().map(|(_, share)| share).collect();
+        if !cells.is_empty() {
+            lines.push(format!("| {label} | {} |", cells.join(" | ")));
         }
     }
     lines

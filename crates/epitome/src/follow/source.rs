@@ -124,21 +124,20 @@ impl SessionSource {
     fn read_file(&mut self, stamp: Stamp) -> Result<FollowedSession, ReadProblem> {
         let known = self.known.as_mut().filter(|known| known.stamp.path == stamp.path);
         let is_known = known.is_some();
-        // A session that is chosen by its name is looked up each time, because another one may have the name by now.
-        if let Some(known) = known.filter(|_| self.wanted.is_none())
+        // A session that is chosen by its name is looked up each time, because another one may have the name by now; and what a
+        // rollout goes on from may be there by now.
+        if let Some(known) = known.filter(|known| self.wanted.is_none() && known.missing.is_none())
             && let Some(growth) = known.growth.take()
             && let Some((growth, session, model)) = growth.read_on(&stamp.path)
         {
             let model = model.or(&known.model);
-            // A compaction brings what it stands for into this file.
-            let missing = known.missing.take().filter(|_| !session.journal().iter().any(Epoch::is_compaction));
             return Ok(FollowedSession {
                 stamp,
                 format: known.format,
                 session,
                 archive: None,
                 model,
-                missing,
+                missing: None,
                 growth: Some(growth),
             });
         }

@@ -105,7 +105,7 @@ impl Along<'_> {
         let name = part.name();
         let problem = |why: &str| Err(format!("the rollout `{name}` {why}"));
         if !self.known.insert((part.id.clone(), part.path.clone())) {
-            return problem("is named a second time: the files name each other in a circle");
+            return problem("is named a second time");
         }
         if depth > MOST_DEEP {
             return problem("stands behind more than a thousand others");

@@ -63,13 +63,14 @@ fn succeeded(call: &Called<'_>) -> bool {
 fn change(plan: &mut Vec<(Option<String>, PlanItem)>, id: &str, arguments: &Value) {
     let Some(at) = plan.iter().position(|(known, _)| known.as_deref() == Some(id)) else { return };
     if field(arguments, STATUS).is_some() {
-        match progress(arguments) {
-            Some(progress) => plan[at].1.progress = progress,
-            None => drop(plan.remove(at)),
-        }
+        let Some(progress) = progress(arguments) else {
+            plan.remove(at);
+            return;
+        };
+        plan[at].1.progress = progress;
     }
-    if let (Some(text), Some((_, item))) = (arguments.get("subject").and_then(Value::as_str), plan.get_mut(at)) {
-        text.clone_into(&mut item.text);
+    if let Some(text) = arguments.get("subject").and_then(Value::as_str) {
+        text.clone_into(&mut plan[at].1.text);
     }
 }
 

@@ -159,7 +159,9 @@ fn the_newest_plan_and_what_is_not_committed() {
     check(&events, &["- plan: 0 of 3 done", "- to do: #1 read", "- to do: #2 write", "- to do: #3 test"]);
     events.push(update(json!({"taskId": "1", "status": "completed"})));
     events.push(update(json!({"taskId": "2", "status": "in_progress", "subject": "write all"})));
-    events.push(update(json!({"taskId": "3", "status": "deleted"})));
+    events.push(create("4", "tidy"));
+    events.push(update(json!({"taskId": "3", "status": "deleted", "subject": "test (dropped)"})));
+    events.push(update(json!({"taskId": "4", "status": "deleted"})));
     events.push(Call("TaskUpdate", json!({"taskId": "2", "status": "completed"}), "Error: a hook refused it"));
     check(&events, &["- plan: 1 of 2 done", "- begun: #2 write all"]);
     events.push(update(json!({"taskId": "2", "status": "completed"})));
