@@ -68,7 +68,7 @@ class Folder:
         return self
 
     def events(self) -> list[dict]:
-        return [json.loads(line) for line in (self.path / "session.jsonl").read_text().splitlines()]
+        return [json.loads(line) for line in (self.path / "session.jsonl").read_text().rstrip("\n").split("\n")]
 
 
 class Recording(unittest.TestCase):
@@ -183,7 +183,7 @@ class Writing(unittest.TestCase):
     def test_a_change_is_a_patch_for_codex(self):
         folder = self.folder
         self.write(folder, "codex", folder.root / "rollout")
-        items = [json.loads(line)["payload"] for line in (folder.root / "rollout").read_text().splitlines()]
+        items = [json.loads(line)["payload"] for line in (folder.root / "rollout").read_text().rstrip("\n").split("\n")]
         patches = [item["input"] for item in items if item.get("type") == "custom_tool_call"]
         self.assertEqual(patches[0], "*** Begin Patch\n*** Update File: sums.py\n@@\n def add(a, b):\n-    return a - b\n"
                                      "+    return a + b\n*** End Patch\n")

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use epitome_formats::{Format, LoadedFile, ReadOptions, RecordedModel, recorded_model};
-use epitome_session::{Epoch, Session};
+use epitome_session::Session;
 use epitome_store::{SessionArchive, SessionFile};
 
 use super::folder::newest_files;
