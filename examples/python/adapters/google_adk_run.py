@@ -14,6 +14,7 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
+from epitome_context import count_tokens
 from epitome_context.adapters.google_adk import EpitomePlugin
 
 BUDGET = 6_000
@@ -33,7 +34,9 @@ class Scripted(BaseLlm):
             said = types.Part(text="Entries are counted twice because the fingerprint holds the row's position.")
         else:
             said = types.Part.from_function_call(name="read", args={"part": part})
-        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=100 * part)
+        # A model of Gemini's reports what it counted; budgets are kept in that.
+        counted = sum(count_tokens(content.model_dump_json(exclude_none=True)) for content in llm_request.contents)
+        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=counted)
         yield LlmResponse(content=types.Content(role="model", parts=[said]), usage_metadata=usage)
 
 

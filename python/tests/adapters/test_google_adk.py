@@ -38,10 +38,10 @@ class Scripted(BaseLlm):
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         self.sent.append(copy.deepcopy(llm_request.contents))
         turn = len(self.sent)
-        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=1)
+        usage = None
         if self.figures is not None:
             self.figures.append(reported(wires_of(llm_request.contents)))
-            usage.prompt_token_count = self.figures[-1]
+            usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=self.figures[-1])
         if turn % (self.parts + 1) == 0:
             parts = [types.Part(text=ANSWER)]
         else:
