@@ -161,6 +161,8 @@ fn the_newest_plan_and_what_is_not_committed() {
     events.push(update(json!({"taskId": "2", "status": "in_progress", "subject": "write all"})));
     events.push(create("4", "tidy"));
     events.push(update(json!({"taskId": "3", "status": "deleted", "subject": "test (dropped)"})));
+    let behind = ["- plan: 1 of 3 done", "- begun: #2 write all", "- to do: #4 tidy"];
+    check(&events, &behind);
     events.push(update(json!({"taskId": "4", "status": "deleted"})));
     events.push(Call("TaskUpdate", json!({"taskId": "2", "status": "completed"}), "Error: a hook refused it"));
     check(&events, &["- plan: 1 of 2 done", "- begun: #2 write all"]);
