@@ -96,6 +96,12 @@ impl Follower {
         }
     }
 
+    /// Whether something of what the agent would send stands in another file that was not read along: then the whole has to be
+    /// read.
+    pub fn misses_history(&self) -> bool {
+        matches!(&self.reader, FollowReader::Codex(reader) if reader.misses_history())
+    }
+
     /// The session as far as it was read. Linear in its messages, not in their texts.
     pub fn session(&self) -> Session {
         match &self.reader {

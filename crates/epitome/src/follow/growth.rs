@@ -11,9 +11,6 @@ use epitome_session::Session;
 /// that rewrites the file moves them.
 const TAIL: usize = 4_096;
 
-/// A record of Codex that goes on from another file, which only a reading of the whole finds.
-const ROLLOUT: &[u8] = b"\"rollout_reference\"";
-
 /// The read part of a file, and the reader of the rest.
 #[derive(Debug)]
 pub(super) struct Growth {
@@ -47,11 +44,12 @@ impl Growth {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
         let appended = bytes.strip_prefix(&*self.tail)?;
-        if self.format == Format::Codex && appended.windows(ROLLOUT.len()).any(|part| part == ROLLOUT) {
-            return None;
-        }
         let before = self.follower.position();
         self.follower.read_on(appended);
+        // What a rollout goes on from may have been named just now, or be there by now.
+        if self.follower.misses_history() {
+            return None;
+        }
         let read = self.tail.len() + self.follower.position() - before;
         self.tail = bytes.get(read.saturating_sub(TAIL)..read)?.to_vec();
         let session = self.follower.session();

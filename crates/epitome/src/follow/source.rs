@@ -124,9 +124,8 @@ impl SessionSource {
     fn read_file(&mut self, stamp: Stamp) -> Result<FollowedSession, ReadProblem> {
         let known = self.known.as_mut().filter(|known| known.stamp.path == stamp.path);
         let is_known = known.is_some();
-        // A session that is chosen by its name is looked up each time, because another one may have the name by now; and what a
-        // rollout goes on from may be there by now.
-        if let Some(known) = known.filter(|known| self.wanted.is_none() && known.missing.is_none())
+        // A session that is chosen by its name is looked up each time, because another one may have the name by now.
+        if let Some(known) = known.filter(|_| self.wanted.is_none())
             && let Some(growth) = known.growth.take()
             && let Some((growth, session, model)) = growth.read_on(&stamp.path)
         {

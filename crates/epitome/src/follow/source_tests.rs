@@ -182,3 +182,33 @@ fn what_a_file_goes_on_from_is_followed_too() {
         [&["first", "second"], &["first", "second", "third"], &["first", "second", "third", "fourth"]];
     check(whole, None);
 }
+
+#[test]
+fn what_a_file_goes_on_from_may_come_later() {
+    let home = tempfile::tempdir().unwrap();
+    let day = home.path().join("sessions/2026/11/27");
+    fs::create_dir_all(&day).unwrap();
+    let [source_text, fork, rest] = fork();
+    let half = &rest[..=rest.find('\n').unwrap()];
+    let path = day.join("rollout-2026-11-27T02-00-00-0199-f.jsonl");
+    fs::write(&path, &fork).unwrap();
+    let mut source = SessionSource::new(&path, None, None);
+    let mut check = |expect: &[&str]| {
+        assert_eq!(source.refresh(), Ok(true));
+        assert_eq!(read(&source).0, expect);
+    };
+    check(&["second"]);
+    append(&path, half);
+    check(&["second", "third"]);
+    append(&path, &half.replace("third", "fourth"));
+    check(&["second", "third", "fourth"]);
+    fs::write(day.join("rollout-2026-11-27T01-00-00-0199-a.jsonl"), &source_text).unwrap();
+    append(&path, &half.replace("third", "fifth"));
+    check(&["first", "second", "third", "fourth", "fifth"]);
+    // Named in the middle of a file that is followed.
+    let other = source_text.replace("0199-a", "0199-b");
+    fs::write(day.join("rollout-2026-11-27T00-00-00-0199-b.jsonl"), other).unwrap();
+    let reference = r#"{"type":"rollout_reference","payload":{"rollout_id":"0199-b","thread_id":"0199-b"}}"#;
+    append(&path, &format!("{reference}\n"));
+    check(&["first", "second", "third", "fourth", "fifth", "first", "not of the fork"]);
+}

@@ -33,7 +33,7 @@ enum End<'a> {
 
 impl<'a> Part<'a> {
     /// The part that a record names, where it names one. An end that is not told is in front of everything.
-    fn of(record: &Object<'a>) -> Option<Self> {
+    fn named_by(record: &Object<'a>) -> Option<Self> {
         let payload = record.object("payload")?;
         let text = |name: &str| payload.text(name).map(std::borrow::Cow::into_owned);
         match &*record.text("type")? {
@@ -61,7 +61,7 @@ impl<'a> Part<'a> {
 
 /// The name of the rollout that a record goes on from, where it names one.
 pub(super) fn named_rollout(record: &Object<'_>) -> Option<String> {
-    Part::of(record).map(|part| part.name().to_owned())
+    Part::named_by(record).map(|part| part.name().to_owned())
 }
 
 /// The records of other rollouts that a rollout goes on from; none where it names none. `find` gives the content of a rollout.
@@ -81,7 +81,7 @@ pub(crate) fn inherited_records(rollout: &[u8], find: FindFile<'_>) -> Result<Op
         if is_first && record.as_ref().is_none_or(|record| !is_head(record)) {
             return Ok(None);
         }
-        if let Some(part) = record.as_ref().and_then(Part::of) {
+        if let Some(part) = record.as_ref().and_then(Part::named_by) {
             inherited.add(at, &along.records(&part, 0)?);
         }
     }
@@ -145,7 +145,7 @@ impl Along<'_> {
                 true if !part.is_of(&record) => return problem("is another one by now: its head has another id"),
                 true | false => {}
             }
-            match Part::of(&record) {
+            match Part::named_by(&record) {
                 Some(part) => records += &self.records(&part, depth + 1)?,
                 None if is_head(&record) => {}
                 None => records.extend([line, "\n"]),

@@ -131,7 +131,7 @@ fn forks_are_read_along() {
     check([("leaf", leaf), ("0199-m", one), ("0199-r", two)].into(), "`0199-m` is named a second time");
 }
 
-fn of(segment: &str) -> String {
+fn name_of(segment: &str) -> String {
     format!(r#","thread_id":"L","segment_id":"{segment}""#)
 }
 
@@ -139,7 +139,7 @@ fn of(segment: &str) -> String {
 fn segments() -> Files {
     let first = numbered(0, &[head("L", ""), turn("a", "A"), turn("b", "B")]);
     let second = [head("L", r#","segment_id":"S2""#), reference("/first", r#","thread_id":"L""#), turn("c", "C")];
-    let leaf = [head("L", r#","segment_id":"S3""#), reference("/second", &of("S2")), turn("d", "D")];
+    let leaf = [head("L", r#","segment_id":"S3""#), reference("/second", &name_of("S2")), turn("d", "D")];
     [("leaf", leaf.concat()), ("/first", first), ("/second", second.concat())].into()
 }
 
@@ -156,7 +156,7 @@ fn segments_are_read_along() {
     check(changed(&files, "leaf", "\"S2\"", "\"S9\""), "`/second` is another one by now");
     check(changed(&files, "/first", "\"id\":\"L\"", "\"id\":\"X\""), "`/first` is another one by now");
     check(changed(&files, "/first", "turn_id", "turn_id\"\n\""), "`/first` is damaged");
-    let itself = format!(r#""/second","max_depth":2{}"#, of("S2"));
+    let itself = format!(r#""/second","max_depth":2{}"#, name_of("S2"));
     let circle = changed(&files, "/second", r#""/first","max_depth":2,"thread_id":"L""#, &itself);
     check(circle, "`/second` is named a second time");
     // Nobody has looked for it.

@@ -8,7 +8,7 @@ use crate::format::Format;
 use crate::loaded::LoadedFile;
 
 /// Whether the view of a session is whole without what was said in another file: a compaction stands in front of it.
-fn is_whole(session: &Session) -> bool {
+pub(super) fn is_whole(session: &Session) -> bool {
     session.journal().iter().any(Epoch::is_compaction)
 }
 

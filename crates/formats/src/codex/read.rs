@@ -9,7 +9,7 @@ use crate::agent_file::mark::{FIELD, Mark, foreign_mark_warning};
 use crate::agent_file::records::{heads, loaded_session, records, span};
 use crate::branches::Place;
 use crate::codex::along::named_rollout;
-use crate::codex::elsewhere::{missing_history, not_looked_for};
+use crate::codex::elsewhere::{is_whole, missing_history, not_looked_for};
 use crate::codex::replaced;
 use crate::codex::turns::Turns;
 use crate::inherited::Inherited;
@@ -110,6 +110,11 @@ impl CodexReader {
             }
             _ => {}
         }
+    }
+
+    /// Whether something of what the agent would send stands in another file, and was not read along.
+    pub(crate) fn misses_history(&self) -> bool {
+        self.missing.is_some() && !is_whole(&self.session)
     }
 
     /// Reads a record, and the records of other rollouts that stand behind it.
