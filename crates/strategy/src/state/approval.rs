@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::called::Called;
 use crate::levels::in_one_line;
 
-/// How these tools answer where the person agreed: Claude Code 2.1.332 and Qwen Code, OpenCode, Gemini CLI and Copilot CLI.
+/// How these tools answer where the person agreed: Claude Code 2.1.332, OpenCode, and Gemini CLI. Another answer is no approval.
 static AGREED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(?:User (?:has )?approved|Plan approved)\b").ok());
 
@@ -25,8 +25,8 @@ pub(super) fn newest(calls: &[Called<'_>]) -> Option<String> {
     file.or_else(|| title(call)).map(|name| in_one_line(&name).into_owned())
 }
 
-/// Whether a tool is the one by which agents ask for leave to carry out a plan: of Claude Code, Gemini CLI, Qwen Code and Copilot
-/// CLI (`exit_plan_mode`), or of OpenCode.
+/// Whether a tool is the one by which agents ask for leave to carry out a plan: of Claude Code (`ExitPlanMode`), Gemini CLI
+/// (`exit_plan_mode`), or OpenCode (`plan_exit`).
 fn asks_for_leave(tool: &str) -> bool {
     matches!(tool.replace('_', "").to_ascii_lowercase().as_str(), "exitplanmode" | "planexit")
 }
