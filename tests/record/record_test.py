@@ -187,7 +187,7 @@ class Writing(unittest.TestCase):
         patches = [item["input"] for item in items if item.get("type") == "custom_tool_call"]
         self.assertEqual(patches[0], "*** Begin Patch\n*** Update File: sums.py\n@@\n def add(a, b):\n-    return a - b\n"
                                      "+    return a + b\n*** End Patch\n")
-        self.assertEqual(patches[1], "*** Begin Patch\n*** Add File: notes.md\n+It subtracted.\n*** End Patch\n")
+        self.assertEqual(patches[1], "*** Begin Patch\n*** Add File: notes.md\n+It subtracted.\u2028\u0085\n*** End Patch\n")
         commands = [json.loads(item["arguments"]).get("cmd") for item in items if item.get("type") == "function_call"]
         self.assertIn("sed -n '2,2p' sums.py", commands)
 
