@@ -12,10 +12,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("epitome-session", &[]),
     ("epitome-wire", &[]),
     ("epitome-strategy", &["epitome-session"]),
-    ("epitome-transcript", &["epitome-strategy"]),
-    ("strategies/*", &["epitome-strategy", "epitome-transcript"]),
+    ("epitome-reading", &["epitome-strategy"]),
+    ("strategies/*", &["epitome-reading", "epitome-strategy"]),
     ("epitome-recall", &["epitome-session", "epitome-strategy"]),
-    ("epitome-builtin", &["epitome-strategy", "epitome-transcript", "strategies/*"]),
+    ("epitome-builtin", &["epitome-strategy", "strategies/*"]),
     ("epitome-tokens", &["epitome-strategy"]),
     ("epitome-formats", &["epitome-session", "epitome-wire"]),
     ("epitome-engine", &["epitome-session", "epitome-strategy"]),
@@ -27,6 +27,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "epitome-embeddings",
             "epitome-shelf",
             "epitome-formats",
+            "epitome-reading",
             "epitome-session",
             "epitome-strategy",
             "epitome-wire",
@@ -106,9 +107,7 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
     let packages = metadata["packages"].as_array().unwrap();
     let is_strategy = |package: &Value| {
         let manifest = package["manifest_path"].as_str().unwrap();
-        // Others choose among the lines that `transcript` reads.
-        let stands_alone = ["epitome-builtin", "epitome-transcript"].iter().any(|name| package["name"] == *name);
-        manifest.contains("/strategies/") && !stands_alone
+        manifest.contains("/strategies/") && package["name"] != "epitome-builtin"
     };
     let strategies: Vec<&str> = packages
         .iter()

@@ -10,6 +10,6 @@ mod script;
 pub use action::{Action, action, is_looking};
 pub use checks::{check_key, is_check};
 pub use endings::{is_failure, is_success, verdict};
-pub use outcome::{exit_code, first_error, has_failed, outcome, telling_line};
-pub use results::{is_diff_total, results};
+pub use outcome::{exit_code, first_error, has_failed, outcome};
+pub use results::{LastingResults, is_diff_total};
 pub use script::{first_command, is_search, script_in, script_of};

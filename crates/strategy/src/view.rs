@@ -1,5 +1,6 @@
 //! The view: the input of a strategy.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -133,13 +134,31 @@ impl<'a> View<'a> {
         language: Language,
         read: impl FnOnce(&View<'_>) -> T,
     ) -> T {
-        let entry = |(number, message)| Entry::new(EntryKey::Log(number), Position::log(number), Arc::clone(message));
+        Self::read_messages_of(None, messages, counter, language, read)
+    }
+
+    /// The same for messages of a session's view, so that those behind its earlier summaries are known.
+    pub fn read_messages_of<'m, T>(
+        session: Option<&Session>,
+        messages: impl IntoIterator<Item = &'m Arc<Message>>,
+        counter: &dyn TokenCounter,
+        language: Language,
+        read: impl FnOnce(&View<'_>) -> T,
+    ) -> T {
+        let of_session = session.iter().flat_map(|session| session.view());
+        let summaries = of_session.filter(|entry| entry.message.origin == Origin::Summary);
+        let keys: HashMap<&str, EntryKey> = summaries.map(|entry| (entry.message.id.as_str(), entry.key)).collect();
+        let entry = |(number, message): (u32, &Arc<Message>)| {
+            let key = keys.get(message.id.as_str()).copied().unwrap_or(EntryKey::Log(number));
+            Entry::new(key, Position::log(number), Arc::clone(message))
+        };
         let entries: Vec<Entry> = (0..).zip(messages).map(entry).collect();
         let units = units(&entries);
         let uncounted = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
         let tokens: Vec<EntryTokens> = entries.iter().map(uncounted).collect();
         let protections = vec![Protection::Free; units.len()];
-        read(&View::new(&entries, &units, &tokens, &protections, counter, language))
+        let view = View::new(&entries, &units, &tokens, &protections, counter, language);
+        read(&View { session, ..view })
     }
 
     /// Sets the cue words in place of those that ship.

@@ -33,6 +33,7 @@ pub struct PlanCase {
     cycle: u32,
     focus: Option<String>,
     focus_given: bool,
+    task: TaskKind,
     first_unsent_unit: Option<u32>,
     language: Language,
     host: HostChanges,
@@ -80,6 +81,7 @@ impl PlanCase {
             cycle: 1,
             focus: None,
             focus_given: false,
+            task: TaskKind::Unknown,
             first_unsent_unit: None,
             language: Language::English,
             host: HostChanges::Any,
@@ -128,6 +130,13 @@ impl PlanCase {
     pub fn question(mut self, focus: &str) -> Self {
         self.focus_given = true;
         self.focus(focus)
+    }
+
+    /// Sets the kind of the task; unknown when not given.
+    #[must_use]
+    pub fn task(mut self, task: TaskKind) -> Self {
+        self.task = task;
+        self
     }
 
     /// Sets the number of this compaction of the session; 1 when not given.
@@ -200,7 +209,7 @@ impl PlanCase {
             limit,
             window: self.window.unwrap_or(limit),
             max_summary_tokens: self.max_summary_tokens,
-            task: TaskKind::Unknown,
+            task: self.task,
             cycle: self.cycle,
             focus: self.focus.clone(),
             focus_given: self.focus_given,

@@ -1,14 +1,11 @@
 //! The blocks: one for each run of neighbouring old units, in its place, so that no later text precedes the text that
 //! stays.
 
+use epitome_reading::Blocks;
 use epitome_strategy::parts::{Run, runs};
 use epitome_strategy::text::counted;
 use epitome_strategy::{Edit, Goal, Reason, SummaryText, Tokens, UnitKind, View};
-use epitome_transcript::lines::{Bounds, Choice, Kind, Source, Worth};
 
-use crate::block::Block;
-use crate::files::Files;
-use crate::section::Section;
 use crate::settings::Settings;
 
 /// Tokens of a block beside its text: the message, and the engine's heading.
@@ -16,17 +13,6 @@ pub(crate) const BLOCK_OVERHEAD: Tokens = 40;
 
 /// The fewest tokens of an informative block.
 const LEAST_BLOCK: Tokens = 80;
-
-/// Share of the blocks within which decisions and open questions of the model come before other lines: 0 and 0.1 changed no
-/// figure of `docs/research/structured-extraction.md` by more than .003.
-const DECISION_SHARE: f64 = 0.05;
-
-/// Share of the budget for which lines are chosen: counts of single lines add up to more than the count of the whole, and
-/// lines that exceed the budget leave again.
-const CHOSEN_SHARE: f64 = 1.12;
-
-/// How often lines leave again before a block is given up.
-const ROUNDS: usize = 12;
 
 /// The material of the blocks.
 pub(crate) struct Extraction<'p, 'a> {
@@ -38,10 +24,7 @@ pub(crate) struct Extraction<'p, 'a> {
     pub free_tokens: Tokens,
     /// Tokens for all blocks, or for their replacements, without the heading of one block.
     pub room: Tokens,
-    pub source: &'p Source,
-    pub worth: &'p Worth,
-    /// The section of each line.
-    pub sections: &'p [Section],
+    pub blocks: &'p Blocks<'p, 'a>,
 }
 
 /// The blocks of a plan.
@@ -96,35 +79,11 @@ impl Extraction<'_, '_> {
         self.room.saturating_sub(self.free_tokens - tokens(runs)).saturating_sub(headings)
     }
 
-    /// Returns the blocks of `runs`, of at most `budget` tokens together. What two of them share is in the newer block.
+    /// Returns the edits that put blocks, of at most `budget` tokens together, in the place of `runs`.
     fn write(&self, runs: &[Run], budget: Tokens) -> Result<WrittenBlocks, String> {
-        let language = self.goal.language;
-        let shares = shares(runs, budget);
-        let mut told = Files::default();
-        let mut blocks: Vec<Block> = Vec::with_capacity(runs.len());
-        for (run, share) in runs.iter().zip(&shares).rev() {
-            blocks.push(Block::new(self.view, self.source, run, &told, *share));
-            told.append(&blocks[blocks.len() - 1].files);
-        }
-        blocks.reverse();
-        let mut choice = self.choice(runs, &shares, &blocks);
-        let mut written: Vec<(String, usize)> = Vec::new();
-        for _ in 0..ROUNDS {
-            let text = |block: &Block| block.write(self.source, self.sections, &choice.kept, language);
-            written = blocks.iter().map(text).collect();
-            let over = |run: usize| self.view.count(&written[run].0).checked_sub(shares[run]).filter(|over| *over > 0);
-            let too_long: Vec<(usize, Tokens)> = (0..runs.len()).filter_map(|run| Some((run, over(run)?))).collect();
-            if too_long.is_empty() {
-                break;
-            }
-            for (run, over) in too_long {
-                choice.shrink(run, over);
-                written[run].0.clear(); // where nothing is left that could leave
-            }
-        }
         let (mut edits, mut empty) = (Vec::new(), Vec::new());
         let mut left = budget;
-        for (run, (text, lines)) in runs.iter().zip(written) {
+        for (run, (text, lines)) in runs.iter().zip(self.blocks.write(runs, &shares(runs, budget))) {
             let units = run.units.clone();
             if text.is_empty() {
                 let reason = Reason::new("without-lines", "no line is worth its tokens");
@@ -142,52 +101,6 @@ impl Extraction<'_, '_> {
         let spare = self.room_beside(runs).saturating_sub(budget - left);
         edits.append(&mut empty);
         Ok(WrittenBlocks { edits, spare })
-    }
-
-    /// Chooses the lines of all blocks: demands first, then what else the user typed, as far as its share allows, some decisions and questions of the
-    /// model, then whatever is worth most. The newest list of tasks is in its block anyway.
-    fn choice(&self, runs: &[Run], shares: &[Tokens], blocks: &[Block]) -> Choice<'_> {
-        let source = self.source;
-        let run_of = |unit: u32| {
-            let run = runs.partition_point(|run| run.units.last().is_some_and(|last| *last < unit));
-            runs.get(run).is_some_and(|it| it.units.binary_search(&unit).is_ok()).then_some(run as u32)
-        };
-        let of_passage: Vec<Option<u32>> = source.passages.iter().map(|passage| run_of(passage.unit)).collect();
-        let lists_tasks = |passage: usize| {
-            source.passages[passage].action.is_some_and(|action| source.actions[action as usize].lists_tasks)
-        };
-        let is_old = |passage: usize| of_passage[passage].is_some();
-        let newest_list = source.actions.iter().rposition(|action| action.lists_tasks);
-        let is_listed = |line: u32| {
-            let action = source.passages[source.lines[line as usize].passage as usize].action;
-            self.sections[line as usize] == Section::Tasks && action.map(|action| action as usize) == newest_list
-        };
-        let tasks: Vec<u32> = (0..source.lines.len() as u32).filter(|line| is_listed(*line)).collect();
-        let bounds = blocks.iter().zip(shares).enumerate().map(|(run, (block, share))| {
-            let of_run = |line: &&u32| of_passage[source.lines[**line as usize].passage as usize] == Some(run as u32);
-            let tasks: Tokens = tasks.iter().filter(of_run).map(|line| self.worth.tokens[*line as usize]).sum();
-            let fixed = block.fixed_tokens(self.view, self.goal.language) + tasks;
-            ((f64::from(*share) * CHOSEN_SHARE) as Tokens).saturating_sub(fixed)
-        });
-        let bounds: Vec<Tokens> = bounds.collect();
-        let room: Tokens = bounds.iter().sum();
-        let share = |share: f64| (f64::from(room) * share) as Tokens;
-        let is_open = |passage: usize| is_old(passage) && !lists_tasks(passage);
-        let stays = |passage: usize| !is_old(passage);
-        let mut choice =
-            Choice::new(source, self.worth, is_open, stays).with_bounds(Bounds::new(of_passage.clone(), bounds));
-        let section = |line: u32| self.sections[line as usize];
-        let of_user = share(self.settings.typed_share);
-        choice.take_among(of_user, |line| section(line) == Section::Requests);
-        let is_typed = |line: u32| {
-            matches!(source.passages[source.lines[line as usize].passage as usize].kind, Kind::Typed | Kind::Told)
-        };
-        choice.take_among(of_user, is_typed);
-        let decides = |line: u32| matches!(section(line), Section::Decisions | Section::Questions);
-        choice.take_among(choice.used + share(DECISION_SHARE), decides);
-        choice.take_among(room, |line| section(line) != Section::Requests);
-        tasks.into_iter().for_each(|line| choice.kept[line as usize] = true);
-        choice
     }
 
     fn is_only_blocks(&self, run: &Run) -> bool {

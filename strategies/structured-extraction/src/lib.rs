@@ -1,17 +1,13 @@
 #![doc = include_str!("../README.md")]
 
-mod block;
 mod extract;
-mod files;
 mod newest;
-mod section;
 mod settings;
 
+use epitome_reading::{Blocks, Source, Worth, read_block};
 use epitome_strategy::{Goal, Plan, PlanError, Tokens, View, strategy};
-use epitome_transcript::lines::{Source, Worth};
 
 use crate::extract::{BLOCK_OVERHEAD, Extraction};
-use crate::section::Section;
 pub use crate::settings::Settings;
 
 /// Where the blocks leave more than this part of the room (one in so many) unused, the newest part gets it.
@@ -38,23 +34,15 @@ impl StructuredExtraction {
         let (cuts, saved) = newest::cuts(view, goal, (f64::from(beside) * self.settings.newest_share) as Tokens);
         let room = (goal.target + saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
-        let source = Source::read(view, block::read);
+        let source = Source::read(view, read_block);
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));
         }
-        let sections = Section::of_lines(view, &source);
-        let extraction = Extraction {
-            view,
-            goal,
-            settings: &self.settings,
-            free: &free,
-            free_tokens,
-            room,
-            source: &source,
-            worth: &worth,
-            sections: &sections,
-        };
+        let focus = goal.focus.as_deref().filter(|_| goal.focus_given);
+        let blocks = Blocks::new(view, &source, &worth, goal.language, self.settings.typed_share, focus);
+        let extraction =
+            Extraction { view, goal, settings: &self.settings, free: &free, free_tokens, room, blocks: &blocks };
         let mut extract = match extraction.extract(tail) {
             Ok(extract) => extract,
             // Without a block, the newest output is still cut by the worth of its passages.

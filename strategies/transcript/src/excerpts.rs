@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use epitome_reading::{Kind, Line, Passage, Source};
 use epitome_strategy::cut::beginnings;
 use epitome_strategy::{BlockRef, Content, Tokens, View};
 
 use crate::layout::{Layout, UnitFate};
-use crate::passage::{Kind, Line, Passage};
-use crate::source::Source;
 
 /// A gap is worth its mark where it holds so many times the mark's tokens: a mark is read, and it hides a line.
 const LEAST_GAIN: Tokens = 2;

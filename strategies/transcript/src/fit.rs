@@ -2,18 +2,13 @@
 
 use std::ops::Range;
 
+use epitome_reading::{Bounds, Choice, Kind, Line, Passage, Source, Worth, answered_lines, records};
 use epitome_strategy::session::{Heading, HeadingKind};
+use epitome_strategy::transcript::legend;
 use epitome_strategy::{BlockRef, Goal, HostChanges, Tokens, View};
 
-use crate::choose::{Bounds, Choice};
-use crate::digest;
 use crate::excerpts::{cut_texts, is_cut_in_newest};
 use crate::layout::{Layout, UnitFate};
-use crate::passage::{Kind, Line, Passage};
-use crate::records::records;
-use crate::replies::answered_lines;
-use crate::source::Source;
-use crate::worth::Worth;
 
 /// The part of the room, one in so many, for the beginnings of answers, which precede the other choices.
 const ANSWERS: Tokens = 5;
@@ -255,9 +250,9 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         let lines = lines.filter(|line| kept[*line as usize]).count();
         let records = records(source, of_run.iter().copied(), kept);
         let before: Tokens = run.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
-        let mut text = digest::write(&records);
+        let mut text = epitome_reading::write(&records);
         if is_first && !text.is_empty() {
-            text = format!("{}\n{text}", digest::legend(goal.language));
+            text = format!("{}\n{text}", legend(goal.language));
         }
         let tokens = match text.is_empty() {
             true if notice < before => notice,

@@ -3,15 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use epitome_reading::{Kind, Passage, SHORT_REPLY, Source, Worth, hash};
 use epitome_strategy::session::Content;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
-use crate::passage::{Kind, Passage};
-use crate::replies::SHORT_REPLY;
 use crate::settings::Settings;
-use crate::source::{self, Source};
-use crate::terms::hash;
-use crate::worth::Worth;
 
 /// The most characters of a string in the newest call's arguments where they are giant.
 const TRIMMED_CHARS: [u32; 3] = [4_000, 1_200, 300];
@@ -317,5 +313,5 @@ fn media_tokens(view: &View<'_>, unit: usize) -> Tokens {
 }
 
 fn is_transcript(view: &View<'_>, unit: usize) -> bool {
-    source::transcript(view.message(view.units()[unit].entries.start)).is_some()
+    epitome_reading::transcript(view.message(view.units()[unit].entries.start)).is_some()
 }

@@ -1,45 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-mod actions;
-mod arguments;
-mod changes;
-mod choose;
-mod counts;
-mod digest;
 mod excerpts;
 mod fit;
-mod heads;
 mod layout;
-mod lists;
-mod outcome;
-mod passage;
-mod pieces;
-mod records;
-mod replies;
 mod settings;
-mod source;
-mod terms;
-mod worth;
 
+use epitome_reading::{Source, SummaryForm, Worth};
 use epitome_strategy::session::HeadingKind;
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
 use crate::layout::{Layout, UnitFate};
 pub use crate::settings::Settings;
-use crate::source::Source;
-use crate::worth::Worth;
-
-/// Reading a session as lines of worth, and choosing among them: for strategies that lay the kept lines out in another way.
-pub mod lines {
-    pub use crate::arguments::Sign;
-    pub use crate::choose::{Bounds, Choice};
-    pub use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker, is_transcript, read, write};
-    pub use crate::passage::{Action, Kind, Line, Passage};
-    pub use crate::records::records;
-    pub use crate::source::Source;
-    pub use crate::worth::Worth;
-}
 
 strategy! {
     /// What was said stays, every old step becomes a few lines in its own place: see the crate's page.
@@ -53,7 +25,7 @@ strategy! {
 
 impl Transcript {
     fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        let source = Source::read(view, |_| Vec::new());
+        let source = Source::read(view, |_| SummaryForm::default());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));

@@ -6,8 +6,8 @@ mod nearness;
 use std::collections::HashSet;
 
 use epitome_strategy::{
-    Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, Vectors, View, settings, speech,
-    strategy, summarize_runs, text, window_start,
+    Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, TaskKind, Tokens, UnitKind, Vectors, View, settings,
+    speech, strategy, summarize_runs, text, window_start,
 };
 
 use nearness::Candidate;
@@ -46,14 +46,22 @@ strategy! {
         lossiness: Whole,
         needs: [embeddings],
         since: "0.1.0",
-        needs_vectors: |goal| goal.focus_given,
+        needs_vectors: has_question,
     }
+}
+
+/// Whether there is a question to be near to: the one that was given, or that is not answered yet; in work with tools also the newest
+/// thing that a person asked for, which the next steps serve.
+fn has_question(goal: &Goal) -> bool {
+    goal.focus_given || goal.task != TaskKind::Conversation
 }
 
 impl VectorRetrieval {
     fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        if !goal.focus_given {
-            return Ok(Plan::decline("the request has no question to be near to"));
+        if !has_question(goal) {
+            return Ok(Plan::decline(
+                "the conversation's last question is answered: the next turn may be about another",
+            ));
         }
         let vectors = match view.vectors() {
             Ok(vectors) => vectors,

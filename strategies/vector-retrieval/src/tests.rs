@@ -217,9 +217,18 @@ fn it_declines_where_there_is_nothing_to_go_by() {
     check(case("").embedder(Some(Arc::new(Same(0.0)))), "no old message has anything in common with the question");
     check(case("").embedder(Some(Arc::new(Same(f32::NAN)))), "no old message has anything in common with the question");
     let unasked = |settings: &str| PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), settings);
-    check(unasked("").focus("income return form"), "the request has no question to be near to");
+    let answered = "the conversation's last question is answered: the next turn may be about another";
+    check(unasked("").focus("income return form").task(TaskKind::Conversation), answered);
     check(case("window=100"), "nothing in front of the newest 15 units may leave");
     check(case("min_summary_tokens=2000"), "what is far from the question is no longer than its summary would be");
+}
+
+#[test]
+fn in_work_with_tools_what_was_asked_last_is_the_question() {
+    let unasked = PlanCase::new::<VectorRetrieval>(&chat(TOPICS, "?"), "min_summary_tokens=20 window=1 keep_nearest=1");
+    let planned = unasked.focus("income return form").task(TaskKind::Code).target(100).run();
+    let asked = case("min_summary_tokens=20 window=1 keep_nearest=1").task(TaskKind::Code).target(100).run();
+    assert_eq!(planned.text, asked.text);
 }
 
 #[test]

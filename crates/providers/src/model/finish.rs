@@ -5,8 +5,8 @@ use epitome_strategy::text::sentence_end;
 use epitome_strategy::{SummaryCheck, SummaryTask, TokenCounter, Tokens};
 
 use super::answer::heading_name;
-use super::verify::{Findings, SessionRecord, TypedSentence};
-use crate::rules::wording::{CHANGED_FILES, SAID};
+use super::verify::{Findings, SessionRecord, TypedSentence, state_of};
+use super::wording::{CHANGED_FILES, SAID};
 
 /// What a person said and the model left out takes one part in so many of the summary, and so do the changed files.
 const SAID_PART: Tokens = 4;
@@ -123,7 +123,7 @@ fn said_lines(said: &[&TypedSentence], task: &SummaryTask<'_>, most: Tokens) -> 
 /// many are left out.
 fn file_lines(record: &SessionRecord, text: &str, task: &SummaryTask<'_>, limit: Tokens) -> Vec<String> {
     let missing = || record.files(text).filter(|(_, is_named)| !is_named);
-    let lines = missing().map(|(file, _)| format!("- {}", file.line(task.language)));
+    let lines = missing().map(|(file, _)| format!("- {}: {}", file.path, state_of(file, task.language)));
     let mut kept = fitting(lines, task, limit / FILES_PART);
     let left_out = missing().count() - kept.len();
     if left_out > 0 && !kept.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, Message, Position, units};
 use epitome_strategy::commands::{
-    check_key, exit_code, first_command, is_check, is_failure, outcome, results as lasting_results, script_of,
+    LastingResults, check_key, exit_code, first_command, is_check, is_failure, outcome, script_of,
 };
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::text::clip;
@@ -49,7 +49,9 @@ pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usiz
         let Some(call) = output.call.and_then(|call| facts.calls().get(call as usize)) else { continue };
         let Some(script) = script_of(call).filter(|_| call.kind == ToolKind::Shell) else { continue };
         let at = call.at.message as usize;
-        commits.extend(lasting_results(&script, output.text).into_iter().filter_map(commit).map(|text| (at, text)));
+        let results = LastingResults::of(&script);
+        let lasting = output.text.lines().map(str::trim).filter(|line| results.is_told_by(line));
+        commits.extend(lasting.filter_map(commit).map(|text| (at, text)));
         let Some(passed) = ending(output) else { continue };
         for text in checks(call, &script) {
             let Some(key) = command_key(&text) else { continue };

@@ -9,12 +9,6 @@ fn is_mark(line: &str) -> bool {
     line.starts_with("[… ") || line.starts_with("[Old tool result")
 }
 
-/// Returns the first informative line.
-pub fn telling_line(text: &str) -> Option<&str> {
-    let lines = text.lines().take(30).map(str::trim).filter(|line| !is_mark(line));
-    lines.into_iter().find(|line| line.chars().filter(|char| char.is_alphanumeric()).count() >= 4)
-}
-
 /// Returns the first line that reports an error; without one, the last of the first 20 lines with a letter or a digit.
 pub fn first_error(text: &str) -> Option<&str> {
     let lines = || text.lines().map(str::trim).filter(|line| line.chars().any(char::is_alphanumeric));

@@ -1,18 +1,28 @@
 //! The lasting results of commands: commits, and requests to merge them. A script of many commands is shown by its
 //! first line; its lasting results are found in every line.
 
-/// How many lines of an output are read at either end.
-const MOST_LINES: usize = 200;
+/// The lasting results that a script may have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LastingResults {
+    commits: bool,
+    merge_requests: bool,
+}
 
-/// Returns the lines of an output that report a lasting result of the script, in order. Linear in the output.
-pub fn results<'o>(script: &str, output: &'o str) -> Vec<&'o str> {
-    let asks = ["pr create", "mr create", "pr merge", "mr merge"].iter().any(|command| script.contains(command));
-    let commits = script.contains("commit") || script.contains("merge") || script.contains("cherry-pick");
-    let lines: Vec<&str> = output.lines().map(str::trim).collect();
-    let near_an_end = |at: usize| at < MOST_LINES || at + MOST_LINES >= lines.len();
-    let tells = |line: &str| commits && is_commit(line) || asks && is_merge_request(line);
-    let found = lines.iter().enumerate().filter(|(at, line)| near_an_end(*at) && tells(line));
-    found.map(|(_, line)| *line).collect()
+impl LastingResults {
+    /// Returns those of a script. Linear.
+    pub fn of(script: &str) -> Self {
+        let has = |commands: &[&str]| commands.iter().any(|command| script.contains(command));
+        Self {
+            commits: has(&["commit", "merge", "cherry-pick"]),
+            merge_requests: has(&["pr create", "mr create", "pr merge", "mr merge"]),
+        }
+    }
+
+    /// Whether a line of the script's output reports one. Linear in the line.
+    pub fn is_told_by(self, line: &str) -> bool {
+        let line = line.trim();
+        self.commits && is_commit(line) || self.merge_requests && is_merge_request(line)
+    }
 }
 
 /// Whether a line is git's total of a diff: `3 files changed, 10 insertions(+)`, or the same in Chinese. Linear in the line.
@@ -57,8 +67,11 @@ mod tests {
 
     #[test]
     fn what_lasts_is_found() {
-        let check =
-            |script: &str, output: &str, expect: &[&str]| assert_eq!(results(script, output), expect, "{script}");
+        let check = |script: &str, output: &str, expect: &[&str]| {
+            let results = LastingResults::of(script);
+            let told: Vec<&str> = output.lines().map(str::trim).filter(|line| results.is_told_by(line)).collect();
+            assert_eq!(told, expect, "{script}");
+        };
         let commit = "[feat/parser 1a2b3c4] Fix the parser\n 2 files changed, 10 insertions(+)";
         check("git add -A\ngit commit -m x", commit, &["[feat/parser 1a2b3c4] Fix the parser"]);
         check("git commit", "[main (root-commit) 1a2b3c4d5e] Begin", &["[main (root-commit) 1a2b3c4d5e] Begin"]);

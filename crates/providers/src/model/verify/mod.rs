@@ -8,16 +8,16 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use epitome_reading::{FileWork, file_work};
 use epitome_strategy::{Arguments, Content, Message, Origin, SummaryTask, Value};
 
 use super::answer::heading_name;
 use super::source;
 use super::wording::{MARKS, is_plan, mark_of};
-use crate::rules::files::{FileWork, file_work};
-use crate::rules::lines::key;
 pub(super) use said::TypedSentence;
 use said::{sentences_to_keep, untold};
 use states::LogStates;
+pub(super) use states::state_of;
 use strings::KnownStrings;
 
 /// The facts of a session that its summaries are held against.
@@ -50,12 +50,12 @@ impl SessionRecord {
             None => Cow::Borrowed(task.messages),
         };
         let messages = summarized_messages(task);
-        let changed = source::with_messages(messages.iter().copied(), task, |view| file_work(view.facts(), Vec::new()));
+        let changed = source::with_messages(messages.iter().copied(), task, |view| file_work(view.facts(), |_| true));
         Self {
             strings: known_strings(task, &log),
             states: source::with_messages(log.iter(), task, LogStates::read),
             said: sentences_to_keep(&messages, &log),
-            changed: changed.into_iter().filter(FileWork::is_changed).collect(),
+            changed: changed.into_iter().filter(|file| file.is_changed).collect(),
         }
     }
 
@@ -112,6 +112,11 @@ impl SessionRecord {
         let text = key(text);
         self.changed.iter().rev().map(move |file| (file, is_named(&text, &file.path)))
     }
+}
+
+/// Returns the part of a text that identifies it: its letters and digits, in lower case.
+fn key(text: &str) -> String {
+    text.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Whether a text, as its [`key`], names a file: by its path, or by the end of it. A name alone is enough: who reads the summary

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_strategy::speech::{demands, sentences, typed_texts};
-use epitome_strategy::text::is_cjk;
+use epitome_strategy::text::{clip, is_cjk};
 use epitome_strategy::{Lexicon, Message, exact_strings};
 
-use crate::rules::lines::{clip, key};
+use super::key;
 
 /// Columns of the longest sentence that rules add; of a longer one the beginning.
 const LONGEST: usize = 400;

@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 
+use epitome_reading::{FileWork, command_of, file_work};
 use epitome_strategy::commands::has_failed;
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{Language, View};
 
-use crate::rules::command_line::command_of;
-use crate::rules::files::{FileWork, file_work};
-use crate::rules::lines::key;
+use super::key;
 
 /// A state that a line gives its file or command, with the word for it in English and Chinese, as the prompts have it.
 const STATES: [(LineState, [&str; 2]); 4] = [
@@ -45,7 +44,7 @@ impl LogStates {
             let call = facts.calls().get(output.call? as usize).filter(|call| call.kind == ToolKind::Shell)?;
             Some((key(&command_of(call)?), has_failed(output)?))
         });
-        Self { files: file_work(facts, Vec::new()), failed: runs.collect() }
+        Self { files: file_work(facts, |_| true), failed: runs.collect() }
     }
 
     /// Gives a line the state that the log has, or `mark` where the log shows nothing of a deletion that the line tells of;
@@ -68,8 +67,7 @@ impl LogStates {
         if stated == LineState::Deleted {
             line.insert_str(word.end, &format!(" {mark}"));
         } else {
-            let words = STATES.iter().find(|(state, _)| *state == known).map_or([""; 2], |(_, words)| *words);
-            line.replace_range(word, language.pick(words[0], words[1]));
+            line.replace_range(word, word_of(known, language));
         }
         Some(written)
     }
@@ -80,12 +78,22 @@ impl LogStates {
             |whole: &str, end: &str| whole.strip_suffix(end).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
         let mut named = self.files.iter().filter(|file| is_end(&file.path, spelt) || is_end(spelt, &file.path));
         let (file, None) = (named.next()?, named.next()) else { return None };
-        match (file.is_deleted(), file.is_changed()) {
+        match (file.is_deleted, file.is_changed) {
             (true, _) => Some(LineState::Deleted),
             (false, true) => Some(LineState::Changed),
             (false, false) => None,
         }
     }
+}
+
+/// Returns the word for the state of a changed file, as the prompts have it.
+pub(in crate::model) fn state_of(file: &FileWork, language: Language) -> &'static str {
+    word_of(if file.is_deleted { LineState::Deleted } else { LineState::Changed }, language)
+}
+
+fn word_of(state: LineState, language: Language) -> &'static str {
+    let words = STATES.iter().find(|(other, _)| *other == state).map_or([""; 2], |(_, words)| *words);
+    language.pick(words[0], words[1])
 }
 
 /// The subject of a line, its state, and the place of the state's word in the line; `None` for any other line. A subject

@@ -133,11 +133,13 @@ fn changed_files() {
     let files = |text: &str| {
         with_record(&session(SESSION), |record, task| {
             let files = record.files(text);
-            files.map(|(file, is_named)| (file.line(task.language), is_named)).collect::<Vec<_>>()
+            files
+                .map(|(file, is_named)| (format!("{}: {}", file.path, state_of(file, task.language)), is_named))
+                .collect::<Vec<_>>()
         })
     };
     let expect = |named: [bool; 2]| {
-        let lines = ["/repo/notes.md: wrote, deleted", "/repo/src/lexer.rs: edited, read (fn next_token)"];
+        let lines = ["/repo/notes.md: deleted", "/repo/src/lexer.rs: changed"];
         lines.map(str::to_owned).into_iter().zip(named).collect::<Vec<_>>()
     };
     assert_eq!(files("- src/lexer.rs was edited"), expect([false, true]));

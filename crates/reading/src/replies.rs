@@ -9,7 +9,7 @@ use crate::source::Source;
 use crate::worth::Worth;
 
 /// Tokens of the longest typed message that counts as a reply. Longer ones say themselves what they are about.
-pub(crate) const SHORT_REPLY: Tokens = 16;
+pub const SHORT_REPLY: Tokens = 16;
 
 /// How many lines before the end of the model's text its question may be: the options of one often follow it.
 const LAST_LINES: usize = 12;
@@ -19,7 +19,7 @@ const MOST_OPTIONS: usize = 3;
 
 /// Returns the lines that each short reply answers, of the passages for which `is_shown` holds, the newest reply first:
 /// the model's question, and the options that the reply names. Linear.
-pub(crate) fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&Passage) -> bool) -> Vec<Vec<u32>> {
+pub fn answered_lines(source: &Source, worth: &Worth, is_shown: impl Fn(&Passage) -> bool) -> Vec<Vec<u32>> {
     let mut answered = Vec::new();
     let mut spoken: Vec<u32> = Vec::new();
     for messages in source.passages.chunk_by(|one, other| one.message == other.message) {

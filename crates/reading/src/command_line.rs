@@ -2,11 +2,10 @@
 
 use epitome_strategy::Call;
 use epitome_strategy::commands::{first_command, script_of};
-
-use super::lines::clip;
+use epitome_strategy::text::clip;
 
 /// The command that a call runs, on one line, a change of folder in front of it left out.
-pub(crate) fn command_of(call: &Call<'_>) -> Option<String> {
+pub fn command_of(call: &Call<'_>) -> Option<String> {
     clip(&first_command(&script_of(call)?)?, 140)
 }
 
@@ -22,18 +21,18 @@ pub(crate) fn read_by_command(command: &str) -> Option<&str> {
     (path != program && !path.starts_with('-') && path.contains(['/', '.'])).then_some(path)
 }
 
-/// The file that `cat <<'EOF' > x` writes or `sed -i s/a/b/ x` edits, with which of [`FILE_VERBS`](super::wording::FILE_VERBS) it is.
-pub(crate) fn written_by_command(command: &str) -> Option<(&str, usize)> {
+/// The file that `cat <<'EOF' > x` writes or `sed -i s/a/b/ x` edits.
+pub(crate) fn written_by_command(command: &str) -> Option<&str> {
     let program = command.split_whitespace().next()?;
-    let (path, verb) = if matches!(program, "cat" | "tee") && command.contains("<<") {
-        (command.split('>').nth(1)?.split_whitespace().next()?, 0)
+    let path = if matches!(program, "cat" | "tee") && command.contains("<<") {
+        command.split('>').nth(1)?.split_whitespace().next()?
     } else if program == "sed" && command.contains(" -i") && !command.contains([';', '|', '&', '…']) {
-        (command.split_whitespace().next_back()?, 1)
+        command.split_whitespace().next_back()?
     } else {
         return None;
     };
     let path = path.trim_matches(['"', '\'']);
-    path.contains(['/', '.']).then_some((path, verb))
+    path.contains(['/', '.']).then_some(path)
 }
 
 /// The files that a script deletes (`rm`, `git rm`, what `mv` moves) or puts somewhere (the target of `mv` and `cp`, where
@@ -68,8 +67,8 @@ mod tests {
     #[test]
     fn commands_that_write_a_file() {
         let check = |command: &str, expect| assert_eq!(written_by_command(command), expect, "{command}");
-        check("cat <<'EOF' > src/a.py", Some(("src/a.py", 0)));
-        check("sed -i s/a/b/ a.rs", Some(("a.rs", 1)));
+        check("cat <<'EOF' > src/a.py", Some("src/a.py"));
+        check("sed -i s/a/b/ a.rs", Some("a.rs"));
         check("sed -n 1,2p a.rs", None);
     }
 

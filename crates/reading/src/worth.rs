@@ -52,6 +52,8 @@ const OUTCOME_FLAT: f32 = 1.5;
 const CALL_FLAT: f32 = 1.0;
 const CHANGE_FLAT: f32 = 3.0;
 const EDGE_FLAT: f32 = 0.5;
+/// The worth of the line of a commit or a pull request beside its terms: twice that of a change, for what is done once must not be done again.
+const LASTING_FLAT: f32 = 2.0 * CHANGE_FLAT;
 const TOLD_FLAT: f32 = 1_000.0;
 /// The worth of text that a change put in: readers who saw only the path of a change could not tell its effect.
 const CHANGED: f32 = 1.4;
@@ -168,6 +170,12 @@ impl Worth {
                     }
                     self.set(passage, factor, 0.0);
                     self.weigh_output(source, passage, reads, age, |line| outcomes.has(line));
+                    let lasting = action.map(|action| action.lasting).unwrap_or_default();
+                    for line in
+                        passage.lines.clone().filter(|line| lasting.is_told_by(source.lines[*line as usize].text()))
+                    {
+                        self.flat[line as usize] += LASTING_FLAT;
+                    }
                 }
                 _ => {}
             }

@@ -3,11 +3,13 @@
 use std::collections::HashSet;
 
 use epitome_strategy::{Cue, Cues, Language, View};
-use epitome_transcript::lines::{Kind, Line, Source};
+
+use crate::passage::{Kind, Line};
+use crate::source::Source;
 
 /// The block's parts, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Section {
+pub(super) enum Section {
     /// Demands of the user, word for word.
     Requests,
     /// The task list.
@@ -20,13 +22,15 @@ pub(crate) enum Section {
     Questions,
     /// Exact lines, in the order of the session.
     Details,
+    /// What the block is about, in figures.
+    Context,
 }
 
 impl Section {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Requests, Self::Tasks, Self::Files, Self::Decisions, Self::Questions, Self::Details];
+    pub(super) const ALL: [Self; 7] =
+        [Self::Requests, Self::Tasks, Self::Files, Self::Decisions, Self::Questions, Self::Details, Self::Context];
 
-    pub(crate) fn heading(self, language: Language) -> &'static str {
+    pub(super) fn heading(self, language: Language) -> &'static str {
         match self {
             Self::Requests => language.pick("## What the user demanded", "## 用户的要求"),
             Self::Tasks => language.pick("## Task list", "## 任务清单"),
@@ -34,18 +38,19 @@ impl Section {
             Self::Decisions => language.pick("## Decisions", "## 决定"),
             Self::Questions => language.pick("## Open questions", "## 未决问题"),
             Self::Details => language.pick("## Exact lines, oldest first", "## 原文摘录（从旧到新）"),
+            Self::Context => language.pick("## Context", "## 背景"),
         }
     }
 
     /// Returns the section that a line opens.
-    pub(crate) fn of_heading(line: &str) -> Option<Self> {
+    pub(super) fn of_heading(line: &str) -> Option<Self> {
         let opens =
             |section: &Self| [Language::English, Language::Chinese].iter().any(|it| section.heading(*it) == line);
         Self::ALL.into_iter().find(opens)
     }
 
     /// Returns the section of each line of a session. Of lists of tasks the newest is in its own. Linear.
-    pub(crate) fn of_lines(view: &View<'_>, source: &Source) -> Vec<Self> {
+    pub(super) fn of_lines(view: &View<'_>, source: &Source) -> Vec<Self> {
         let decides = view.lexicon().search(Cues::new([Cue::Decision]));
         let asks = view.lexicon().search(Cues::new([Cue::Question]));
         // A typed message answers what the model said before it.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use epitome_strategy::commands::{LastingResults, script_in};
 use epitome_strategy::session::heading::{is_missing_result, without_notes};
 use epitome_strategy::session::{CallId, Content, Heading, Media};
 use epitome_strategy::speech::Demand;
@@ -64,11 +65,11 @@ fn media_name(media: &Media) -> Arc<str> {
 }
 
 impl Source {
-    /// Reads a view; `summary` reads summaries that are no transcripts. Linear in it, and in the messages behind its newest
-    /// transcripts.
-    pub fn read(view: &View<'_>, summary: impl Fn(&str) -> Vec<Record>) -> Self {
+    /// Reads a view; `other` reads the text of a summary that is no transcript. Where a summary was made of lines of its messages,
+    /// and these are known, they are read in its place. Linear in the view, and in the messages behind its newest summaries.
+    pub fn read(view: &View<'_>, other: impl Fn(&str) -> SummaryForm) -> Self {
         let mut source = Self::default();
-        let behind = behind_transcripts(view);
+        let mut behind = behind_summaries(view, other);
         source.flags = flags(view, &behind);
         for (index, unit) in view.units().iter().enumerate() {
             if view.is_cancelled() {
@@ -77,16 +78,12 @@ impl Source {
             let place = SourcePosition { unit: index as u32, at: None };
             source.is_newest = view.protection(index) == Protection::NewestStep;
             source.waiting.clear();
-            match behind.get(&index) {
-                Some(TranscribedContent::Messages(messages)) => {
+            match behind.remove(&index) {
+                Some(SummaryContent::Messages(messages)) => {
                     messages.iter().for_each(|it| source.read_message(it, place, None))
                 }
-                Some(TranscribedContent::Text(text)) => source.read_records(digest::read(text), place),
+                Some(SummaryContent::Records(records)) => source.read_records(records, place),
                 None if unit.kind == UnitKind::System => {}
-                None if unit.kind == UnitKind::Summary => {
-                    let text = view.message(unit.entries.start).plain_text();
-                    source.read_records(summary(without_notes(Heading::body_of(&text))), place);
-                }
                 None => {
                     for position in unit.entries.clone() {
                         source.read_message(view.message(position), place, Some(position as u32));
@@ -174,10 +171,13 @@ impl Source {
         let kind = if is_answer { Kind::Answer } else { Kind::Said };
         let mut at = 0;
         for call in calls {
-            self.add(kind, text, at..(call.start as usize).max(at), None, place);
+            let start = (call.start as usize).max(at);
+            let said = &text[at..start];
+            self.add(kind, text, at..at + said.len() - opening_fence(said), None, place);
             at = call.end as usize;
             let arguments = &text[call.start as usize..at];
             self.text_call = Some(self.read_call(&call.name, arguments, place));
+            at += closing_fence(&text[at..]);
         }
         self.add(kind, text, at..text.len(), None, place);
     }
@@ -195,6 +195,10 @@ impl Source {
         let known = &mut self.actions[action as usize];
         (known.lists_tasks, known.writes_task) =
             (told.lists_tasks, told.writes_task && known.kind == tools::ToolKind::Plan);
+        if known.kind == tools::ToolKind::Shell {
+            let script = json.as_ref().map_or_else(|| Some(arguments.to_owned()), script_in);
+            known.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
+        }
         for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             let text: Arc<str> = Arc::from(joined.join("\n"));
@@ -213,6 +217,7 @@ impl Source {
             message: self.messages,
             lists_tasks: false,
             writes_task: false,
+            lasting: LastingResults::default(),
             ending: None,
             outcome: None,
         });
@@ -424,44 +429,79 @@ fn one_line(name: &Arc<str>) -> Arc<str> {
 }
 
 /// Returns whether a result of the view, or of the messages behind its transcripts, is marked as a failure.
-fn flags(view: &View<'_>, behind: &HashMap<usize, TranscribedContent>) -> Flags {
+fn flags(view: &View<'_>, behind: &HashMap<usize, SummaryContent>) -> Flags {
     let is_marked = |message: &Message| {
         message.blocks.iter().any(|block| matches!(&block.content, Content::ToolResult(result) if result.is_error && !is_missing_result(&result.text)))
     };
     let is_set = view.messages().any(is_marked)
         || behind.values().any(|content| match content {
-            TranscribedContent::Messages(messages) => messages.iter().any(|message| is_marked(message)),
-            TranscribedContent::Text(_) => false,
+            SummaryContent::Messages(messages) => messages.iter().any(|message| is_marked(message)),
+            SummaryContent::Records(_) => false,
         });
     if is_set { Flags::Set } else { Flags::Unknown }
 }
 
-/// What is known of the messages behind a transcript.
-enum TranscribedContent {
-    /// The messages themselves.
-    Messages(Vec<Arc<Message>>),
-    /// Only the transcript's own text.
-    Text(String),
+/// Returns the length of the line at the end of `text` that opens a block of code, and of nothing else. Around a call in plain
+/// text it belongs to the call.
+fn opening_fence(text: &str) -> usize {
+    let line = text.trim_end();
+    let start = line.rfind('\n').map_or(0, |at| at + 1);
+    let is_fence =
+        line[start..].trim_start().strip_prefix(FENCE).is_some_and(|language| !language.contains([' ', '`']));
+    if is_fence { text.len() - start } else { 0 }
 }
 
-/// Returns the units that are transcripts, with what is known behind each.
-fn behind_transcripts(view: &View<'_>) -> HashMap<usize, TranscribedContent> {
+/// Returns the length of the line at the beginning of `text` that closes a block of code; 0 where there is none.
+fn closing_fence(text: &str) -> usize {
+    let rest = text.trim_start();
+    let is_fence = rest.strip_prefix(FENCE).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
+    if is_fence { text.len() - rest.len() + FENCE.len() } else { 0 }
+}
+
+const FENCE: &str = "```";
+
+/// What a summary is read as.
+#[derive(Debug, Default)]
+pub struct SummaryForm {
+    /// What its text says.
+    pub records: Vec<Record>,
+    /// Whether the text was made of lines of its messages, so that these say all that it says.
+    pub is_of_lines: bool,
+}
+
+/// What is known of the messages behind a summary.
+enum SummaryContent {
+    /// The messages themselves.
+    Messages(Vec<Arc<Message>>),
+    /// What its own text says of them.
+    Records(Vec<Record>),
+}
+
+/// Returns the units that are summaries, with what is known behind each.
+fn behind_summaries(view: &View<'_>, other: impl Fn(&str) -> SummaryForm) -> HashMap<usize, SummaryContent> {
     let mut behind = HashMap::new();
     let mut left = MOST_BYTES;
     for (index, unit) in view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Summary) {
-        let Some(text) = transcript(view.message(unit.entries.start)) else { continue };
-        let messages = if left > 0 { view.originals(unit.entries.start) } else { Vec::new() };
+        let message = view.message(unit.entries.start);
+        let form = match transcript(message) {
+            Some(text) => SummaryForm { records: digest::read(&text), is_of_lines: true },
+            None => other(without_notes(Heading::body_of(&message.plain_text()))),
+        };
+        let messages = if form.is_of_lines && left > 0 { view.originals(unit.entries.start) } else { Vec::new() };
         let bytes: usize = messages.iter().map(|message| bytes_of(message)).sum();
-        let known = !messages.is_empty() && bytes <= left;
+        let is_known = !messages.is_empty() && bytes <= left;
         left = left.saturating_sub(bytes);
-        behind
-            .insert(index, if known { TranscribedContent::Messages(messages) } else { TranscribedContent::Text(text) });
+        let content = match is_known {
+            true => SummaryContent::Messages(messages),
+            false => SummaryContent::Records(form.records),
+        };
+        behind.insert(index, content);
     }
     behind
 }
 
 /// Returns the text of a message that is a transcript, without the engine's heading.
-pub(crate) fn transcript(message: &Message) -> Option<String> {
+pub fn transcript(message: &Message) -> Option<String> {
     let text = message.plain_text();
     let body = Heading::body_of(&text);
     digest::is_transcript(body).then(|| body.to_owned())

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use epitome_strategy::commands::LastingResults;
 use epitome_strategy::transcript::Ending;
 use epitome_strategy::{BlockRef, tools};
 
@@ -35,11 +36,11 @@ pub enum Kind {
 pub struct Line {
     pub(crate) source: Arc<str>,
     /// Its bytes in the text of its block.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     pub(crate) number: Option<Range<usize>>,
     pub(crate) sign: Sign,
     /// Whether it begins a line; otherwise it continues the line before.
-    pub(crate) starts_line: bool,
+    pub starts_line: bool,
     /// Whether lines in front of it were left out by an earlier compaction.
     pub(crate) gap_before: bool,
     /// The probability that it is a person's demand, or a fact to be kept in mind; 0 where that is unlikely.
@@ -72,7 +73,7 @@ pub struct Passage {
     /// Its message, by number among all that are read.
     pub message: u32,
     /// Its block, where the view itself contains it.
-    pub(crate) at: Option<BlockRef>,
+    pub at: Option<BlockRef>,
     /// Its lines.
     pub lines: Range<u32>,
     /// Its call, by position among the actions.
@@ -97,6 +98,8 @@ pub struct Action {
     pub lists_tasks: bool,
     /// Whether it writes or changes one task of a plan.
     pub(crate) writes_task: bool,
+    /// What its script may have brought about.
+    pub(crate) lasting: LastingResults,
     /// How it ended, where that is known.
     pub(crate) ending: Option<Ending>,
     /// The line of its output that says how it ended, where there is a short one.

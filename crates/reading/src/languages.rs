@@ -4,9 +4,6 @@ use std::collections::HashMap;
 
 use epitome_strategy::{Content, Origin, View};
 
-/// How the line of the languages begins, in English and Chinese; read back by [`read`].
-pub(crate) const PREFIXES: [&str; 2] = ["code in: ", "代码语言："];
-
 /// The most languages of a line.
 const MOST: usize = 6;
 
@@ -30,15 +27,18 @@ fn of_path(path: &str) -> Option<&'static str> {
     }
 }
 
-/// The languages of files and of fenced code in what people and the model say, those of most files and fences first, and
-/// behind them those that an earlier summary names. A file counts once. Linear in the text.
-pub(crate) fn languages<'p>(view: &View<'_>, paths: impl Iterator<Item = &'p str>, earlier: &[String]) -> Vec<String> {
-    let mut found: HashMap<&str, (usize, usize)> = HashMap::new(); // (times, first seen)
+/// The languages of the code of a session, at most six: of the files that calls name, and of fenced code in what people and the
+/// model say, those of most files and fences first. A file counts once. Linear in the text.
+pub fn languages(view: &View<'_>) -> Vec<&'static str> {
+    let mut found: HashMap<&'static str, (usize, usize)> = HashMap::new(); // (times, first seen)
     let mut add = |language: &'static str| {
         let next = found.len();
         found.entry(language).or_insert((0, next)).0 += 1;
     };
-    paths.filter_map(of_path).for_each(&mut add);
+    let mut paths: Vec<&str> = view.facts().file_events().iter().map(|event| event.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    paths.into_iter().filter_map(of_path).for_each(&mut add);
     for message in view.messages().filter(|message| matches!(message.origin, Origin::Typed | Origin::Model)) {
         // A call in plain text is fenced too, and says nothing of the work.
         if !message.text_calls.is_empty() {
@@ -51,22 +51,9 @@ pub(crate) fn languages<'p>(view: &View<'_>, paths: impl Iterator<Item = &'p str
         let fences = texts.flat_map(|text| text.lines()).filter_map(|line| line.trim_start().strip_prefix("```"));
         fences.filter_map(|word| language_of(word.trim())).for_each(&mut add);
     }
-    let mut named: Vec<(&str, (usize, usize))> = found.into_iter().collect();
+    let mut named: Vec<(&'static str, (usize, usize))> = found.into_iter().collect();
     named.sort_by_key(|(_, (times, first))| (std::cmp::Reverse(*times), *first));
-    let mut names: Vec<String> = named.into_iter().map(|(name, _)| name.to_owned()).collect();
-    for name in earlier {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    names.truncate(MOST);
-    names
-}
-
-/// The languages that a line of an earlier summary names, in either language; `None` for another line.
-pub(crate) fn read(line: &str) -> Option<Vec<String>> {
-    let names = PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix))?;
-    Some(names.split(", ").map(str::to_owned).collect())
+    named.into_iter().map(|(name, _)| name).take(MOST).collect()
 }
 
 #[cfg(test)]
@@ -85,12 +72,5 @@ mod tests {
         check("data.json", None);
         check("c", None);
         check("", None);
-    }
-
-    #[test]
-    fn a_line_is_read_back() {
-        assert_eq!(read("code in: Rust, SQL"), Some(vec!["Rust".to_owned(), "SQL".to_owned()]));
-        assert_eq!(read("代码语言：Go"), Some(vec!["Go".to_owned()]));
-        assert_eq!(read("read: a.rs"), None);
     }
 }

@@ -45,7 +45,7 @@ pub struct Choice<'c> {
     /// Tokens of all kept lines.
     pub used: u32,
     /// The lines in the order in which they were taken.
-    pub(crate) order: Vec<u32>,
+    pub order: Vec<u32>,
     /// The bound for the lines of each run.
     runs: Bounds,
     heads: Heads,
@@ -208,12 +208,12 @@ impl<'c> Choice<'c> {
     }
 
     /// Whether a line takes part in the choice.
-    pub(crate) fn is_open(&self, line: u32) -> bool {
+    pub fn is_open(&self, line: u32) -> bool {
         self.open[line as usize]
     }
 
     /// Takes a line whatever its cost, below what it stands under.
-    pub(crate) fn take_with_heads(&mut self, line: u32) {
+    pub fn take_with_heads(&mut self, line: u32) {
         let heads: Vec<u32> = self.unkept_heads(line).collect();
         heads.into_iter().rev().for_each(|head| self.take(head));
         self.take(line);
@@ -221,7 +221,7 @@ impl<'c> Choice<'c> {
 
     /// Takes a line whatever its cost, and the lines that it is kept with. What is introduced is taken first, so that
     /// what introduces it is the first to be taken back; the line of a call precedes its outcome, for the same reason.
-    pub(crate) fn take(&mut self, line: u32) {
+    pub fn take(&mut self, line: u32) {
         let companion = self.companion(line);
         if self.is_call(line) {
             self.take_one(line);
@@ -259,7 +259,7 @@ impl<'c> Choice<'c> {
     }
 
     /// Removes the line that was taken last, with what was taken before it and stands under it. Returns it.
-    pub(crate) fn take_back(&mut self) -> Option<u32> {
+    pub fn take_back(&mut self) -> Option<u32> {
         let line = self.order.pop()?;
         self.forget(line);
         while let Some(orphan) = self.order.pop_if(|line| is_orphan(&self.heads, &self.kept, *line)) {

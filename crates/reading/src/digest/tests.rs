@@ -2,6 +2,8 @@ use proptest::prelude::*;
 
 use epitome_strategy::Language;
 
+use epitome_strategy::transcript::legend;
+
 use super::*;
 
 fn rows(lines: &[&str]) -> Rows {

@@ -37,7 +37,7 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 
 /// Returns a hash of bytes.
-pub(crate) fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
+pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     let mixed = bytes.into_iter().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
     // The low bits of short texts are poor; a map takes its places from them.
     mixed ^ (mixed >> 29)

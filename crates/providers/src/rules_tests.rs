@@ -21,14 +21,14 @@ fn summary(fixture: &str, max_tokens: u32, focus: Option<&str>, language: Langua
 fn check(fixture: &str, max_tokens: u32, expect: &str) {
     let text = summary(fixture, max_tokens, None, Language::English).unwrap();
     let expect: Vec<&str> = expect.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    assert_eq!(text.lines().collect::<Vec<_>>(), expect, "\n{text}\n");
+    assert_eq!(text.lines().map(str::trim).collect::<Vec<_>>(), expect, "\n{text}\n");
 }
 
 const FIXING: &str = r#"
 user: Make the lexer accept nested brackets. Never touch the public API. Report the time it takes in README.md.
 assistant: Let me look at the lexer first.
 call Read c1 {"file_path":"src/lexer.rs"}
-result c1: fn next() {} … x50
+result c1: fn next() {}
 call Bash c2 {"command":"cd /repo && cargo test"}
 result c2 error:
   running 3 tests
@@ -50,27 +50,36 @@ fn every_kind_of_line() {
     check(
         FIXING,
         2000,
-        "## User
-         - Make the lexer accept nested brackets.
-         - Report the time it takes in README.md.
-         ## Standing instructions
-         - Never touch the public API.
+        "## What the user demanded
+         - Never touch the public API. Report the time it takes in README.md.
+         ## Task list
+         - fix the lexer | completed
+         - write the time to README.md | pending
          ## Files
-         - src/lexer.rs: edited, read (fn next_token)
-         ## Done
-         - `cargo test` ×2: test result: ok. 3 passed; 0 failed
-         - finished: fix the lexer
-         ## Findings
+         changed: src/lexer.rs
+         ## Decisions
          - The root cause is that Lexer::next drops the depth counter at line 41.
-         - Nested brackets work now: next_token counts the depth.
-         ## Errors
-         - `cargo test`: error[E0308]: mismatched types — a later run succeeded
-         ## Open
-         - write the time to README.md
-         - Should I write README.md next?
+         ## Open questions
+         - Nested brackets work now: next_token counts the depth. Should I write README.md next?
+         ## Exact lines, oldest first
+         « Make the lexer accept nested brackets. …
+         » Let me look at the lexer first.
+         ▸ Read: src/lexer.rs
+         → fn next() {}
+         ▸ Bash: cd /repo && cargo test ✗
+         → running 3 tests
+         error[E0308]: mismatched types
+         --> src/lexer.rs:41
+         test result: FAILED. 2 passed; 1 failed
+         ▸ Edit: src/lexer.rs
+         - x
+         + pub fn next_token() {
+         → done
+         ▸ Bash: cargo test
+         → test result: ok. 3 passed; 0 failed
+         ▸ …
          ## Context
-         - Covers 1 user, 6 assistant and 5 tool messages.
-         - code in: Rust",
+         - messages: 1 of the user, 6 of the model, 5 of tools; code in Rust",
     );
 }
 
@@ -79,24 +88,22 @@ fn small_budgets_keep_what_matters_most() {
     check(
         FIXING,
         60,
-        "User: Make the lexer accept nested brackets.
-         Standing instructions: Never touch the public API.
-         Done: finished: fix the lexer
-         Open: write the time to README.md; Should I write README.md next?",
+        "« … Never touch the public API. Report the time it takes in README.md.
+         ▸ … ×5 (✗)
+         » Nested brackets work now: next_token counts the depth. Should I write README.md next?",
     );
-    // A line never stands without the heading that says whose it is.
     check(
         FIXING,
         30,
-        "Standing instructions: Never touch the public API.
-         Open: write the time to README.md",
+        "« … Never touch the public API. Report the time it takes in README.md.
+         ▸ … ×5 (✗)",
     );
-    check(FIXING, 20, "Standing instructions: Never touch the public API.");
+    check(FIXING, 8, "« Never touch the public API.");
 }
 
 #[test]
 fn what_is_in_focus_goes_first() {
-    let text = summary(FIXING, 30, Some("what was mismatched?"), Language::English).unwrap();
+    let text = summary(FIXING, 60, Some("what was mismatched?"), Language::English).unwrap();
     assert!(text.contains("error[E0308]: mismatched types"), "{text}");
 }
 
@@ -110,16 +117,16 @@ result c1: 测试全部通过
 assistant: 原因是 depth 计数器在第 41 行被清零，现已修复并通过测试。
 ";
     let text = summary(fixture, 400, None, Language::Chinese).unwrap();
-    let expect = "## 用户
-- 请修复 src/lexer.rs 的嵌套括号问题。
-## 长期指示
-- 不要修改公共接口。
-## 已执行
-- `cargo test`: 测试全部通过
-## 结论
+    let expect = "## 用户的要求
+- 请修复 src/lexer.rs 的嵌套括号问题。不要修改公共接口。
+## 决定
 - 原因是 depth 计数器在第 41 行被清零，现已修复并通过测试。
+## 原文摘录（从旧到新）
+» 好的，我来看一下这个文件。
+▸ Bash: cargo test
+→ 测试全部通过
 ## 背景
-- 涵盖用户消息 1 条、助手消息 2 条、工具消息 1 条。";
+- 消息：用户 1 条，模型 2 条，工具 1 条";
     assert_eq!(text, expect);
 }
 
@@ -136,21 +143,18 @@ textcall bash: sed -i s/int/round/ money.py && pytest tests/test_money.py
 user(output): 4 passed in 0.11s
 ",
         400,
-        "
-         ## User
-         - Find the failing test in this repository.
-         ## Files
-         - money.py: edited
-         ## Done
-         - `pytest tests/test_money.py`: failed
-         - `sed -i s/int/round/ money.py && pytest tests/test_money.py`: 4 passed in 0.11s
-         ## Errors
-         - `pytest tests/test_money.py`: 1 failed, 3 passed in 0.12s
-         ## Open
-         - in progress: The rounding in money.py is wrong because it truncates.
+        "## Files
+         changed: money.py
+         ## Exact lines, oldest first
+         « Find the failing test in this repository.
+         » I run the tests.
+         ▸ bash: pytest tests/test_money.py ✗
+         → 1 failed, 3 passed in 0.12s
+         » The rounding in money.py is wrong because it truncates.
+         ▸ bash: sed -i s/int/round/ money.py && pytest tests/test_money.py
+         → 4 passed in 0.11s
          ## Context
-         - Covers 1 user, 2 assistant and 2 tool messages.
-         - code in: Python",
+         - messages: 1 of the user, 2 of the model, 2 of tools; code in Python",
     );
 }
 
@@ -167,15 +171,17 @@ call notify c3 {"user_id":"sophia_silva_7557"}
 result c3 error: [No result was recorded for this call.]
 "#,
         400,
-        "
-         ## User
+        "## What the user demanded
          - I want to change my flight on reservation ZFA04Y.
-         ## Done
-         - get_reservation_details reservation_id=ZFA04Y → {\"reservation_id\":\"ZFA04Y\",\"user_id\":\"sophia_silva_7557\",\"cabin\":\"economy\"}
-         - update_reservation reservation_id=ZFA04Y cabin=business failed → Error: payment method gift_card_6847880 not found
-         - notify user_id=sophia_silva_7557 → [No result was recorded for this call.]
+         ## Exact lines, oldest first
+         ▸ get_reservation_details: reservation_id=ZFA04Y
+         → {\"reservation_id\":\"ZFA04Y\",\"user_id\":\"sophia_silva_7557\",\"cabin\":\"economy\"}
+         ▸ update_reservation: reservation_id=ZFA04Y cabin=business ✗
+         → Error: payment method gift_card_6847880 not found
+         ▸ notify: user_id=sophia_silva_7557
+         → [No result was recorded for this call.]
          ## Context
-         - Covers 1 user, 3 assistant and 3 tool messages.",
+         - messages: 1 of the user, 3 of the model, 3 of tools",
     );
 }
 
@@ -195,28 +201,42 @@ fn summaries_of_summaries_do_not_nest() {
     check(
         &fixture,
         2000,
-        "
-         ## User
-         - Make the lexer accept nested brackets.
-         - Report the time it takes in README.md.
+        "## What the user demanded
+         - Never touch the public API. Report the time it takes in README.md.
          - Go on with README.md please.
-         ## Standing instructions
-         - Never touch the public API.
+         ## Task list
+         - write the time to README.md | completed
          ## Files
-         - src/lexer.rs: edited 2×, read (fn next_token, fn depth)
-         ## Done
-         - `cargo test` ×2: test result: ok. 3 passed; 0 failed
-         - finished: fix the lexer
-         - finished: write the time to README.md
-         ## Findings
+         changed: src/lexer.rs
+         ## Decisions
          - The root cause is that Lexer::next drops the depth counter at line 41.
-         - Nested brackets work now: next_token counts the depth.
-         - README.md now has the time: 12 ms.
-         ## Errors
-         - `cargo test`: error[E0308]: mismatched types — a later run succeeded
+         ## Open questions
+         - Nested brackets work now: next_token counts the depth. Should I write README.md next?
+         ## Exact lines, oldest first
+         ▸ …
+         « Make the lexer accept nested brackets. …
+         » Let me look at the lexer first.
+         ▸ Read: src/lexer.rs
+         → fn next() {}
+         ▸ Bash: cd /repo && cargo test ✗
+         → running 3 tests
+         error[E0308]: mismatched types
+         --> src/lexer.rs:41
+         test result: FAILED. 2 passed; 1 failed
+         ▸ Edit: src/lexer.rs
+         - x
+         + pub fn next_token() {
+         → done
+         ▸ Bash: cargo test
+         → test result: ok. 3 passed; 0 failed
+         ▸ Edit: src/lexer.rs
+         - x
+         + fn depth() {}
+         → done
+         ▸ …
+         » README.md now has the time: 12 ms.
          ## Context
-         - Covers 2 user, 9 assistant and 7 tool messages.
-         - code in: Rust",
+         - messages: 1 of the user, 3 of the model, 2 of tools; code in Rust",
     );
 }
 
@@ -234,16 +254,16 @@ user: Continue the work on it now.
 assistant: The parser handles EOF now.
 ",
         400,
-        "
-         ## User
-         - Continue the work on it now.
-         ## Standing instructions
-         - The user asked for a parser in src/parser.rs that never panics.
-         ## Findings
+        "## Exact lines, oldest first
+         ◦ [Summary]
+         ## Primary Request
+         1. The user asked for a parser in src/parser.rs that never panics.
+         Key files:
          - src/parser.rs holds the Parser struct.
-         - The parser handles EOF now.
+         « Continue the work on it now.
+         » The parser handles EOF now.
          ## Context
-         - Covers 1 user, 1 assistant and 0 tool messages.",
+         - messages: 1 of the user, 1 of the model, 0 of tools",
     );
 }
 
@@ -272,40 +292,24 @@ fn a_models_summary_is_carried_over() {
 user(summary):
   ## Goal
   - The user wants a parser.
-  ## Files
-  - src/a.rs: the parser, rewritten
-  - src/b.rs holds the tests
-  ## Open
-  - error messages
-  - [x] parse numbers
-  - [ ] parse strings
   ## Said by the user, in order: later words win
   - “Keep port 48213.”
-  ## Changed files, newest first
-  - src/c.rs: wrote, deleted
+  ## Decisions
+  - The tokens are bytes.
 user: Continue the work on it now.
 assistant: The parser handles EOF now.
 ",
         400,
-        "
-         ## User
+        "## Exact lines, oldest first
+         ◦ ## Goal
          - The user wants a parser.
-         - Continue the work on it now.
-         ## Standing instructions
+         ## Said by the user, in order: later words win
          - “Keep port 48213.”
-         ## Files
-         - src/a.rs: the parser, rewritten
-         - src/b.rs holds the tests
-         - src/c.rs: wrote, deleted
-         ## Done
-         - parse numbers
-         ## Findings
-         - The parser handles EOF now.
-         ## Open
-         - error messages
-         - parse strings
+         » The tokens are bytes.
+         « Continue the work on it now.
+         » The parser handles EOF now.
          ## Context
-         - Covers 1 user, 1 assistant and 0 tool messages.",
+         - messages: 1 of the user, 1 of the model, 0 of tools",
     );
 }
 
@@ -338,13 +342,11 @@ fn files_that_scripts_in_plain_text_change_are_listed() {
                    textcall str_replace_editor: str_replace_editor str_replace /repo/src/third.py --old_str a --new_str b\n\
                    user(output): edited\n";
     let text = summary(fixture, 1_000, None, Language::English).unwrap();
-    for expect in ["- src/new.py: wrote", "- src/old.py: edited", "- /repo/src/third.py: edited"] {
-        assert!(text.contains(expect), "{expect}:\n{text}");
-    }
+    assert!(text.contains("changed: /repo/src/third.py, src/old.py, src/new.py\n"), "{text}");
 }
 
 #[test]
-fn the_languages_of_the_code_are_named_also_by_the_next_summary() {
+fn the_languages_of_the_code_are_named() {
     let fixture = "
 user: Port the importer, please.
 call Read c1 {\"file_path\":\"tools/import.py\"}
@@ -362,9 +364,7 @@ user: thanks
 assistant: You are welcome, the import is complete now.
 ";
     let first = summary(fixture, 500, None, Language::English).unwrap();
-    assert!(first.contains("- code in: Rust, Python, SQL"), "{first}");
+    assert!(first.contains("; code in Rust, Python, SQL"), "{first}");
     let chinese = summary(fixture, 500, None, Language::Chinese).unwrap();
-    assert!(chinese.contains("- 代码语言：Rust, Python, SQL"), "{chinese}");
-    let line = first.lines().find(|line| line.contains("code in")).unwrap();
-    assert_eq!(languages::read(line.trim_start_matches("- ")).unwrap(), ["Rust", "Python", "SQL"]);
+    assert!(chinese.contains("；代码语言：Rust, Python, SQL"), "{chinese}");
 }

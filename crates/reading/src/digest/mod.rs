@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 use epitome_strategy::levels;
-pub(crate) use epitome_strategy::transcript::legend;
+
 use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, legend_start, read_call};
 pub use epitome_strategy::transcript::{Ending, Speaker};
 

@@ -1,0 +1,44 @@
+//! What a session says, read once: its lines, what each is worth, the choice among them, and the texts made of them.
+//!
+//! 1. [`Source::read`] takes a view apart into [`Passage`]s, what one speaker said, called or printed in one piece, and their
+//!    [`Line`]s, with each call's [`Action`]: what it did, to which file, and how it ended.
+//! 2. [`Worth::new`] values each line: by its words and names, who said it, how old it is, and whether the model spoke of it.
+//! 3. [`Choice`] takes the lines worth most for their tokens until the room is used; a line that repeats what is kept is worth less.
+//! 4. [`records`] and [`write`] put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
+//!
+//! Texts of both forms are read back ([`read`], [`read_block`]), so that what an earlier compaction kept competes with what is new.
+
+mod actions;
+mod arguments;
+mod block;
+mod changes;
+mod choose;
+mod command_line;
+mod counts;
+mod digest;
+mod file_work;
+mod heads;
+mod languages;
+mod lists;
+mod outcome;
+mod passage;
+mod pieces;
+mod records;
+mod replies;
+mod source;
+mod terms;
+mod worth;
+
+pub use crate::arguments::Sign;
+pub use crate::block::{Blocks, read as read_block};
+pub use crate::choose::{Bounds, Choice};
+pub use crate::command_line::command_of;
+pub use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker, is_transcript, read, write};
+pub use crate::file_work::{FileWork, file_work};
+pub use crate::languages::languages;
+pub use crate::passage::{Action, Kind, Line, Passage};
+pub use crate::records::records;
+pub use crate::replies::{SHORT_REPLY, answered_lines};
+pub use crate::source::{Source, SummaryForm, transcript};
+pub use crate::terms::hash;
+pub use crate::worth::Worth;
