@@ -93,7 +93,7 @@ say("memo_length", there and len(text.split()) <= 150)
 say("memo_money", there and bool(re.search(r"\bcr 2102\b(?![.,]\d)", text)) and not re.search(r"\d,\d{3}|\d ?(cr|crowns)\b|cr \d+\.\d", text))
 say("memo_flows_one_decimal", there and bool(re.search(r"\b40\.0 L/s", text)) and not re.search(r"(?<![\d.])\d+ L/s", text))
 MONTH = r"(January|February|March|April|May|June|July|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-say("memo_dates_with_dashes", there and not re.search(rf"\b\d{{1,2}} {MONTH}\b|\b{MONTH} \d{{1,2}}\b|\b{MONTH} (19|20)\d\d", text))
+say("memo_dates_with_dashes", there and not re.search(rf"\b\d{{1,2}} {MONTH}\b|\b{MONTH} \d{{1,2}}\b(?!\.\d)|\b{MONTH} (19|20)\d\d", text))
 heads = re.findall(r"^## (.+)$", text, re.M)
 say("memo_sections", heads[-2:] == ["Sources", "Not settled"] and heads[:2] == ["Answer", "Reasons"])
 say("memo_citations", there and bool(re.search(r"\[M-2025-05 §6\]", text)) and bool(re.search(r"\[L-2025-05 §1\]", text)))
