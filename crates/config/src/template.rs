@@ -215,7 +215,10 @@ pub fn key_table(registry: &Registry) -> String {
     for (section, _, fields) in fixed.iter().chain(&strategies).chain(&named) {
         by_need(fields).0.iter().for_each(|field| row(&mut out, &format!("{section}.{}", field.name), field));
     }
-    out.push_str("\n### More\n\nAll other settings, by section. `epitome strategies ID` and the strategy's page have those of a strategy.\n\n");
+    out.push_str(
+        "\n### More\n\nAll other settings, by section. `epitome strategies ID` and the strategy's page have those of a \
+         strategy.\n\n",
+    );
     for (section, doc, fields) in fixed.iter().chain(&named) {
         let more = by_need(fields).1;
         if !more.is_empty() {
