@@ -197,23 +197,29 @@ fn group_digits(number: u64) -> String {
 const HEAD: &str = "| key | default | takes | what it does |\n|---|---|---|---|\n";
 
 /// The reference's tables of keys in Markdown, from the same declarations: one of the settings that people need, and one
-/// of all others for each section.
+/// of all others for each section, but for the strategies, whose pages have theirs ([`settings_table`]).
 pub fn key_table(registry: &Registry) -> String {
+    type Section = (String, &'static str, &'static [Field]);
     let fixed = SECTIONS.iter().map(|section| (section.name.to_owned(), section.doc, section.fields));
     let strategies = registry.iter().map(|registration| {
         (format!("strategies.{}", registration.meta.id), registration.meta.summary, registration.fields)
     });
     let program = "A strategy in another process: a table with a `command`, under an id that no strategy has.";
-    let program = ("strategies.ID".to_owned(), program, ProcessStrategy::FIELDS);
+    let program: Section = ("strategies.ID".to_owned(), program, ProcessStrategy::FIELDS);
     let named = NAMED.iter().map(|section| (format!("{}.NAME", section.name), section.doc, section.fields));
-    let all: Vec<(String, &str, &'static [Field])> = fixed.chain(strategies).chain([program]).chain(named).collect();
+    let fixed: Vec<Section> = fixed.collect();
+    let strategies: Vec<Section> = strategies.collect();
+    let named: Vec<Section> = [program].into_iter().chain(named).collect();
 
     let mut out = format!("### The settings that people need\n\n{HEAD}");
-    for (section, _, fields) in &all {
+    for (section, _, fields) in fixed.iter().chain(&strategies).chain(&named) {
         by_need(fields).0.iter().for_each(|field| row(&mut out, &format!("{section}.{}", field.name), field));
     }
-    out.push_str("\n### More\n\nAll other settings, by section.\n\n");
-    for (section, doc, fields) in all {
+    out.push_str(
+        "\n### More\n\nAll other settings, by section. `epitome strategies ID` and the strategy's page have those of a \
+         strategy.\n\n",
+    );
+    for (section, doc, fields) in fixed.iter().chain(&named) {
         let more = by_need(fields).1;
         if !more.is_empty() {
             let _ = write!(out, "#### `[{section}]`\n\n{doc}\n\n{HEAD}");

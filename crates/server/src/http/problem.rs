@@ -1,6 +1,6 @@
 //! All problems that the service answers with, in one table: status, code, message and help.
 //!
-//! The table in `docs/service.md` is printed from this one, and so are the codes that the OpenAPI document lists.
+//! The table in `docs/errors.md` is printed from this one, and so are the codes that the OpenAPI document lists.
 
 use std::time::Duration;
 
@@ -260,10 +260,10 @@ mod tests {
     const BEGIN: &str = "<!-- errors: UPDATE_DOCS=1 cargo test -p epitome-server --lib writes them -->\n";
     const END: &str = "<!-- end of errors -->";
 
-    /// The table of `docs/service.md` is this one: `UPDATE_DOCS=1 cargo test -p epitome-server --lib` writes it.
+    /// The table of `docs/errors.md` is this one: `UPDATE_DOCS=1 cargo test -p epitome-server --lib` writes it.
     #[test]
     fn the_documented_errors_are_these() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/service.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/errors.md");
         let current = std::fs::read_to_string(page).unwrap();
         let mut table = "\n| status | code | what is wrong | what to do |\n|---|---|---|---|\n".to_owned();
         for problem in Problem::ALL {
@@ -279,7 +279,7 @@ mod tests {
         } else {
             assert!(
                 current == expect,
-                "docs/service.md is out of date: UPDATE_DOCS=1 cargo test -p epitome-server --lib"
+                "docs/errors.md is out of date: UPDATE_DOCS=1 cargo test -p epitome-server --lib"
             );
         }
     }
