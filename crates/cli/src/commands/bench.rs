@@ -23,7 +23,8 @@ pub(crate) fn run(args: &BenchArgs, quiet: bool) -> CommandResult {
     let folder = folder(args)?;
     let methods = methods(&args.methods, &epitome::registry()).map_err(failure)?;
     let newest = "baseline:newest".to_owned();
-    let pairs: Vec<(String, String)> = args.methods.iter().map(|method| (method.clone(), newest.clone())).collect();
+    let ours = methods.iter().map(|method| method.name()).filter(|name| !name.starts_with("baseline:"));
+    let pairs: Vec<(String, String)> = ours.map(|name| (name.to_owned(), newest.clone())).collect();
     let progress = |done: usize, of: usize| {
         if !quiet {
             terminal::progress(done, of);

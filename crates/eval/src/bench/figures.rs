@@ -108,7 +108,7 @@ impl Counted {
             counted.add(figure, probes.count_of(kind));
         }
         if row.method != HANDOFF {
-            counted.add_compaction(row.micros, Some(row.is_usable()));
+            counted.add_compaction(row.micros, Some(is_sound(row)));
         }
         counted
     }
@@ -121,7 +121,7 @@ impl Counted {
         counted.add(BenchFigure::Strings, scores.frr);
         counted.add(BenchFigure::Quotes, scores.quotes);
         counted.add(BenchFigure::Files, scores.files);
-        counted.add_compaction(row.micros, Some(row.is_usable()));
+        counted.add_compaction(row.micros, Some(is_sound(row)));
         counted
     }
 
@@ -149,4 +149,9 @@ impl Counted {
     pub(super) fn milliseconds(&self) -> Option<f64> {
         (self.compactions > 0).then(|| self.micros as f64 / 1e3 / f64::from(self.compactions))
     }
+}
+
+/// Whether a row has a result within its budget that a provider accepts.
+fn is_sound(row: &Row) -> bool {
+    row.problem.is_none() && !row.scores.over_budget && row.scores.violation.is_none()
 }

@@ -43,7 +43,7 @@ const SUBJECTS: [Subject; 3] = [
             (F::Strings, "the same strings alone"),
             (F::Quotes, "lines that later edits had to match: the share that is there to the letter"),
             (F::Files, "files that were written: the share that is named"),
-            (F::Valid, "results within the budget that a provider accepts, of all compactions"),
+            (F::Valid, "results within the budget that a provider accepts"),
             (F::Within, "results within the budget as the session's own model counts; baselines count by o200k_base"),
             (F::Cache, "of a request behind a compaction, the tokens that the request before it began with"),
             (F::Price, "the price of all requests of the session, five compactions in it, as a share of none"),
