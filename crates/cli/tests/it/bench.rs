@@ -103,9 +103,15 @@ fn counts_are_the_same_each_time() {
 #[test]
 fn a_page_is_written() {
     let place = sessions();
-    assert_eq!(place.run("bench probes -m classic --html page.html -q").code, 0);
+    assert_eq!(place.run("bench probes --methods classic --html page.html -q").code, 0);
     let page = String::from_utf8(place.read("page.html")).unwrap();
-    for text in ["<!doctype html>", "demands: 1 session, held out", "<dt>forged</dt>", "What each figure means"] {
+    for text in [
+        "<!doctype html>",
+        "demands: 1 session, held out",
+        "<td class='left'>classic</td>",
+        "<dt>forged</dt>",
+        "What each figure means",
+    ] {
         assert!(page.contains(text), "{text}: {page}");
     }
 }
