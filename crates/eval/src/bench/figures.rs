@@ -79,8 +79,8 @@ impl Figures {
 
     fn add(&mut self, figure: BenchFigure, more: KeptCount) {
         let count = self.0.entry(figure).or_default();
-        count.kept += more.kept;
-        count.of += more.of;
+        count.kept = count.kept.saturating_add(more.kept);
+        count.of = count.of.saturating_add(more.of);
     }
 }
 
