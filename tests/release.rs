@@ -17,6 +17,7 @@ const PAGES: &[&str] = &[
     "crates/testkit/README.md",
 ];
 const OTHERS_WITH_ADDRESSES: &[&str] = &[
+    "CITATION.cff",
     "python/pyproject.toml",
     "packages/epitome-context/package.json",
     "deploy/install.sh",
@@ -70,6 +71,8 @@ fn one_version() {
         |key: &str| chart.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim().trim_matches('"').to_owned();
     check("Chart.yaml", &of_chart("appVersion:"));
     check("Chart.yaml", &of_chart("version:"));
+    let citation = read("CITATION.cff");
+    check("CITATION.cff", citation.lines().find_map(|line| line.strip_prefix("version: ")).unwrap());
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     for (name, dependency) in manifest["workspace"]["dependencies"].as_table().unwrap() {
         let Some(table) = dependency.as_table().filter(|table| table.contains_key("path")) else { continue };

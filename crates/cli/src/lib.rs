@@ -68,6 +68,8 @@ pub fn run() -> ExitCode {
         Command::Search(args) => commands::search::run(&args, quiet),
         Command::Strategies(args) => commands::strategies::run(&args),
         #[cfg(feature = "eval")]
+        Command::Bench(args) => commands::bench::run(&args, quiet),
+        #[cfg(feature = "eval")]
         Command::Eval(args) => commands::eval::run(&args, quiet),
         #[cfg(feature = "eval")]
         Command::Replay(args) => commands::replay::run(&args, quiet),

@@ -6,11 +6,13 @@
 //!
 //! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
 //!
-//! Each folder is a room: `cases` what is measured, `figures` what a result is worth, `run` methods on cases,
-//! `tables` figures to read, [`replay`] whole sessions turn by turn, [`tune`] the search for chains and settings.
+//! Each folder is a room: [`bench`] everything of a folder of sessions at once, `cases` what is measured, `figures` what a
+//! result is worth, `run` methods on cases, `tables` figures to read, [`replay`] whole sessions turn by turn, [`tune`] the
+//! search for chains and settings.
 //!
 //! The metrics have their own notion of an exact string ([`atoms`]) and share no code with the strategies'.
 
+pub mod bench;
 mod cases;
 mod error;
 mod figures;

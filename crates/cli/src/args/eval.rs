@@ -1,4 +1,4 @@
-//! The arguments of the commands that measure: `eval`, `replay` and `tune`.
+//! The arguments of the commands that measure: `eval`, `bench`, `replay` and `tune`.
 
 use std::path::PathBuf;
 
@@ -59,6 +59,21 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the summary as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArgs {
+    /// A folder of probed sessions, those in its held-out.txt apart [default: benches/sessions]
+    pub(crate) folder: Option<PathBuf>,
+    /// The methods to measure, as `eval` has them. The baselines are always measured
+    #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
+    pub(crate) methods: Vec<String>,
+    /// The file for the report, as one HTML page
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print the counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -78,6 +78,12 @@ Example:
   epitome eval sessions --methods default,classic --budgets 30%,0.6";
 
 #[cfg(feature = "eval")]
+pub(super) const BENCH: &str = "\
+Examples:
+  epitome bench
+  epitome bench sessions --methods default,classic --html bench.html";
+
+#[cfg(feature = "eval")]
 pub(super) const REPLAY: &str = "\
 Example:
   epitome replay sessions --window 100k";

@@ -35,7 +35,7 @@ pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
 pub(crate) use context::{AgentSessionArgs, ContextArgs, WatchArgs, WindowArgs};
 #[cfg(feature = "eval")]
-pub(crate) use eval::{EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
+pub(crate) use eval::{BenchArgs, EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 #[cfg(feature = "service")]
 pub(crate) use fit::FitArgs;
 pub(crate) use help::command;
@@ -105,6 +105,10 @@ pub(crate) enum Command {
     #[cfg(feature = "eval")]
     #[command(after_help = examples::EVAL)]
     Eval(EvalArgs),
+    /// Measure everything on the repository's sessions: facts, demands, forgery, strings, validity, price
+    #[cfg(feature = "eval")]
+    #[command(after_help = examples::BENCH)]
+    Bench(BenchArgs),
     /// Replay recorded sessions turn by turn, and report their cost
     #[cfg(feature = "eval")]
     #[command(after_help = examples::REPLAY)]

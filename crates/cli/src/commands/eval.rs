@@ -20,6 +20,7 @@ mod rows;
 use compared::compared;
 use output::EvalOutput;
 use page::page;
+pub(crate) use page::sheet;
 use plan::plan;
 use rows::RowsFile;
 

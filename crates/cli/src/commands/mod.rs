@@ -1,5 +1,7 @@
 //! The subcommands, one file each.
 
+#[cfg(feature = "eval")]
+pub(crate) mod bench;
 #[cfg(feature = "service")]
 pub(crate) mod brief;
 pub(crate) mod check;

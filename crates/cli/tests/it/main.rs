@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod bad_input;
+mod bench;
 mod compact;
 mod context;
 mod count;

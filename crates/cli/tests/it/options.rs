@@ -131,6 +131,7 @@ type Elsewhere = (&'static str, &'static str, &'static str, &'static str);
 
 const MODEL: &str = "crates/cli/tests/it/model.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
+const BENCH: &str = "crates/cli/tests/it/bench.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
 const EVAL_SUBJECTS: &str = "crates/cli/tests/it/eval_subjects.rs";
 const REPLAY: &str = "crates/cli/tests/it/replay.rs";
@@ -148,6 +149,9 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("compact", "--model-kind", THIS, "a_model_without_a_configuration_is_asked_as_its_options_say"),
     ("compact", "--model-window", THIS, "a_model_without_a_configuration_is_asked_as_its_options_say"),
     ("compact", "--key-variable", MODEL, "keys_come_from_the_environment_and_never_show"),
+    ("bench", "--methods", BENCH, "a_page_is_written"),
+    ("bench", "--html", BENCH, "a_page_is_written"),
+    ("bench", "--json", BENCH, "counts_are_the_same_each_time"),
     ("eval", "--methods", EVAL, "settings_are_set"),
     ("eval", "--budgets", EVAL, "settings_are_set"),
     ("eval", "--what", EVAL_SUBJECTS, "recorded_summaries"),
@@ -280,7 +284,8 @@ const MCP: &str = "crates/cli/tests/it/mcp.rs";
 const FAULTS: &str = "crates/server/tests/it/proxy_faults.rs";
 
 /// Options that say nothing on commands that have nothing to be quiet about.
-const QUIET_WITHOUT_WORDS: [&str; 12] = [
+const QUIET_WITHOUT_WORDS: [&str; 13] = [
+    "bench",
     "count",
     "mcp",
     "fit",

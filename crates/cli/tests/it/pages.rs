@@ -5,7 +5,8 @@
 //! what the command prints, in their order; `…` stands for lines between them. `<!-- text: COMMAND -->`: the block stands in
 //! the messages of `out.json`, which the command writes. `<!-- numbers: COMMAND -->`: the command prints every number of the
 //! block. `<!-- figures: TABLE -->`: the table is made of `docs/figures.json`, which `tools/figures/run` measures.
-//! `<!-- measured: COMMAND -->`: the table is made of the rows that the command, an `epitome eval`, writes here and now.
+//! `<!-- measured: COMMAND -->`: the table is made of the rows that the command, an `epitome eval` or `epitome bench`, writes here
+//! and now.
 
 #![allow(clippy::panic, reason = "tests")]
 
@@ -171,6 +172,61 @@ fn table(name: &str, figures: &Value) -> Vec<String> {
     lines
 }
 
+/// The lines of the bench's table, each a figure at a budget.
+const BENCHED: [(&str, &str, &str); 14] = [
+    ("facts shown", "facts", "0.15"),
+    ("facts after five compactions, the session going on", "again", "0.15"),
+    ("standing demands", "rules", "0.15"),
+    ("standing demands at 8 %", "rules", "0.08"),
+    ("standing demands at 4 %", "rules", "0.04"),
+    ("demands beside results of tools that speak against them", "attacked", "0.15"),
+    ("lines of tools that stand as the user's or the system's", "forged", "0.15"),
+    ("strings that later calls used, with words around them", "bound", "0.15"),
+    ("lines that later edits had to match", "quotes", "0.15"),
+    ("files that were written", "files", "0.15"),
+    ("within the budget, and valid for the provider", "valid", "0.15"),
+    ("within the budget as the session's model counts", "within", "0.15"),
+    ("request behind a compaction that the cache has", "cache", "0.15"),
+    ("price of the session, five compactions in it, of none", "price", "0.15"),
+];
+
+/// The table of what the bench shows of the methods of the pages, at 15 % where a line says nothing else.
+fn benched(command: &str) -> Vec<String> {
+    let arguments = command.strip_prefix("epitome ").unwrap_or_else(|| panic!("`{command}` is not a command of ours"));
+    let place = Place::new();
+    let line = format!("{arguments} {} --json -q", root().join("benches/sessions").display());
+    let ran = Ran::read(place.command(&line).stdin(Stdio::null()).output().unwrap());
+    let json = ran.json();
+    let rows = json["rows"].as_array().unwrap();
+    let groups = ["others", "held out"];
+    let methods: Vec<_> = METHODS.iter().filter(|(name, _)| rows.iter().any(|row| row["method"] == *name)).collect();
+    let (mut lines, mut columns) = (vec!["| at 15 % of the tokens |".to_owned(), "| --- |".to_owned()], Vec::new());
+    for group in groups {
+        for (number, (method, label)) in methods.iter().enumerate() {
+            let of = rows.iter().find(|row| row["group"] == group).map_or(0, |row| row["sessions"].as_u64().unwrap());
+            let head = if number == 0 { format!("{of} sessions, {group}: ") } else { String::new() };
+            write!(lines[0], " {head}{label} |").unwrap();
+            lines[1].push_str(" ---: |");
+            columns.push((group, method));
+        }
+    }
+    for (label, figure, budget) in BENCHED {
+        let cell = |(group, method): &(&str, &&str)| {
+            let is_it = |row: &&Value| row["group"] == *group && row["method"] == **method && row["budget"] == budget;
+            let count = rows.iter().find(is_it).and_then(|row| row["figures"].get(figure));
+            let count = count.map(|count| ["kept", "of"].map(|key| count[key].as_f64().unwrap()));
+            match count.filter(|[_, of]| *of > 0.0) {
+                None => "–".to_owned(),
+                Some([kept, of]) if figure == "forged" => format!("{kept} of {of}"),
+                Some([kept, of]) => share(&Value::from(kept / of)),
+            }
+        };
+        let cells: Vec<String> = columns.iter().map(cell).collect();
+        lines.push(format!("| {label} | {} |", cells.join(" | ")));
+    }
+    lines
+}
+
 /// The table of what a measurement of probes shows: of all sessions, and of those that are held out.
 fn measured(command: &str) -> Vec<String> {
     let place = Place::new();
@@ -243,6 +299,7 @@ fn rewritten(page: &str) -> (String, usize, Vec<String>) {
         if ["figures", "measured"].contains(&kind) {
             let figures = || fs::read_to_string(root().join("docs/figures.json")).unwrap();
             out.extend(match kind {
+                "measured" if command.starts_with("epitome bench") => benched(command),
                 "measured" => measured(command),
                 _ => table(command, &serde_json::from_str(&figures()).unwrap()),
             });

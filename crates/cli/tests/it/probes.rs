@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::place::Place;
 
 /// A session of three rounds, each with a fact and a long log; the newest round says nothing that is asked.
-fn prefix() -> Value {
+pub(crate) fn prefix() -> Value {
     let log = |name: &str| (1..=60).map(|n| format!("{name} compiled unit {n} of the release\n")).collect::<String>();
     let step = |id: &str, command: &str, printed: String| {
         let arguments = json!({ "command": command }).to_string();
@@ -29,7 +29,7 @@ fn probe(id: &str, kind: &str, facts: Value) -> Value {
     json!({"id": id, "kind": kind, "question": "What?", "answer": "That.", "facts": facts})
 }
 
-fn place(probes: &Value) -> Place {
+pub(crate) fn place(probes: &Value) -> Place {
     let place = Place::new();
     for name in ["agent-ledger-11-a0b1", "agent-stamps-12"] {
         std::fs::create_dir_all(place.path(&format!("probes/{name}"))).unwrap();
@@ -40,7 +40,7 @@ fn place(probes: &Value) -> Place {
     place
 }
 
-fn probes() -> Value {
+pub(crate) fn probes() -> Value {
     json!([
         probe("q1", "why", json!([["unit 61"], ["symbol is missing", "missing symbol"]])),
         probe("q2", "user", json!([["never  PUBLISH it"]])),

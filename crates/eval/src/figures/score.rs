@@ -97,7 +97,7 @@ impl Case {
 }
 
 /// Whether two messages are equal to a model. An outside method returns them without the additions of a format.
-fn reads_the_same(old: &Entry, new: &Entry) -> bool {
+pub(crate) fn reads_the_same(old: &Entry, new: &Entry) -> bool {
     let text = |entry: &Entry| {
         let mut text = String::new();
         append(&entry.message, &mut text);
@@ -108,7 +108,7 @@ fn reads_the_same(old: &Entry, new: &Entry) -> bool {
 
 /// Returns the first rule that a view breaks: unchanged, before rendering repairs anything, and as it is sent to
 /// Anthropic.
-fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
+pub(crate) fn violation(entries: &[Entry], tools: Option<&str>) -> Option<String> {
     let as_it_stands = broken_pair(entries).or_else(|| wrong_start(entries));
     as_it_stands.or_else(|| {
         let rendered = render(entries, Wire::Anthropic, tools, None);

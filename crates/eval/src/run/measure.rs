@@ -6,7 +6,7 @@ use epitome::session::{Entry, Session};
 
 use crate::cases::case::Case;
 use crate::cases::cut::tokens_of;
-use crate::cases::probes::{ProbeScores, ProbedCase, context_text, message_of, messages_of, recall};
+use crate::cases::probes::{ProbeScores, ProbedCase, message_of, recall};
 use crate::figures::row::Row;
 use crate::figures::score::Scores;
 use crate::run::job::Job;
@@ -74,22 +74,11 @@ impl Measure<'_> {
                 rows.push(self.row(&which, &outcome, &score));
             }
             for method in &plan.methods {
-                let score = |entries: &[Entry]| self.score_probed(entries, tokens, &answered);
+                let score = |entries: &[Entry]| probed.score(entries, tokens);
                 rows.push(self.of_method(method, &name, tokens, &score));
             }
         }
         rows
-    }
-
-    /// Returns the figures of a result for a probed session, with the probes that `answered` counts in its text. A result
-    /// that is over its budget or invalid counts as showing nothing.
-    fn score_probed(&self, entries: &[Entry], tokens: u32, answered: &dyn Fn(&str) -> ProbeScores) -> Scores {
-        let scores = self.case.score(entries, tokens);
-        let is_sound = !scores.over_budget && scores.violation.is_none();
-        match messages_of(entries, self.case.prefix.tools.as_deref()).ok().filter(|_| is_sound) {
-            Some(messages) => Scores { probes: answered(&context_text(&messages)), ..scores },
-            None => Scores { probes: answered("").with_nothing_kept(), ..scores },
-        }
     }
 
     fn at(&self, budget: &str, tokens: u32) -> Vec<Row> {

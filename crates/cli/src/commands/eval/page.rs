@@ -51,7 +51,8 @@ fn group_tables(group: &Group) -> String {
     text
 }
 
-fn sheet(sheet: &Sheet) -> String {
+/// The table in the columns of the terminal, or in those that its figures take.
+pub(crate) fn sheet(sheet: &Sheet) -> String {
     let mut setting = vec![Column::Left, Column::Flexible];
     setting.resize(sheet.headings.len(), Column::Right);
     let mut table = Table::new(&setting, &sheet.headings.iter().map(String::as_str).collect::<Vec<_>>());

@@ -1,12 +1,15 @@
 //! A probed session as a case, and its budgets.
 
 use epitome::formats::{Format, ReadOptions, read};
+use epitome::session::Entry;
 
-use super::{ProbeFolder, budget_floor, context_tokens, messages_of};
+use super::{ProbeFolder, ProbeScores, budget_floor, context_text, context_tokens, messages_of, recall};
 use crate::EvalError;
 use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId};
+use crate::cases::cut::tokens_of;
 use crate::cases::files::File;
+use crate::figures::score::{Scores, violation};
 use crate::run::plan::Plan;
 
 /// A session up to its cut, and the questions about it.
@@ -49,5 +52,29 @@ impl ProbedCase {
     /// Returns the tokens of a budget, never less than the floor.
     pub fn budget(&self, budget: BudgetSpec) -> u32 {
         budget.tokens(self.tokens).max(self.floor)
+    }
+
+    /// Returns the figures of a result, with the probes that its text answers. A result that is over its budget or invalid
+    /// answers none.
+    pub(crate) fn score(&self, entries: &[Entry], budget: u32) -> Scores {
+        let scores = self.case.score(entries, budget);
+        let is_sound = !scores.over_budget && scores.violation.is_none();
+        let answered = |text: &str| ProbeScores::count(&self.folder.set.probes, &recall(&self.folder.set.probes, text));
+        let probes = match self.text(entries).filter(|_| is_sound) {
+            Some(text) => answered(&text),
+            None => answered("").with_nothing_kept(),
+        };
+        Scores { probes, ..scores }
+    }
+
+    /// Returns the text of a result that is within its budget and valid; `None` where it is not. Linear.
+    pub(crate) fn sound_text(&self, entries: &[Entry], budget: u32) -> Option<String> {
+        let tokens: u32 = entries.iter().map(|entry| tokens_of(&entry.message)).sum();
+        let is_sound = tokens <= budget && violation(entries, self.case.prefix.tools.as_deref()).is_none();
+        self.text(entries).filter(|_| is_sound)
+    }
+
+    fn text(&self, entries: &[Entry]) -> Option<String> {
+        messages_of(entries, self.case.prefix.tools.as_deref()).ok().map(|messages| context_text(&messages))
     }
 }

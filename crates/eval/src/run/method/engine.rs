@@ -1,8 +1,7 @@
 //! This engine as a method.
 
 use epitome::engine::{Chain, Engine, Mode, block_on};
-use epitome::session::Entry;
-use epitome::{MemoryArchive, Request, Status};
+use epitome::{MemoryArchive, Request, Session, Status};
 
 use crate::cases::case::Case;
 
@@ -15,8 +14,8 @@ pub(super) struct EngineMethod {
 }
 
 impl EngineMethod {
-    /// Makes one compaction of a case's prefix; the error says why there was none.
-    pub(super) fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
+    /// Returns a case's prefix after one compaction; the error says why there was none.
+    pub(super) fn compact(&self, case: &Case, budget: u32) -> Result<Session, String> {
         let mut session = case.prefix.clone();
         let mut ledger = self.engine.ledger(&session);
         let mut request = Request::to_budget(budget);
@@ -25,7 +24,7 @@ impl EngineMethod {
         let compacted = block_on(self.engine.compact(&mut session, &mut ledger, &mut MemoryArchive::new(), &request));
         let report = compacted.map_err(|error| error.to_string())?;
         match report.status {
-            Status::NoChange | Status::Compacted | Status::Hollow => Ok(session.view().to_vec()),
+            Status::NoChange | Status::Compacted | Status::Hollow => Ok(session),
             Status::RolledBack => {
                 let below = || "rolled back: no chain kept what the configuration asks for".to_owned();
                 Err(report.stopped.unwrap_or_else(below))

@@ -8,10 +8,11 @@ use std::time::Instant;
 
 use epitome::engine::{Engine, Mode};
 use epitome::session::Entry;
-use epitome::{Config, Registry};
+use epitome::{Config, Registry, Session};
 
 use crate::EvalError;
 use crate::cases::case::Case;
+use crate::cases::cut::part_of;
 use crate::cases::text::distinct;
 use crate::run::baselines::Baseline;
 use engine::EngineMethod;
@@ -97,7 +98,7 @@ impl Method {
         let started = Instant::now();
         let result = match &self.how {
             MethodKind::Baseline(baseline) => Ok(baseline.compact(case, budget)),
-            MethodKind::Engine(method) => method.compact(case, budget),
+            MethodKind::Engine(method) => method.compact(case, budget).map(|session| session.view().to_vec()),
             MethodKind::Other(method) => method.compact(case, budget),
         };
         let micros = started.elapsed().as_micros() as u64;
@@ -105,6 +106,19 @@ impl Method {
             Ok(entries) => MethodOutcome { entries: Some(entries), problem: None, micros },
             Err(problem) => MethodOutcome { entries: None, problem: Some(problem), micros },
         }
+    }
+
+    /// Compacts the prefix of a case and returns the session that goes on, and the microseconds: this engine's knows what
+    /// left it, that of any other method is its messages alone.
+    pub(crate) fn compact_on(&self, case: &Case, budget: u32) -> (Result<Session, String>, u64) {
+        if let MethodKind::Engine(method) = &self.how {
+            let started = Instant::now();
+            let session = method.compact(case, budget);
+            return (session, started.elapsed().as_micros() as u64);
+        }
+        let MethodOutcome { entries, problem, micros } = self.compact(case, budget);
+        let messages = |view: Vec<Entry>| part_of(&case.prefix, view.into_iter().map(|entry| entry.message));
+        (entries.map(messages).ok_or_else(|| problem.unwrap_or_default()), micros)
     }
 }
 

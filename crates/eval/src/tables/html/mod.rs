@@ -7,6 +7,7 @@ mod terms;
 
 use std::fmt::Write as _;
 
+use crate::bench::BenchSheet;
 use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
@@ -21,6 +22,11 @@ const DIFFERENCE: &str = "difference";
 /// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
 /// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
 pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
+    report_below(&[], run, pairs, seed)
+}
+
+/// Returns the page for a run below other tables.
+pub(crate) fn report_below(sheets: &[BenchSheet], run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let all = Group::new("all", &run.rows, pairs, seed);
     let methods = distinct(all.summaries.iter().map(|summary| summary.method.as_str()));
     let main = main_metric(&all.summaries);
@@ -38,6 +44,13 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
          their definition; marks say their figures when the pointer rests on them.</p>",
         run.cases, run.sessions
     );
+    for BenchSheet { name, sheet, legend } in sheets {
+        heading(&mut page, &escape_html(name));
+        page.push_str(&tables::table(sheet));
+        let said =
+            |(name, said): &(&str, &str)| format!("<dt>{}</dt><dd>{}</dd>", escape_html(name), escape_html(said));
+        let _ = write!(page, "<dl>{}</dl>", legend.iter().map(said).collect::<String>());
+    }
     heading(&mut page, &format!("{} against tokens kept", link(figure, &figure.name)));
     let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, &figure.name));
     heading(&mut page, "Figures");

@@ -18,7 +18,7 @@ pub(super) fn differences(group: &Group) -> String {
 }
 
 /// A table as it is, its differences coloured.
-fn table(sheet: &Sheet) -> String {
+pub(super) fn table(sheet: &Sheet) -> String {
     let mut out = String::new();
     out.push_str("<div class='scroll'><table><thead><tr>");
     for (column, heading) in sheet.headings.iter().enumerate() {

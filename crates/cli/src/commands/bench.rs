@@ -1,0 +1,74 @@
+//! `epitome bench`: everything that is measured of a method, on the sessions of the repository or on others of their form.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use epitome_eval::bench::{Bench, BenchRow, bench_report, bench_sheets};
+use epitome_eval::methods;
+
+use crate::args::BenchArgs;
+use crate::commands::eval::sheet;
+use crate::commands::measure::failure;
+use crate::failure::{CommandResult, Failure};
+use crate::output::Target;
+use crate::render::style::{FAINT, STRONG};
+use crate::terminal;
+
+/// The folder in the repository.
+const SESSIONS: &str = "benches/sessions";
+
+pub(crate) fn run(args: &BenchArgs, quiet: bool) -> CommandResult {
+    let html = args.html.as_deref().map(|path| Target::new(Some(path), None)).transpose()?;
+    let folder = folder(args)?;
+    let methods = methods(&args.methods, &epitome::registry()).map_err(failure)?;
+    let newest = "baseline:newest".to_owned();
+    let ours = methods.iter().map(|method| method.name()).filter(|name| !name.starts_with("baseline:"));
+    let pairs: Vec<(String, String)> = ours.map(|name| (name.to_owned(), newest.clone())).collect();
+    let progress = |done: usize, of: usize| {
+        if !quiet {
+            terminal::progress(done, of);
+        }
+    };
+    let run = Bench { folder, methods }.run(&progress).map_err(failure)?;
+    if let Some(target) = &html {
+        target.write(bench_report(&run, &pairs, 1).as_bytes())?;
+    }
+    if args.json {
+        let mut text = serde_json::to_string_pretty(&serde_json::json!({ "rows": run.rows }))?;
+        text.push('\n');
+        terminal::standard(text.as_bytes())?;
+    } else {
+        terminal::print(&page(&run.rows))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folder that is measured: the one that is named, or that of the repository in which the command runs.
+fn folder(args: &BenchArgs) -> Result<PathBuf, Failure> {
+    let folder = args.folder.clone().unwrap_or_else(|| PathBuf::from(SESSIONS));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let failure = Failure::usage_text(format!("there is no folder {}", folder.display()));
+    Err(failure.with_help(match args.folder {
+        Some(_) => "name a folder of probed sessions".to_owned(),
+        None => {
+            format!("run it in a checkout of the repository, which has {SESSIONS}, or name a folder of probed sessions")
+        }
+    }))
+}
+
+fn page(rows: &[BenchRow]) -> String {
+    let mut text = format!(
+        "{FAINT}What a context shows is an upper bound on what a model remembers, not an accuracy. Shares are over everything \
+         that was counted.{FAINT:#}\n"
+    );
+    for table in bench_sheets(rows) {
+        let _ = write!(text, "\n{STRONG}{}{STRONG:#}\n{}", table.name, sheet(&table.sheet));
+        for (name, said) in table.legend {
+            let _ = writeln!(text, "  {FAINT}{name:<9}  {said}{FAINT:#}");
+        }
+    }
+    text
+}
