@@ -10,14 +10,40 @@ mod outcome;
 use std::process::ExitCode;
 
 use epitome::Status;
+#[cfg(feature = "service")]
+use epitome::{Session, formats::LoadedFile};
 
 use self::job::Job;
 use self::outcome::{HOLLOW, refused, warn_of_lost_parts};
 use crate::args::CompactArgs;
 use crate::failure::CommandResult;
+#[cfg(feature = "service")]
+use crate::failure::Failure;
 use crate::render::report;
 use crate::render::text::width;
 use crate::terminal;
+
+/// Compacts one session of a file as `compact` would, and writes nothing; tells its report. An exit code in place of the session
+/// where it was refused.
+#[cfg(feature = "service")]
+pub(super) fn compact_one(
+    args: &CompactArgs,
+    loaded: &LoadedFile,
+    index: usize,
+    quiet: bool,
+) -> Result<Result<Session, ExitCode>, Failure> {
+    let job = Job::new(args, quiet)?;
+    let done = job.compact(loaded, index)?;
+    terminal::tell(&done.page);
+    if let Some((code, why)) = refused(&done.report) {
+        terminal::note(&format!("{why}: the session was not written"));
+        return Ok(Err(ExitCode::from(code)));
+    }
+    if !quiet && done.report.status.is_compaction() {
+        warn_of_lost_parts(&done.report);
+    }
+    Ok(Ok(done.session))
+}
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let job = Job::new(args, quiet)?;

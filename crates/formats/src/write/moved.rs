@@ -1,0 +1,187 @@
+//! A session as a file of another agent, which goes on with it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Role, Session};
+
+use super::WriteError;
+use super::target::on_users_side;
+use crate::agent_file::begun::Begun;
+use crate::agent_file::records::objects;
+use crate::json::Object;
+use crate::media::is_image;
+use crate::render::plan::plan;
+use crate::render::{Source, Wire};
+use crate::{Format, LoadedFile, claude_code, codex, pi, time};
+
+/// Where a session goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The project's folder, absolute.
+    pub folder: String,
+    /// The project's branch; empty where that is not known.
+    pub branch: String,
+    /// The time, in milliseconds since 1970.
+    pub time: i64,
+}
+
+/// A session as another agent's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovedSession {
+    /// The session's id, a UUID that depends on its content and on where it goes on.
+    pub id: String,
+    /// Its time, such as `2026-01-31T10:20:30.500Z`.
+    pub started: String,
+    /// The file.
+    pub bytes: Vec<u8>,
+    /// What of the conversation is not in it, in words.
+    pub left_out: Vec<String>,
+    /// What the former agent told its model of itself, and is not in it either: the new agent tells its own.
+    pub replaced: Vec<String>,
+}
+
+/// Writes the view of `session`, which is session number `index` of `loaded` after any further epochs, as a new file of the agent
+/// `to`, from which that agent goes on in a folder. Linear in the file.
+///
+/// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and in a file of an agent
+/// what that said of itself, its tools and the machine in front of its model's first answer; instructions that it read from files
+/// stay. Calls keep the names of the tools that were called, and each has its result directly behind it.
+///
+/// # Errors
+///
+/// [`WriteError::NotWritable`] for formats that are no agent's, or are read only; [`WriteError::NoSuchSession`].
+pub fn write_moved(
+    loaded: &LoadedFile,
+    index: usize,
+    session: &Session,
+    to: Format,
+    place: &NewSession,
+) -> Result<MovedSession, WriteError> {
+    let count = loaded.sessions.len();
+    let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
+    let mut leaving = Leaving { is_agent: loaded.format.wire().is_none(), ..Leaving::default() };
+    let view = leaving.filtered(session);
+    let begun = Begun::new(session, Some(place));
+    let (id, started) = (begun.id.clone(), time::format(place.time));
+    let wire = if to == Format::Codex { Wire::OpenaiResponses } else { Wire::Anthropic };
+    let planned = plan(&view, wire, Some(&source));
+    leaving.kinds.extend(planned.warnings);
+    let paired: Vec<Entry> =
+        planned.turns.into_iter().map(|turn| entry(turn.message.into_owned(), turn.tool)).collect();
+    let bytes = match to {
+        Format::ClaudeCode => claude_code::write::create(session, &paired, begun),
+        Format::Codex => codex::write::create(&view, &source, begun),
+        Format::Pi => {
+            leaving.count_for_pi(&paired);
+            pi::write::create(session, &paired, begun, pi::write::named_model(loaded))
+        }
+        other => return Err(WriteError::NotWritable(other)),
+    };
+    let (left_out, replaced) = leaving.words();
+    Ok(MovedSession { id, started, bytes, left_out, replaced })
+}
+
+/// The project's folder that an agent's file names first; `None` where it names none. Reads the file up to that.
+pub fn recorded_folder(loaded: &LoadedFile) -> Option<String> {
+    let mut records = objects(&loaded.bytes).filter(|_| loaded.format.wire().is_none());
+    let named = |record: Object<'_>| {
+        let own = record.text("cwd").map(Cow::into_owned);
+        own.or_else(|| Some(record.object("payload")?.text("cwd")?.into_owned()))
+    };
+    records.find_map(named)
+}
+
+fn entry(mut message: Message, tool: Option<Arc<str>>) -> Entry {
+    for block in &mut message.blocks {
+        if let Content::ToolResult(result) = &mut block.content {
+            result.name = result.name.take().or_else(|| tool.clone());
+        }
+    }
+    Entry::new(EntryKey::Log(0), Position::log(0), Arc::new(message))
+}
+
+/// What leaves a session on its way to another agent.
+#[derive(Default)]
+struct Leaving {
+    /// Whether an agent wrote the file: its prompt and what it injected are its own words on itself.
+    is_agent: bool,
+    reasoning: usize,
+    prompts: usize,
+    told: usize,
+    /// Other blocks, in words.
+    kinds: Vec<String>,
+}
+
+impl Leaving {
+    /// The view without what leaves it.
+    fn filtered(&mut self, session: &Session) -> Vec<Entry> {
+        let first_answer = session.log().iter().position(|message| message.role == Role::Assistant);
+        let is_before_answers = |key: EntryKey| match key {
+            EntryKey::Log(index) => first_answer.is_none_or(|first| (index as usize) < first),
+            EntryKey::Synthetic { .. } => false,
+        };
+        let mut left = on_users_side(session.view());
+        left.retain_mut(|entry| {
+            let message = &entry.message;
+            if message.is_system_prompt() {
+                self.prompts += usize::from(message.origin != Origin::Configuration);
+                return false;
+            }
+            let is_loaded = message.blocks.iter().any(|block| !block.instructions.is_empty());
+            if self.is_agent && message.origin == Origin::Injected && !is_loaded && is_before_answers(entry.key) {
+                self.told += 1;
+                return false;
+            }
+            let is_reasoning = |content: &Content| matches!(content, Content::Thinking(_));
+            let reasoning = message.blocks.iter().filter(|block| is_reasoning(&block.content)).count();
+            if reasoning > 0 {
+                self.reasoning += reasoning;
+                let message = Arc::make_mut(&mut entry.message);
+                message.blocks.retain(|block| !is_reasoning(&block.content));
+                message.records.clear();
+            }
+            !entry.message.blocks.is_empty()
+        });
+        left
+    }
+
+    /// Counts what Pi's file has no form for.
+    fn count_for_pi(&mut self, view: &[Entry]) {
+        for block in view.iter().flat_map(|entry| &entry.message.blocks) {
+            let documents = block.content.media().iter().filter(|media| !is_image(media)).count();
+            if matches!(block.content, Content::Opaque(_)) || documents > 0 {
+                self.kinds.push(
+                    "a block that is neither text nor picture was left out: Pi's file has no form for it".to_owned(),
+                );
+            }
+        }
+    }
+
+    /// What is left out of the conversation, and what the new agent has its own words for.
+    fn words(self) -> (Vec<String>, Vec<String>) {
+        let (mut left_out, mut replaced) = (Vec::new(), Vec::new());
+        if self.reasoning > 0 {
+            left_out.push(format!(
+                "{} texts of reasoning were left out: only the model that wrote them takes them",
+                self.reasoning
+            ));
+        }
+        for kind in self.kinds {
+            if !left_out.contains(&kind) {
+                left_out.push(kind);
+            }
+        }
+        if self.prompts > 0 {
+            let prompt = "the system prompt was left out: the agent has its own".to_owned();
+            if self.is_agent { &mut replaced } else { &mut left_out }.push(prompt);
+        }
+        if self.told > 0 {
+            replaced.push(format!(
+                "{} messages in which the former agent told of itself and the machine were left out",
+                self.told
+            ));
+        }
+        (left_out, replaced)
+    }
+}
