@@ -12,7 +12,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 6] = [
     ("Use", &["compact", "convert", "move", "setup", "init"]),
     ("Look", &["context", "check", "search", "strategies"]),
     ("Undo", &["history", "restore"]),
-    ("Measure", &["eval", "replay", "tune"]),
+    ("Measure", &["eval", "replay"]),
     ("Serve", &["serve"]),
     ("For programs", &["mcp"]),
 ];

@@ -48,7 +48,7 @@ pub(crate) fn run(args: MoveArgs, quiet: bool) -> CommandResult {
     let moved = write_moved(&loaded, index, &session, args.to, &place).map_err(Failure::other)?;
     if !quiet {
         moved.left_out.iter().for_each(|what| warn(None, what));
-        moved.replaced.iter().for_each(|what| note(what));
+        moved.replaced.iter().for_each(|what| tell(&format!("{what}\n")));
     }
     if args.strict && !moved.left_out.is_empty() {
         let failure = Failure::usage_text(format!("{} cannot be carried: {}", args.to, moved.left_out.join("; ")));

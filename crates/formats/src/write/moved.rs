@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use epitome_session::{Content, Entry, EntryKey, Message, Origin, Position, Role, Session};
+use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Position, Session};
 
 use super::WriteError;
 use super::target::on_users_side;
 use crate::agent_file::begun::Begun;
 use crate::agent_file::records::objects;
+use crate::claude_code::attached::tells_of_agent;
+use crate::gemini_cli::saved::is_session_context;
 use crate::json::Object;
 use crate::media::is_image;
 use crate::render::plan::plan;
@@ -44,9 +46,8 @@ pub struct MovedSession {
 /// Writes the view of `session`, which is session number `index` of `loaded` after any further epochs, as a new file of the agent
 /// `to`, from which that agent goes on in a folder. Linear in the file.
 ///
-/// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and in a file of an agent
-/// what that said of itself, its tools and the machine in front of its model's first answer; instructions that it read from files
-/// stay. Calls keep the names of the tools that were called, and each has its result directly behind it.
+/// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and what an agent told its model
+/// of itself, its tools and the machine; instructions that it read from files stay. Calls keep the names of the tools that were called, and each has its result directly behind it.
 ///
 /// # Errors
 ///
@@ -61,7 +62,7 @@ pub fn write_moved(
     let count = loaded.sessions.len();
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let mut leaving = Leaving { is_agent: loaded.format.wire().is_none(), ..Leaving::default() };
-    let view = leaving.filtered(session);
+    let view = leaving.filtered(session, &source);
     let begun = Begun::new(session, Some(place));
     let (id, started) = (begun.id.clone(), time::format(place.time));
     let wire = if to == Format::Codex { Wire::OpenaiResponses } else { Wire::Anthropic };
@@ -101,6 +102,16 @@ fn entry(mut message: Message, tool: Option<Arc<str>>) -> Entry {
     Entry::new(EntryKey::Log(0), Position::log(0), Arc::new(message))
 }
 
+/// The number of a message's blocks that are such.
+fn count(message: &Message, is_such: impl Fn(&Block) -> bool) -> usize {
+    message.blocks.iter().filter(|block| is_such(block)).count()
+}
+
+/// Whether Codex or Gemini CLI describes the machine in a text.
+fn tells_of_machine(text: &str) -> bool {
+    text.trim_start().starts_with("<environment_context>") || is_session_context(text)
+}
+
 /// What leaves a session on its way to another agent.
 #[derive(Default)]
 struct Leaving {
@@ -115,12 +126,7 @@ struct Leaving {
 
 impl Leaving {
     /// The view without what leaves it.
-    fn filtered(&mut self, session: &Session) -> Vec<Entry> {
-        let first_answer = session.log().iter().position(|message| message.role == Role::Assistant);
-        let is_before_answers = |key: EntryKey| match key {
-            EntryKey::Log(index) => first_answer.is_none_or(|first| (index as usize) < first),
-            EntryKey::Synthetic { .. } => false,
-        };
+    fn filtered(&mut self, session: &Session, source: &Source<'_>) -> Vec<Entry> {
         let mut left = on_users_side(session.view());
         left.retain_mut(|entry| {
             let message = &entry.message;
@@ -128,17 +134,22 @@ impl Leaving {
                 self.prompts += usize::from(message.origin != Origin::Configuration);
                 return false;
             }
-            let is_loaded = message.blocks.iter().any(|block| !block.instructions.is_empty());
-            if self.is_agent && message.origin == Origin::Injected && !is_loaded && is_before_answers(entry.key) {
+            let is_injected = self.is_agent && message.origin == Origin::Injected;
+            if is_injected && source.object(entry).is_some_and(|record| tells_of_agent(&record)) {
                 self.told += 1;
                 return false;
             }
-            let is_reasoning = |content: &Content| matches!(content, Content::Thinking(_));
-            let reasoning = message.blocks.iter().filter(|block| is_reasoning(&block.content)).count();
-            if reasoning > 0 {
+            let is_own = |block: &Block| match &block.content {
+                Content::Text { text } => is_injected && tells_of_machine(text),
+                _ => false,
+            };
+            let is_reasoning = |block: &Block| matches!(block.content, Content::Thinking(_));
+            let (own, reasoning) = (count(message, is_own), count(message, is_reasoning));
+            if own + reasoning > 0 {
+                self.told += usize::from(own > 0);
                 self.reasoning += reasoning;
                 let message = Arc::make_mut(&mut entry.message);
-                message.blocks.retain(|block| !is_reasoning(&block.content));
+                message.blocks.retain(|block| !is_own(block) && !is_reasoning(block));
                 message.records.clear();
             }
             !entry.message.blocks.is_empty()
@@ -159,29 +170,23 @@ impl Leaving {
     }
 
     /// What is left out of the conversation, and what the new agent has its own words for.
-    fn words(self) -> (Vec<String>, Vec<String>) {
+    fn words(mut self) -> (Vec<String>, Vec<String>) {
+        let counted = |count: usize, one: &str, many: &str| match count {
+            0 => None,
+            1 => Some(one.to_owned()),
+            _ => Some(format!("{count} {many}")),
+        };
+        let reasoning = counted(self.reasoning, "a text of reasoning", "texts of reasoning");
+        let prompt = counted(self.prompts, "the system prompt", "system prompts");
+        let told = counted(self.told, "a message on the machine", "messages on its tools and the machine");
         let (mut left_out, mut replaced) = (Vec::new(), Vec::new());
-        if self.reasoning > 0 {
-            left_out.push(format!(
-                "{} texts of reasoning were left out: only the model that wrote them takes them",
-                self.reasoning
-            ));
-        }
-        for kind in self.kinds {
-            if !left_out.contains(&kind) {
-                left_out.push(kind);
-            }
-        }
-        if self.prompts > 0 {
-            let prompt = "the system prompt was left out: the agent has its own".to_owned();
-            if self.is_agent { &mut replaced } else { &mut left_out }.push(prompt);
-        }
-        if self.told > 0 {
-            replaced.push(format!(
-                "{} messages in which the former agent told of itself and the machine were left out",
-                self.told
-            ));
-        }
+        left_out.extend(reasoning.map(|it| format!("{it} left out: only the model that wrote it takes it back")));
+        self.kinds.sort_unstable();
+        self.kinds.dedup();
+        left_out.append(&mut self.kinds);
+        let own = if self.is_agent { &mut replaced } else { &mut left_out };
+        own.extend(prompt.map(|it| format!("{it} left out: the new agent has its own")));
+        replaced.extend(told.map(|it| format!("{it} left out: the new agent tells its own")));
         (left_out, replaced)
     }
 }
