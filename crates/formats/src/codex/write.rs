@@ -75,8 +75,8 @@ fn event(kind: &str, turn: &str) -> String {
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(view: &[Entry], source: &Source<'_>, mut begun: Begun<'_>) -> Vec<u8> {
-    let parts = render::parts(view, Wire::OpenaiResponses, Some(source));
+pub(crate) fn create(view: &[Entry], source: Option<&Source<'_>>, mut begun: Begun<'_>) -> Vec<u8> {
+    let parts = render::parts(view, Wire::OpenaiResponses, source);
     let instructions = parts.system.map(|text| ObjectWriter::new().raw("text", &text).finish());
     let branch = Some(begun.branch()).filter(|branch| !branch.is_empty());
     let git = branch.map(|branch| ObjectWriter::new().text("branch", branch).finish());

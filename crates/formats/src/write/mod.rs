@@ -147,7 +147,7 @@ fn write_as(
             Some(problem) => Err(WriteError::Elsewhere(problem)),
             None => Ok(codex::write::append(&target)),
         },
-        Format::Codex => Ok(codex::write::create(&on_users_side(session.view()), &source, begun())),
+        Format::Codex => Ok(codex::write::create(&on_users_side(session.view()), Some(&source), begun())),
         Format::Pi if own => Ok(pi::write::append(&target)),
         Format::Pi => Ok(pi::write::create(session, &with_distinct_ids(session.view()), begun(), Vec::new())),
         other => Err(WriteError::NotWritable(other)),

@@ -62,21 +62,18 @@ pub fn write_moved(
     let count = loaded.sessions.len();
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let mut leaving = Leaving { is_agent: loaded.format.wire().is_none(), ..Leaving::default() };
-    let view = leaving.filtered(session, &source);
+    let view = leaving.filtered(session, &source, to);
     let begun = Begun::new(session, Some(place));
     let (id, started) = (begun.id.clone(), time::format(place.time));
     let wire = if to == Format::Codex { Wire::OpenaiResponses } else { Wire::Anthropic };
-    let planned = plan(&view, wire, Some(&source));
+    let planned = plan(&view, wire, None);
     leaving.kinds.extend(planned.warnings);
     let paired: Vec<Entry> =
         planned.turns.into_iter().map(|turn| entry(turn.message.into_owned(), turn.tool)).collect();
     let bytes = match to {
         Format::ClaudeCode => claude_code::write::create(session, &paired, begun),
-        Format::Codex => codex::write::create(&view, &source, begun),
-        Format::Pi => {
-            leaving.count_for_pi(&paired);
-            pi::write::create(session, &paired, begun, pi::write::named_model(loaded))
-        }
+        Format::Codex => codex::write::create(&view, None, begun),
+        Format::Pi => pi::write::create(session, &paired, begun, pi::write::named_model(loaded)),
         other => return Err(WriteError::NotWritable(other)),
     };
     let (left_out, replaced) = leaving.words();
@@ -126,7 +123,7 @@ struct Leaving {
 
 impl Leaving {
     /// The view without what leaves it.
-    fn filtered(&mut self, session: &Session, source: &Source<'_>) -> Vec<Entry> {
+    fn filtered(&mut self, session: &Session, source: &Source<'_>, to: Format) -> Vec<Entry> {
         let mut left = on_users_side(session.view());
         left.retain_mut(|entry| {
             let message = &entry.message;
@@ -145,28 +142,28 @@ impl Leaving {
             };
             let is_reasoning = |block: &Block| matches!(block.content, Content::Thinking(_));
             let (own, reasoning) = (count(message, is_own), count(message, is_reasoning));
-            if own + reasoning > 0 {
-                self.told += usize::from(own > 0);
-                self.reasoning += reasoning;
-                let message = Arc::make_mut(&mut entry.message);
-                message.blocks.retain(|block| !is_own(block) && !is_reasoning(block));
-                message.records.clear();
-            }
-            !entry.message.blocks.is_empty()
+            self.told += usize::from(own > 0);
+            self.reasoning += reasoning;
+            let message = Arc::make_mut(&mut entry.message);
+            message.blocks.retain(|block| !is_own(block) && !is_reasoning(block) && self.has_form(block, to));
+            // Nothing is written as it was recorded: a request may be in forms that an agent's file has not, and mark its cache.
+            message.records.clear();
+            message.blocks.iter_mut().for_each(|block| block.raw = None);
+            !message.blocks.is_empty()
         });
         left
     }
 
-    /// Counts what Pi's file has no form for.
-    fn count_for_pi(&mut self, view: &[Entry]) {
-        for block in view.iter().flat_map(|entry| &entry.message.blocks) {
-            let documents = block.content.media().iter().filter(|media| !is_image(media)).count();
-            if matches!(block.content, Content::Opaque(_)) || documents > 0 {
-                self.kinds.push(
-                    "a block that is neither text nor picture was left out: Pi's file has no form for it".to_owned(),
-                );
-            }
-        }
+    /// Whether a block has a form in the agent's file.
+    fn has_form(&mut self, block: &Block, to: Format) -> bool {
+        let kind = match (&block.content, to) {
+            (Content::Opaque(opaque), Format::Codex | Format::Pi) => &*opaque.kind,
+            (content, Format::Pi) if content.media().iter().any(|media| !is_image(media)) => "document",
+            _ => return true,
+        };
+        self.kinds.push(format!("a `{kind}` left out: {to} has no form for it"));
+        // A result says in its place what came with it.
+        !matches!(block.content, Content::Opaque(_))
     }
 
     /// What is left out of the conversation, and what the new agent has its own words for.
@@ -190,3 +187,7 @@ impl Leaving {
         (left_out, replaced)
     }
 }
+
+#[cfg(test)]
+#[path = "moved_tests.rs"]
+mod tests;
