@@ -39,7 +39,7 @@ pub(crate) fn run(args: MoveArgs, quiet: bool) -> CommandResult {
     }
     let folder = project(&args, recorded_folder(&loaded), quiet)?;
     let compact = CompactArgs::new(input, args.to, args.budget, args.configuration.clone());
-    let session = match compact_one(&compact, &loaded, index, quiet)? {
+    let session = match compact_one(&compact, &loaded, index, !args.dry_run, quiet)? {
         Ok(session) => session,
         Err(code) => return Ok(code),
     };
@@ -51,7 +51,8 @@ pub(crate) fn run(args: MoveArgs, quiet: bool) -> CommandResult {
         moved.replaced.iter().for_each(|what| tell(&format!("{what}\n")));
     }
     if args.strict && !moved.left_out.is_empty() {
-        let failure = Failure::usage_text(format!("{} cannot be carried: {}", args.to, moved.left_out.join("; ")));
+        let failure =
+            Failure::usage_text(format!("not all of it has a place in {}: {}", args.to, moved.left_out.join("; ")));
         return Err(failure.with_help("without --strict it is left out; nothing was written"));
     }
     deliver(&args, Path::new(&folder), &moved, quiet)
@@ -86,7 +87,7 @@ fn deliver(args: &MoveArgs, folder: &Path, moved: &MovedSession, quiet: bool) ->
         print(&format!("{}\n", resuming(args.to, folder, &path, &moved.id)))?;
     } else if let Some(path) = found.ok().filter(|_| !quiet) {
         let line = resuming(args.to, folder, &path, &moved.id);
-        note(&format!("{} finds it at {}, and resumes it there by: {line}", args.to, path.display()));
+        tell(&format!("{} finds it at {}, and resumes it there by: {line}\n", args.to, path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }

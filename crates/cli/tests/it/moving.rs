@@ -40,6 +40,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
+/// The only file below a folder.
+fn only(folder: &Path) -> PathBuf {
+    let found = files(folder);
+    assert_eq!(found.len(), 1, "{found:?}");
+    found[0].clone()
+}
+
 /// What was said in a session's file, in order, without what an agent says of itself: roles with texts, calls by their tools,
 /// results by their calls. Every call has its results behind it.
 fn said(place: &Place, file: &Path) -> Vec<String> {
@@ -80,8 +87,7 @@ fn a_session_goes_on_in_every_other_agent() {
         let before = fs::read(&source).unwrap();
         let ran = moved(&place, &format!("move {} --to {to} --cwd work", source.display()));
         assert_eq!(ran.code, 0, "{from} to {to}: {}", ran.stderr);
-        let found = files(&place.path(folder));
-        let [file] = &found[..] else { panic!("{from} to {to}: {found:?}") };
+        let file = &only(&place.path(folder));
         let work = fs::canonicalize(place.path("work")).unwrap();
         let line = ran.text().strip_prefix(&format!("cd {} && {start} ", work.display())).unwrap().trim_end();
         let name = file.file_name().unwrap().to_str().unwrap();
@@ -136,8 +142,7 @@ fn a_moved_session_is_compacted_to_the_budget() {
     place.file("chat.json", chat());
     let ran = moved(&place, "move chat.json --to claude-code --cwd work -b 400");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let [file] = &files(&place.path(".claude/projects"))[..] else { panic!("{}", ran.stderr) };
-    let told = said(&place, file).join("\n");
+    let told = said(&place, &only(&place.path(".claude/projects"))).join("\n");
     assert!(told.contains("Then fix unit 61.") && !told.contains("unit number 30 "), "{told}");
     let ran = moved(&place, "move chat.json --to pi --cwd work -b 5");
     assert_eq!(ran.code, 3, "{}", ran.stderr);
@@ -153,7 +158,7 @@ fn what_is_shown_first_and_what_is_refused() {
     // A person's own prompt is a loss, an agent's is not.
     let strict = moved(&place, "move chat.json --to codex --cwd work --strict -q");
     assert_eq!(strict.code, 2);
-    assert!(strict.stderr.contains("system prompt"), "{}", strict.stderr);
+    assert!(strict.stderr.contains("not all of it has a place in codex: the system prompt"), "{}", strict.stderr);
     assert_eq!(
         moved(&place, &format!("move {} --to codex --cwd work --strict -q --dry-run", recorded(PI).display())).code,
         0

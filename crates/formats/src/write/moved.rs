@@ -46,8 +46,9 @@ pub struct MovedSession {
 /// Writes the view of `session`, which is session number `index` of `loaded` after any further epochs, as a new file of the agent
 /// `to`, from which that agent goes on in a folder. Linear in the file.
 ///
-/// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and what an agent told its model
-/// of itself, its tools and the machine; instructions that it read from files stay. Calls keep the names of the tools that were called, and each has its result directly behind it.
+/// Reasoning is left out: a provider takes none that its own model did not sign. So are system prompts, and what an agent told its
+/// model of itself, its tools and the machine; instructions that it read from files stay. Calls keep the names of the tools that were
+/// called, and each has its result directly behind it.
 ///
 /// # Errors
 ///

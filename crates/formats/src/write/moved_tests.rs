@@ -87,15 +87,8 @@ fn a_call_without_a_result_gets_one_and_ids_are_such_as_every_provider_takes() {
         "{content}"
     );
     for to in [Format::ClaudeCode, Format::Codex, Format::Pi] {
-        let results = records(chat, to)
-            .iter()
-            .filter(|it| {
-                it.contains("result")
-                    || it.contains("output call")
-                    || it.contains("call_output")
-                    || it.starts_with("toolResult")
-            })
-            .count();
+        let is_result = |it: &String| ["tool_result", "_output ", "toolResult"].iter().any(|kind| it.contains(kind));
+        let results = records(chat, to).into_iter().filter(is_result).count();
         assert_eq!(results, 2, "{to}: {:?}", records(chat, to));
     }
 }
