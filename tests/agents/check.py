@@ -14,7 +14,7 @@ from pathlib import Path
 import agents
 from scene import scene
 
-CASES = ("proxy", "native", "lookup", "mcp", "resume", "open", "setup", "around")
+CASES = ("proxy", "native", "lookup", "mcp", "resume", "open", "move", "setup", "around")
 #: Cases that take long, and run where they are named.
 LONG = ("own",)
 #: Agents that one case sets up by itself.

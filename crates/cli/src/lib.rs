@@ -63,6 +63,8 @@ pub fn run() -> ExitCode {
         Command::Watch(args) => commands::watch::run(&args, quiet),
         Command::Inspect(args) => commands::inspect::run(&args, quiet),
         Command::Convert(args) => commands::convert::run(&args, quiet),
+        #[cfg(feature = "service")]
+        Command::Move(args) => commands::moving::run(args, quiet),
         Command::History(args) => commands::history::run(&args, quiet),
         Command::Restore(args) => commands::restore::run(&args, quiet),
         Command::Search(args) => commands::search::run(&args, quiet),

@@ -71,4 +71,7 @@ pub use model::{RecordedModel, recorded_model};
 pub use read::{MAX_DECOMPRESSED, ReadOptions, read, read_along, request_limits};
 pub use render::{RenderedRequest, Source, carries_reasoning, render};
 pub use validate::{Violation, validate};
-pub use write::{WriteError, carry_over, is_bypassed, write, write_again, write_rows};
+pub use write::{
+    MovedSession, NewSession, WriteError, carry_over, is_bypassed, recorded_folder, write, write_again, write_moved,
+    write_rows,
+};

@@ -60,6 +60,36 @@ pub(crate) struct CompactArgs {
     pub(crate) model: ModelArgs,
 }
 
+impl CompactArgs {
+    /// What is asked for a session that is read so, and compacted for the format `to`: all else is the configuration's.
+    #[cfg(feature = "service")]
+    pub(crate) fn new(input: InputArgs, to: Format, budget: Option<Threshold>, configuration: ConfigArgs) -> Self {
+        Self {
+            input,
+            budget,
+            configuration,
+            to: Some(to),
+            chain: None,
+            task: None,
+            mode: None,
+            focus: None,
+            summarizer: None,
+            preview: false,
+            json: false,
+            target: OutputArgs { output: None, force: false },
+            report: None,
+            model: ModelArgs {
+                channel: None,
+                model: None,
+                model_url: None,
+                model_kind: ChannelKind::OpenAi,
+                model_window: None,
+                key_variable: None,
+            },
+        }
+    }
+}
+
 /// Which model writes summaries. Each of these means --summarizer llm, where no summarizer is named.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Summaries by a model (--summarizer llm)")]

@@ -49,6 +49,15 @@ pub(super) const CONVERT: &str = "\
 Example:
   epitome convert session.jsonl --to anthropic -o request.json";
 
+#[cfg(feature = "service")]
+pub(super) const MOVE: &str = "\
+Examples:
+  epitome move --to codex                                        # the newest session of any agent
+  epitome move session.jsonl --to claude-code --budget 60k
+  sh -c \"$(epitome move 1b2c3d4e --to pi)\"                       # and goes on in it at once
+
+Exit code 3: the session cannot be made to fit, and nothing was written.";
+
 pub(super) const HISTORY: &str = "\
 Example:
   epitome history session.jsonl";

@@ -9,10 +9,10 @@ use super::Cli;
 /// The commands that are listed. The others work as well, and `epitome help COMMAND` explains each: they are for programs,
 /// or another page of what `context` shows. docs/command-line.md has them all.
 pub(super) const GROUPS: [(&str, &[&str]); 6] = [
-    ("Use", &["compact", "convert", "setup", "init"]),
+    ("Use", &["compact", "convert", "move", "setup", "init"]),
     ("Look", &["context", "check", "search", "strategies"]),
     ("Undo", &["history", "restore"]),
-    ("Measure", &["eval", "replay", "tune"]),
+    ("Measure", &["eval", "replay"]),
     ("Serve", &["serve"]),
     ("For programs", &["mcp"]),
 ];

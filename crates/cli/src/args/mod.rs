@@ -45,6 +45,8 @@ pub(crate) use mcp::{McpArgs, SessionAgent};
 pub(crate) use search::SearchArgs;
 #[cfg(feature = "service")]
 pub(crate) use serve::{LimitArgs, RateScopeArg, ServeArgs};
+#[cfg(feature = "service")]
+pub(crate) use session::MoveArgs;
 pub(crate) use session::{CheckArgs, ConvertArgs, CountArgs, HistoryArgs, InspectArgs, RestoreArgs};
 #[cfg(feature = "service")]
 pub(crate) use setup::{HookAgent, HookArgs, HookEvent, SetupArgs};
@@ -89,6 +91,13 @@ pub(crate) enum Command {
     /// Write a session in another format
     #[command(after_help = examples::CONVERT)]
     Convert(ConvertArgs),
+    /// Go on with a session in another agent
+    ///
+    /// The session is compacted, and written as a new file where the agent looks for its sessions. Standard output has the line
+    /// that resumes it. The session's own file is not touched.
+    #[cfg(feature = "service")]
+    #[command(after_help = examples::MOVE)]
+    Move(MoveArgs),
     /// List the compactions of a session, with what each did and what left
     #[command(after_help = examples::HISTORY)]
     History(HistoryArgs),

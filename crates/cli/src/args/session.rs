@@ -3,12 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
+#[cfg(feature = "service")]
+use epitome::engine::Threshold;
 use epitome::formats::Format;
 
+#[cfg(feature = "service")]
+use super::config::ConfigArgs;
+#[cfg(feature = "service")]
+use super::context::AgentSessionArgs;
 use super::context::WindowArgs;
 use super::input::{InputArgs, RecordedSessionArgs, format_parser};
 use super::output::OutputArgs;
 use super::values::message;
+#[cfg(feature = "service")]
+use super::values::tokens_or_share;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -42,6 +50,35 @@ pub(crate) struct ConvertArgs {
     pub(crate) to: Format,
     #[command(flatten)]
     pub(crate) target: OutputArgs,
+}
+
+/// Arguments of `epitome move`.
+#[cfg(feature = "service")]
+#[derive(Debug, Args)]
+pub(crate) struct MoveArgs {
+    #[command(flatten)]
+    pub(crate) session: AgentSessionArgs,
+    /// The agent that goes on with it
+    #[arg(long, value_name = "AGENT", value_parser = format_parser(|format| format.is_writable() && format.wire().is_none()))]
+    pub(crate) to: Format,
+    /// Tokens that the messages may take there, such as 32000 or 32k, or a share of what they take now, such as 30% or 0.3; without
+    /// it, the target and the hard threshold of --config, else those of a window of 200,000
+    #[arg(short, long, value_name = "TOKENS", value_parser = tokens_or_share, allow_hyphen_values = true)]
+    pub(crate) budget: Option<Threshold>,
+    #[command(flatten)]
+    pub(crate) configuration: ConfigArgs,
+    /// The project's folder [default: the session's own where that is there, else the current one]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Write nothing: say what would be written, and where
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The file to write [default: one where the agent looks for its sessions]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "dry_run")]
+    pub(crate) output: Option<PathBuf>,
+    /// Refuse a session of which something cannot be carried, and a file with damaged lines
+    #[arg(long)]
+    pub(crate) strict: bool,
 }
 
 #[derive(Debug, Args)]

@@ -9,15 +9,54 @@ mod outcome;
 
 use std::process::ExitCode;
 
-use epitome::Status;
+use epitome::{Report, Status};
+#[cfg(feature = "service")]
+use epitome::{Session, formats::LoadedFile};
 
 use self::job::Job;
 use self::outcome::{HOLLOW, refused, warn_of_lost_parts};
 use crate::args::CompactArgs;
 use crate::failure::CommandResult;
+#[cfg(feature = "service")]
+use crate::failure::Failure;
 use crate::render::report;
 use crate::render::text::width;
 use crate::terminal;
+
+/// Compacts one session of a file as `compact` would, for who writes it in another place (`is_written`) or only shows it; tells its
+/// report. An exit code in place of the session where it was refused.
+#[cfg(feature = "service")]
+pub(super) fn compact_one(
+    args: &CompactArgs,
+    loaded: &LoadedFile,
+    index: usize,
+    is_written: bool,
+    quiet: bool,
+) -> Result<Result<Session, ExitCode>, Failure> {
+    let job = Job::new(args, quiet)?;
+    let done = job.compact(loaded, index)?;
+    terminal::tell(&done.page);
+    if let Some((code, why)) = refused(&done.report) {
+        terminal::note(&format!("{why}: the session was not written"));
+        return Ok(Err(ExitCode::from(code)));
+    }
+    if is_written && done.report.status.is_compaction() {
+        job.memories.flush(&done.session, &job.runtime)?;
+    }
+    tell_what_is_lost(&done.report, quiet);
+    Ok(Ok(done.session))
+}
+
+/// Tells where much of a session is lost.
+fn tell_what_is_lost(report: &Report, quiet: bool) {
+    match report.status {
+        Status::Compacted if !quiet => warn_of_lost_parts(report),
+        Status::Hollow => terminal::note(
+            "next to nothing is left of what was asked for and worked on: a larger budget keeps some of it",
+        ),
+        _ => {}
+    }
+}
 
 pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     let job = Job::new(args, quiet)?;
@@ -28,11 +67,8 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
         done.page.push_str(&report::timings(&done.report.timings, width()));
     }
     terminal::tell(&done.page);
-    if !quiet && done.report.status == Status::Compacted {
-        warn_of_lost_parts(&done.report);
-    }
+    tell_what_is_lost(&done.report, quiet);
     if done.report.status == Status::Hollow {
-        terminal::note("next to nothing is left of what was asked for and worked on: a larger budget keeps some of it");
         return Ok(ExitCode::from(HOLLOW));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };

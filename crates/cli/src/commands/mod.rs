@@ -23,6 +23,8 @@ pub(crate) mod inspect;
 pub(crate) mod mcp;
 #[cfg(feature = "eval")]
 mod measure;
+#[cfg(feature = "service")]
+pub(crate) mod moving;
 #[cfg(feature = "eval")]
 pub(crate) mod replay;
 pub(crate) mod restore;

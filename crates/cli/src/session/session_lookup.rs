@@ -50,6 +50,19 @@ impl FoundSession {
     }
 }
 
+/// The file of the session that the arguments mean.
+#[cfg(feature = "service")]
+pub(crate) fn file(args: &AgentSessionArgs) -> Result<PathBuf, Failure> {
+    let place = place(args)?.path;
+    if !place.is_dir() {
+        return Ok(place);
+    }
+    let mut source = SessionSource::new(&place, args.from, args.session.clone());
+    source.refresh().map_err(Failure::usage)?;
+    let read = source.current().map(|read| read.path().to_owned());
+    read.ok_or_else(|| Failure::usage_text(format!("{} holds no session", display_name(&place))))
+}
+
 /// The place that the arguments mean.
 pub(crate) fn place(args: &AgentSessionArgs) -> Result<SessionPlace, Failure> {
     let known = |path: &Path| SessionPlace { path: path.to_owned(), agent: None };

@@ -64,8 +64,10 @@ pub(crate) fn own_folder(name: &str, below: &str) -> Result<PathBuf, Failure> {
 
 /// The folder of the sessions that Claude Code keeps of the project in a folder.
 pub(crate) fn claude_code_sessions(project: &Path) -> Result<PathBuf, Failure> {
-    let name: String =
-        project.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    // A hyphen for each unit of UTF-16, as JavaScript counts.
+    let units = project.to_string_lossy().encode_utf16().collect::<Vec<u16>>();
+    let ascii = |unit: u16| u8::try_from(unit).ok().filter(u8::is_ascii_alphanumeric).map_or('-', char::from);
+    let name: String = units.into_iter().map(ascii).collect();
     Ok(own_folder("CLAUDE_CONFIG_DIR", ".claude")?.join("projects").join(name))
 }
 

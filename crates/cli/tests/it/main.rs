@@ -17,6 +17,7 @@ mod inform;
 #[cfg(unix)]
 mod mcp;
 mod model;
+mod moving;
 mod options;
 mod pages;
 mod place;

@@ -26,6 +26,11 @@ const NOT_SENT: &str = "advisor_stripped already_read_file async_hook_response_b
 const INSTRUCTIONS: &str = "auto_mode critical_system_reminder hook_additional_context hook_success invoked_skills \
     mcp_instructions_delta nested_memory output_style plan_mode plan_mode_reentry relevant_memories skill_content";
 
+/// The kinds by which the agent tells of itself, its tools and modes, and the machine (2.1.332): another agent has its own.
+const OWN: &str = "agent_listing_delta auto_mode auto_mode_exit budget_usd date date_change deferred_tools_delta \
+    dynamic_skill environment mcp_instructions_delta model output_style output_token_usage plan_mode plan_mode_exit \
+    plan_mode_reentry remote_session_change session_context skill_listing team_context token_usage ultrathink_effort";
+
 /// The hooks of which the model hears that they succeeded, and what they printed (2.1.332).
 const HEARD_HOOKS: [&str; 3] = ["SessionStart", "UserPromptSubmit", "UserPromptExpansion"];
 
@@ -48,6 +53,12 @@ pub(super) fn is_rendered(record: &Object<'_>) -> bool {
 /// Whether the agent loads instructions by an attachment of this kind.
 pub(super) fn is_instructions(kind: &str) -> bool {
     INSTRUCTIONS.split_whitespace().any(|it| it == kind)
+}
+
+/// Whether the agent tells of itself in a record.
+pub(crate) fn tells_of_agent(record: &Object<'_>) -> bool {
+    let kind = record.object("attachment").and_then(|attachment| attachment.text("type"));
+    kind.is_some_and(|kind| OWN.split_whitespace().any(|it| it == kind))
 }
 
 /// Reads an `attachment` record that is no queued command.

@@ -1,6 +1,6 @@
 //! Claude Code's session files.
 
-mod attached;
+pub(crate) mod attached;
 #[cfg(test)]
 mod attached_tests;
 mod boundary;

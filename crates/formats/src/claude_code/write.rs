@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use epitome_session::{Entry, Message, Role};
+use epitome_session::{Entry, Message, Role, Session};
 
-use crate::agent_file::appended::{Lines, first_time, is_manual, newest};
+use crate::agent_file::appended::{Lines, is_manual, newest};
+use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::newest_objects;
 use crate::anthropic::write as anthropic;
@@ -37,24 +38,21 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
-    let mut lines = Lines::after(b"", first_time(target.session));
-    lines.mix(target.session.log().iter().map(|message| message.plain_text()).collect::<String>().as_str());
-    let session_id = quote(&lines.next_uuid());
+pub(crate) fn create(session: &Session, view: &[Entry], begun: Begun<'_>) -> Vec<u8> {
     let text = |name: &str, value: &str| (name.to_owned(), quote(value));
     let head = vec![
         ("isSidechain".to_owned(), "false".to_owned()),
         text("userType", "external"),
-        text("cwd", "/"),
-        ("sessionId".to_owned(), session_id),
+        text("cwd", begun.folder()),
+        text("sessionId", &begun.id),
         text("version", "2.0.0"),
-        text("gitBranch", ""),
+        text("gitBranch", begun.branch()),
     ];
-    let mut writer = ClaudeCodeWriter { lines, head, parent: None, source: None, message_ids: HashMap::new() };
-    let view = with_distinct_ids(target.session.view());
-    let (summary, rest) = split_summary(&view);
+    let mut writer =
+        ClaudeCodeWriter { lines: begun.lines, head, parent: None, source: None, message_ids: HashMap::new() };
+    let (summary, rest) = split_summary(view);
     if let Some(summary) = summary {
-        writer.boundary(target, None);
+        writer.boundary(session, None);
         writer.summary(summary, false);
     }
     for entry in rest {
@@ -109,7 +107,7 @@ impl ClaudeCodeWriter<'_> {
     fn compacted(&mut self, target: &Target<'_>) {
         let mark = Mark::between(target.original, target.session).to_json();
         self.lines.mix(&mark);
-        self.boundary(target, Some(&mark));
+        self.boundary(target.session, Some(&mark));
         let view = with_distinct_ids(target.session.view());
         let (summary, rest) = split_summary(&view);
         if let Some(summary) = summary {
@@ -236,12 +234,12 @@ impl ClaudeCodeWriter<'_> {
         id
     }
 
-    fn boundary(&mut self, target: &Target<'_>, mark: Option<&str>) {
+    fn boundary(&mut self, session: &Session, mark: Option<&str>) {
         let logical = self.parent.take();
-        let epoch = newest(target.session);
+        let epoch = newest(session);
         let tokens = |tokens: Option<u32>| tokens.unwrap_or(0).to_string();
         let data = ObjectWriter::new()
-            .text("trigger", if is_manual(target.session) { "manual" } else { "auto" })
+            .text("trigger", if is_manual(session) { "manual" } else { "auto" })
             .raw("preTokens", &tokens(epoch.and_then(|epoch| epoch.tokens_before)))
             .raw("postTokens", &tokens(epoch.and_then(|epoch| epoch.tokens_after)))
             .finish();

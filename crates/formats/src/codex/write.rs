@@ -1,13 +1,14 @@
 //! Codex's file: one `compacted` record whose replacement history is the view, and what that comes to in tokens.
 
-use epitome_session::{Entry, EntryKey, Message, Session};
+use epitome_session::{Entry, EntryKey, Session};
 
-use crate::agent_file::appended::{Lines, first_time, last_time, newest};
+use crate::agent_file::appended::{Lines, last_time, newest};
+use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::newest_objects;
 use crate::json::{self, Object, ObjectWriter};
 use crate::loaded::LoadedFile;
-use crate::render::{self, Wire};
+use crate::render::{self, Source, Wire};
 use crate::time;
 use crate::write::target::{Target, on_users_side, split_summary};
 
@@ -74,27 +75,44 @@ fn event(kind: &str, turn: &str) -> String {
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
-    let mut lines = Lines::after(b"", first_time(target.session));
-    lines.mix(target.session.log().iter().map(|message| Message::plain_text(message)).collect::<String>().as_str());
-    let parts = render::parts(&on_users_side(target.session.view()), Wire::OpenaiResponses, Some(target.source));
-    let (id, time) = (lines.next_uuid(), lines.next_time());
+pub(crate) fn create(view: &[Entry], source: Option<&Source<'_>>, mut begun: Begun<'_>) -> Vec<u8> {
+    let parts = render::parts(view, Wire::OpenaiResponses, source);
     let instructions = parts.system.map(|text| ObjectWriter::new().raw("text", &text).finish());
+    let branch = Some(begun.branch()).filter(|branch| !branch.is_empty());
+    let git = branch.map(|branch| ObjectWriter::new().text("branch", branch).finish());
     let payload = ObjectWriter::new()
-        .text("id", &id)
-        .text("timestamp", &time::format(time))
-        .text("cwd", "/")
+        .text("id", &begun.id)
+        .text("timestamp", &time::format(begun.lines.next_time()))
+        .text("cwd", begun.folder())
         .text("originator", "epitome")
         .text("cli_version", "0.0.0")
         .text("source", "cli")
         .optional_field("base_instructions", instructions.as_deref())
+        .optional_field("git", git.as_deref())
         .finish();
-    let mut rollout = Rollout { lines, ordinal: None };
+    let mut rollout = Rollout { lines: begun.lines, ordinal: None };
     rollout.push("session_meta", &payload);
     for part in parts.items {
         rollout.push("response_item", &part.json);
+        if let Some(shown) = shown(&part.json).filter(|_| begun.goes_on.is_some()) {
+            rollout.push("event_msg", &shown);
+        }
     }
     rollout.lines.finish()
+}
+
+/// The event by which Codex shows a message of the conversation. It lists no session in which a person has not said anything.
+fn shown(item: &str) -> Option<String> {
+    let item = Object::parse(item).filter(|item| item.text("type").as_deref() == Some("message"))?;
+    let texts =
+        item.list("content")?.into_iter().filter_map(|block| Some(Object::parse(block)?.text("text")?.into_owned()));
+    let text = texts.collect::<Vec<_>>().join("\n");
+    let event = match &*item.text("role")? {
+        "user" => ObjectWriter::new().text("type", "user_message").text("message", &text).raw("images", "[]"),
+        "assistant" => ObjectWriter::new().text("type", "agent_message").text("message", &text),
+        _ => return None,
+    };
+    Some(event.finish())
 }
 
 /// Records behind a file.

@@ -2,7 +2,7 @@
 
 mod kinds;
 mod read;
-mod saved;
+pub(crate) mod saved;
 mod steps;
 #[cfg(test)]
 mod tests;

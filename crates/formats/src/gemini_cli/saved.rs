@@ -34,7 +34,7 @@ pub(super) fn read(contents: &[Value]) -> Result<Vec<LoadedSession>, ReadError> 
 
 /// Whether a text is what the client itself says at the beginning of each session (`environmentContext.ts`; older versions
 /// had no mark around it).
-pub(super) fn is_session_context(text: &str) -> bool {
+pub(crate) fn is_session_context(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("<session_context>") || text.starts_with("This is the Gemini CLI. We are setting up the context")
 }

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use epitome_session::{Arguments, Block, Content, Dialect, Entry, Media, MediaSource, Message, Role, Session};
 
-use crate::agent_file::appended::{Lines, first_time, last_time, newest};
+use crate::agent_file::appended::{Lines, last_time, newest};
+use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::{FIELD, Mark};
 use crate::agent_file::records::objects;
 use crate::json::{self, Object, ObjectWriter, quote, quote_id};
@@ -13,6 +14,7 @@ use crate::openai_chat::write::arguments_object;
 use crate::render::{Source, with_distinct_ids};
 use crate::time;
 use crate::write::target::{Target, split_summary};
+use crate::{Format, LoadedFile, recorded_model};
 
 /// The summary of a compaction that wrote none.
 const NOTICE: &str = "Parts of the conversation so far were removed or shortened; what is left follows.";
@@ -44,33 +46,44 @@ pub(crate) fn append(target: &Target<'_>) -> Vec<u8> {
     if target.is_compacted() {
         let mark = Mark::between(target.original, target.session).to_json();
         writer.lines.mix(&mark);
-        writer.compacted(target.session, Some(&mark), entries);
+        let view = with_distinct_ids(target.session.view());
+        writer.compacted(target.session, &view, Some(&mark), entries);
     }
     writer.lines.finish()
 }
 
 /// A new file that holds the view.
-pub(crate) fn create(target: &Target<'_>) -> Vec<u8> {
-    let mut lines = Lines::after(b"", first_time(target.session));
-    lines.mix(target.session.log().iter().map(|message| message.plain_text()).collect::<String>().as_str());
-    let (id, time) = (lines.next_uuid(), lines.next_time());
+///
+/// `model` are the fields that name one in each answer.
+pub(crate) fn create(session: &Session, view: &[Entry], mut begun: Begun<'_>, model: Vec<(String, String)>) -> Vec<u8> {
     let head = ObjectWriter::new()
         .text("type", "session")
         .raw("version", "3")
-        .text("id", &id)
-        .text("timestamp", &time::format(time))
-        .text("cwd", "/")
+        .text("id", &begun.id)
+        .text("timestamp", &time::format(begun.lines.next_time()))
+        .text("cwd", begun.folder())
         .finish();
-    lines.push(&head);
-    let mut writer = PiWriter { lines, parent: None, has_ids: true, source: None, model: Vec::new() };
-    let view = with_distinct_ids(target.session.view());
-    let (summary, rest) = split_summary(&view);
-    if summary.is_some() {
-        writer.compacted(target.session, None, 1);
+    begun.lines.push(&head);
+    let mut writer = PiWriter { lines: begun.lines, parent: None, has_ids: true, source: None, model };
+    if split_summary(view).0.is_some() {
+        writer.compacted(session, view, None, 1);
     } else {
-        rest.iter().for_each(|entry| writer.entry(entry, false));
+        view.iter().for_each(|entry| writer.entry(entry, false));
     }
     writer.lines.finish()
+}
+
+/// The fields that name the model of a file's session. Pi goes on with it where it knows it, and says so where it does not.
+pub(crate) fn named_model(loaded: &LoadedFile) -> Vec<(String, String)> {
+    let (api, provider) = match loaded.format {
+        Format::ClaudeCode | Format::Anthropic => ("anthropic-messages", "anthropic"),
+        Format::Codex | Format::OpenaiResponses => ("openai-responses", "openai"),
+        _ => ("openai-completions", "unknown"),
+    };
+    let name = recorded_model(loaded.format, &loaded.bytes).name.unwrap_or_else(|| "unknown".to_owned());
+    [("api", api), ("provider", provider), ("model", &*name)]
+        .map(|(field, text)| (field.to_owned(), quote(text)))
+        .to_vec()
 }
 
 struct PiWriter<'a> {
@@ -85,9 +98,8 @@ struct PiWriter<'a> {
 
 impl PiWriter<'_> {
     /// The compaction and the view behind it; `entries` precede it in the file.
-    fn compacted(&mut self, session: &Session, mark: Option<&str>, entries: usize) {
-        let view = with_distinct_ids(session.view());
-        let (summary, rest) = split_summary(&view);
+    fn compacted(&mut self, session: &Session, view: &[Entry], mark: Option<&str>, entries: usize) {
+        let (summary, rest) = split_summary(view);
         let text = summary.map_or_else(|| NOTICE.to_owned(), |entry| entry.message.plain_text());
         let (read, modified) = files(session);
         let details =

@@ -1,18 +1,21 @@
 //! Writing a session: as a provider's request, or into an agent's own file.
 
 mod bypass;
+mod moved;
 mod request;
 mod rows;
 pub(crate) mod target;
 
 pub use bypass::is_bypassed;
 use epitome_session::Session;
+pub use moved::{MovedSession, NewSession, recorded_folder, write_moved};
 use thiserror::Error;
 
-use target::Target;
+use target::{Target, on_users_side};
 
+use crate::agent_file::begun::Begun;
 use crate::agent_file::mark::Mark;
-use crate::render::{Source, render};
+use crate::render::{Source, render, with_distinct_ids};
 use crate::{Format, LoadedFile, claude_code, codex, pi};
 
 /// Why a session could not be written.
@@ -134,18 +137,19 @@ fn write_as(
         return Ok(rendered.json.into_bytes());
     }
     let own = to == loaded.format;
+    let begun = || Begun::new(session, None);
     match to {
         _ if own && to.is_writable() && target.is_unchanged() => Ok(loaded.bytes.to_vec()),
         _ if own && !loaded.is_certain => Err(WriteError::Uncertain(to)),
         Format::ClaudeCode if own => Ok(claude_code::write::append(&target)),
-        Format::ClaudeCode => Ok(claude_code::write::create(&target)),
+        Format::ClaudeCode => Ok(claude_code::write::create(session, &with_distinct_ids(session.view()), begun())),
         Format::Codex if own => match loaded.missing_history(target.original) {
             Some(problem) => Err(WriteError::Elsewhere(problem)),
             None => Ok(codex::write::append(&target)),
         },
-        Format::Codex => Ok(codex::write::create(&target)),
+        Format::Codex => Ok(codex::write::create(&on_users_side(session.view()), Some(&source), begun())),
         Format::Pi if own => Ok(pi::write::append(&target)),
-        Format::Pi => Ok(pi::write::create(&target)),
+        Format::Pi => Ok(pi::write::create(session, &with_distinct_ids(session.view()), begun(), Vec::new())),
         other => Err(WriteError::NotWritable(other)),
     }
 }

@@ -126,7 +126,7 @@ impl Job<'_> {
     }
 
     /// Compacts one session of a file; with `--preview` it stays as it was.
-    fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
+    pub(super) fn compact(&self, loaded: &LoadedFile, index: usize) -> Result<CompactedSession, Failure> {
         let started = Instant::now();
         let source = &loaded.sessions[index];
         let mut session = input::select_view(&source.session, self.args.input.view);
