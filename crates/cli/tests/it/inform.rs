@@ -225,6 +225,7 @@ fn help_names_every_subcommand() {
     Use:
       compact     Fit a session into a budget
       convert     Write a session in another format
+      move        Go on with a session in another agent
       setup       Make an agent work with this program, or take that back
       init        Write a commented configuration file
 
@@ -241,7 +242,6 @@ fn help_names_every_subcommand() {
     Measure:
       eval        Compare methods of compaction on recorded sessions
       replay      Replay recorded sessions turn by turn, and report their cost
-      tune        Search for chains and settings that do better than the defaults
 
     Serve:
       serve       Run the service: compactions over HTTP, and a proxy in front of a provider

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
-use crate::place::{Place, Ran, chat};
+use crate::place::{Place, Ran, chat, several};
 
 /// A folder that is the home of all agents and of a project.
 fn place() -> Place {
@@ -140,7 +140,7 @@ fn each_agent_finds_its_sessions_where_its_variable_says() {
 fn a_moved_session_is_compacted_to_the_budget() {
     let place = place();
     place.file("chat.json", chat());
-    let ran = moved(&place, "move chat.json --to claude-code --cwd work -b 400");
+    let ran = moved(&place, "move chat.json --to claude-code --cwd work --budget 400");
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let told = said(&place, &only(&place.path(".claude/projects"))).join("\n");
     assert!(told.contains("Then fix unit 61.") && !told.contains("unit number 30 "), "{told}");
@@ -182,9 +182,33 @@ fn what_is_shown_first_and_what_is_refused() {
 fn a_file_can_be_named() {
     let place = place();
     place.file("chat.json", chat());
-    let ran = moved(&place, "move chat.json --to pi --cwd work -o moved.jsonl");
+    let ran = moved(&place, "move chat.json --to pi --cwd work --output moved.jsonl");
     assert!(ran.text().ends_with("moved.jsonl\n") && ran.text().contains("pi --session /"), "{}", ran.text());
     let ran = moved(&place, "move chat.json --to codex --cwd work -o -");
     assert!(ran.text().starts_with('{') && ran.stderr.contains(".codex/sessions"), "{}", ran.stderr);
     assert_eq!(place.files(), ["chat.json", "moved.jsonl", "work"]);
+}
+
+#[test]
+fn a_session_is_read_and_compacted_as_is_asked() {
+    let place = place();
+    place.file("all.jsonl", several());
+    let settings = "[budget]\nwindow = 20_000\nreserve_output = 1_000\n[agents.small]\nwindow = 1_800\n";
+    place.file("c.toml", settings);
+    // What Codex is sent, and what is told on the way.
+    let codex = |options: &str| {
+        let ran = moved(&place, &format!("move all.jsonl --to codex --cwd work -o - {options}"));
+        assert_eq!(ran.code, 0, "{options}: {}", ran.stderr);
+        (ran.text().matches("compiled unit number").count(), ran.stderr.clone())
+    };
+    let (whole, told) = codex("--session 1 --config c.toml");
+    assert_eq!(whole, 30);
+    assert!(told.contains("fits") && told.contains("codex finds it at"), "{told}");
+    assert_eq!(codex("--session 2 --config c.toml").0, 50);
+    assert!(codex("--session 2 --config c.toml --agent small").0 < 50, "the agent's window is smaller");
+    assert_eq!(codex("--session 1 --quiet").1, "");
+    let other = moved(&place, "move all.jsonl --to codex --from claude-code --session 1");
+    assert_eq!(other.code, 2, "{}", other.stderr);
+    let one_of_three = moved(&place, "move all.jsonl --to codex");
+    assert!(one_of_three.stderr.contains("all.jsonl holds 3 sessions"), "{}", one_of_three.stderr);
 }

@@ -130,6 +130,7 @@ const PAIRS: &[Pair] = &[
 type Elsewhere = (&'static str, &'static str, &'static str, &'static str);
 
 const MODEL: &str = "crates/cli/tests/it/model.rs";
+const MOVING: &str = "crates/cli/tests/it/moving.rs";
 const THIS: &str = "crates/cli/tests/it/options.rs";
 const BENCH: &str = "crates/cli/tests/it/bench.rs";
 const EVAL: &str = "crates/cli/tests/it/eval.rs";
@@ -140,6 +141,17 @@ const SERVE: &str = "crates/cli/tests/it/serve.rs";
 const CUSTOM: &str = "tests/custom.rs";
 
 const ELSEWHERE: &[Elsewhere] = &[
+    ("move", "--to", MOVING, "a_session_goes_on_in_every_other_agent"),
+    ("move", "--cwd", MOVING, "a_session_goes_on_in_every_other_agent"),
+    ("move", "--budget", MOVING, "a_moved_session_is_compacted_to_the_budget"),
+    ("move", "--dry-run", MOVING, "what_is_shown_first_and_what_is_refused"),
+    ("move", "--strict", MOVING, "what_is_shown_first_and_what_is_refused"),
+    ("move", "--output", MOVING, "a_file_can_be_named"),
+    ("move", "--session", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
+    ("move", "--from", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
+    ("move", "--config", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
+    ("move", "--agent", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
+    ("move", "--quiet", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
     ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
     ("count", "--counter", "crates/cli/tests/it/count.rs", "a_text_and_messages_are_counted"),
