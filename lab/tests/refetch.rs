@@ -102,7 +102,9 @@ fn what_a_call_needs_is_fetched_again() {
     messages.push(result("first", &format!("The port stands in conf/port_4711.toml. {}", TWELVE.repeat(5))));
     for number in 0..40 {
         if number == 5 {
-            messages.push(said(Role::Assistant, "I call it name_77."));
+            // Too long a sentence for a summary of that room.
+            messages
+                .push(said(Role::Assistant, &format!("{} I call it name_77.", "One thing after another".repeat(30))));
         }
         let id = format!("c{number}");
         messages.extend([call(&id, "src"), result(&id, &format!("{number}: {}", TWELVE.repeat(4)))]);

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use epitome_session::{Origin, Position, Unit};
-use epitome_strategy::levels;
 use epitome_strategy::text::counted;
 use epitome_strategy::{
     Archive, Edit, Embeddings, Goal, HostChanges, Lossiness, Plan, Strategy, SummaryText, Tokens, Vectors,
@@ -365,7 +364,6 @@ impl<'r> Runner<'r> {
                     SummaryText::Ready(text) => (text, Some(strategy.to_owned())),
                     SummaryText::Request(request) => {
                         let text = written.unwrap_or(Err(Refusal::Overlaps))?;
-                        let text = levels::escaped_lines(&text, levels::is_mark).into_owned();
                         (bounded(editor.context, text, request.max_tokens), None)
                     }
                 };

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use epitome_session::{Message, Origin, heading};
+use epitome_strategy::levels;
 use epitome_strategy::{Edit, Plan, SummarizeError, Summarizer, Summary, SummaryRequest, SummaryTask, SummaryText};
 use futures_util::future::join_all;
 
@@ -136,7 +137,7 @@ pub(crate) async fn write_summaries(
 }
 
 impl SummarizerReport {
-    /// Adds the cost of a summary and returns its text.
+    /// Adds the cost of a summary and returns its text, in which no line passes for somebody's whose it is not.
     fn pay(&mut self, summary: Summary) -> String {
         self.input_tokens += summary.input_tokens;
         self.cached_tokens += summary.cached_tokens;
@@ -146,7 +147,11 @@ impl SummarizerReport {
             self.fell_back = true;
             self.problem.get_or_insert(reason);
         }
-        summary.text
+        match summary.is_of_lines {
+            true => summary.text,
+            // Nobody else's text tells who said what.
+            false => levels::escaped_lines(&summary.text, levels::is_mark).into_owned(),
+        }
     }
 }
 

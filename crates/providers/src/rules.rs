@@ -38,7 +38,7 @@ impl RuleSummarizer {
             let messages = counted(task.messages.len(), "message");
             SummarizeError::new(format!("no line about {messages} fits {most} tokens"), false)
         })?;
-        Ok(Summary { text, ..Summary::default() })
+        Ok(Summary { text, is_of_lines: true, ..Summary::default() })
     }
 }
 

@@ -91,6 +91,9 @@ pub struct SummaryTask<'a> {
 pub struct Summary {
     /// The text.
     pub text: String,
+    /// Whether its lines are those of the messages, with the marks of who said them, as `epitome-reading` writes both; marks at the
+    /// beginning of lines of any other text are escaped.
+    pub is_of_lines: bool,
     /// Tokens that a model read for it; 0 without a model.
     pub input_tokens: u64,
     /// The part of these that came from the provider's cache; 0 where the provider does not report it.

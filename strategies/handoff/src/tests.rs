@@ -44,7 +44,7 @@ fn what_is_too_little() {
 #[test]
 fn an_earlier_one_is_brought_up_to_date() {
     let handoff = "user(summary):\n  ## Goal\n  - fix it\n  ## Next step\n  - go on\n";
-    let digest = "user(summary):\n  Earlier steps, shortened.\n  » I looked.\n";
+    let digest = "user(summary):\n  Earlier steps, shortened. » assistant.\n  » I looked.\n";
     let between = agent(20);
     let more = &agent(40)["system: S\nuser: fix it\n".len()..];
     let later = format!("{between}{handoff}{more}");
@@ -56,4 +56,7 @@ fn an_earlier_one_is_brought_up_to_date() {
     assert_eq!(told(&later), (1, 60));
     check(&format!("{between}{handoff}{more}{handoff}assistant: done\n"), "", 4000, "drop u22 (updated)");
     check(&format!("{between}{handoff}assistant: done\n"), "", 4000, "declined: the newest hand-off is up to date");
+    // Rules write theirs as lines under headings.
+    let block = "user(summary):\n  ## Exact lines, oldest first\n  « fix it\n  ▸ Bash\n";
+    check(&format!("{between}{block}assistant: done\n"), "", 4000, "declined: the newest hand-off is up to date");
 }

@@ -54,7 +54,7 @@ pub(super) const MOVE: &str = "\
 Examples:
   epitome move --to codex                                        # the newest session of any agent
   epitome move session.jsonl --to claude-code --budget 60k
-  sh -c \"$(epitome move 1b2c3d4e --to pi)\"                       # and goes on in it at once
+  epitome move 1b2c3d4e --to pi --cwd ~/project --dry-run        # what would be written, and where
 
 Exit code 3: the session cannot be made to fit, and nothing was written.";
 

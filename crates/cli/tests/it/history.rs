@@ -40,13 +40,13 @@ fn history_of_a_kept_session() {
       tokens # → #
       edits sliding-window #
       handles [HANDLE]
-      summary [Summary of # earlier messages] ## User - turn #: the parser reads another line the p…
+      summary [Summary of # earlier messages] ## Exact lines, oldest first « turn #: the parser rea…
 
     Compaction # by epitome, manual, after # messages
       tokens # → #
       edits sliding-window #
       handles [HANDLE]
-      summary [Summary of # earlier messages] ## User - turn #: the parser reads another line the…
+      summary [Summary of # earlier messages] ## Exact lines, oldest first « turn #: the parser re…
     "#);
     drop(shape);
     let printed = place.run("history kept.jsonl --json").json();

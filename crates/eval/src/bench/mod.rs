@@ -15,9 +15,10 @@ use epitome::formats::LoadedSession;
 use rayon::prelude::*;
 use serde::Serialize;
 
+pub use crate::tables::sheet::BenchSheet;
 use figures::Counted;
 pub use figures::{BenchFigure, Figures};
-pub use tables::{BenchSheet, bench_report, bench_sheets};
+pub use tables::{bench_report, bench_sheets};
 
 use going_on::go_on;
 

@@ -2,7 +2,7 @@
 
 use super::{BenchFigure, BenchRow, BenchRun};
 use crate::tables::html::report_below;
-use crate::tables::sheet::{Sheet, SheetCell, figure};
+use crate::tables::sheet::{BenchSheet, Sheet, SheetCell, figure};
 
 use BenchFigure as F;
 
@@ -53,17 +53,6 @@ const SUBJECTS: [Subject; 3] = [
 
 /// The heading of the time, and what it says.
 const TIME: (&str, &str) = ("ms", "the mean time of a compaction, several at a time");
-
-/// A table with its name, and what each of its columns says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchSheet {
-    /// Its group and its subject.
-    pub name: String,
-    /// The table.
-    pub sheet: Sheet,
-    /// Its columns with what each says, the first table of a subject only.
-    pub legend: Vec<(&'static str, &'static str)>,
-}
 
 /// Returns the tables: for each subject one of each group, without rows and columns in which nothing was measured.
 pub fn bench_sheets(rows: &[BenchRow]) -> Vec<BenchSheet> {

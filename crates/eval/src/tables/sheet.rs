@@ -21,6 +21,17 @@ pub enum Verdict {
     Less,
 }
 
+/// A table with its name, and what each of its columns says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BenchSheet {
+    /// Its group and its subject.
+    pub name: String,
+    /// The table.
+    pub sheet: Sheet,
+    /// Its columns with what each says, the first table of a subject only.
+    pub legend: Vec<(&'static str, &'static str)>,
+}
+
 /// A cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SheetCell {

@@ -3,7 +3,17 @@
 use epitome_session::Session;
 
 use super::appended::{Lines, first_time};
-use crate::write::NewSession;
+
+/// Where a session goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewSession {
+    /// The project's folder, absolute.
+    pub folder: String,
+    /// The project's branch; empty where that is not known.
+    pub branch: String,
+    /// The time, in milliseconds since 1970.
+    pub time: i64,
+}
 
 /// A new file before its first record.
 pub(crate) struct Begun<'a> {

@@ -6,9 +6,10 @@ mod request;
 mod rows;
 pub(crate) mod target;
 
+pub use crate::agent_file::begun::NewSession;
 pub use bypass::is_bypassed;
 use epitome_session::Session;
-pub use moved::{MovedSession, NewSession, recorded_folder, write_moved};
+pub use moved::{MovedSession, recorded_folder, write_moved};
 use thiserror::Error;
 
 use target::{Target, on_users_side};

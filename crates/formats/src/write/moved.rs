@@ -7,7 +7,7 @@ use epitome_session::{Block, Content, Entry, EntryKey, Message, Origin, Position
 
 use super::WriteError;
 use super::target::on_users_side;
-use crate::agent_file::begun::Begun;
+use crate::agent_file::begun::{Begun, NewSession};
 use crate::agent_file::records::objects;
 use crate::claude_code::attached::tells_of_agent;
 use crate::gemini_cli::saved::is_session_context;
@@ -16,17 +16,6 @@ use crate::media::is_image;
 use crate::render::plan::plan;
 use crate::render::{Source, Wire};
 use crate::{Format, LoadedFile, claude_code, codex, pi, time};
-
-/// Where a session goes on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewSession {
-    /// The project's folder, absolute.
-    pub folder: String,
-    /// The project's branch; empty where that is not known.
-    pub branch: String,
-    /// The time, in milliseconds since 1970.
-    pub time: i64,
-}
 
 /// A session as another agent's file.
 #[derive(Debug, Clone, PartialEq, Eq)]

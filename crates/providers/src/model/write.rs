@@ -58,7 +58,8 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
     match outcome {
         Ok((text, check)) => {
             let cached_tokens = desk.spent.cached();
-            Ok(Summary { text, input_tokens, cached_tokens, output_tokens, fell_back: None, check: Some(check) })
+            let check = Some(check);
+            Ok(Summary { text, input_tokens, cached_tokens, output_tokens, check, ..Summary::default() })
         }
         Err(error) => Err(SummarizeError { input_tokens, output_tokens, ..error }),
     }

@@ -29,7 +29,7 @@ fn what_was_said_and_done() {
 - “See docs/grammar.md.”
 
 ## Changed files, newest first
-- src/depth.rs: wrote (fn depth)";
+- src/depth.rs: changed";
     // What only calls held is no string that a reader needs, and the text tells of src/lexer.rs.
     assert_eq!(added(&case, GOOD), expect);
 }
@@ -50,7 +50,7 @@ fn what_was_added_before_is_not_told_twice() {
     let said = "## Said by the user, in order: later words win\n- “Use port 48213.”\n- “Keep docs/old.md.”\n";
     assert!(
         text.contains(said)
-            && text.ends_with("\n## Changed files, newest first\n- src/old.rs: edited\n- src/new.rs: wrote"),
+            && text.ends_with("\n## Changed files, newest first\n- src/old.rs: edited\n- src/new.rs: changed"),
         "{text}"
     );
 }

@@ -7,12 +7,12 @@ mod terms;
 
 use std::fmt::Write as _;
 
-use crate::bench::BenchSheet;
 use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
 use crate::figures::summary::Summary;
 use crate::run::outcome::Run;
 use crate::tables::groups::{Group, Grouping, groups};
+use crate::tables::sheet::BenchSheet;
 use terms::{Term, term, terms};
 
 /// Ids of figures that no column has.
