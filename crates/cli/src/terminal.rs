@@ -66,6 +66,7 @@ pub(crate) fn warn(session: Option<&str>, message: &str) {
 }
 
 /// Shows how far long work is, on a terminal only.
+#[cfg(feature = "eval")]
 pub(crate) fn progress(done: usize, of: usize) {
     if done == of {
         clear_line();

@@ -6,7 +6,7 @@
 //!
 //! Folders of probes ([`probes`]) ask instead whether a result can answer what the continuation needed.
 //!
-//! Each folder is a room: [`bench`] everything of a folder of sessions at once, `cases` what is measured, `figures` what a
+//! Each folder is a room: [`bench`](mod@bench) everything of a folder of sessions at once, `cases` what is measured, `figures` what a
 //! result is worth, `run` methods on cases, `tables` figures to read, [`replay`] whole sessions turn by turn, [`tune`] the
 //! search for chains and settings.
 //!
