@@ -54,8 +54,8 @@ fn context(view: &View<'_>, language: Language) -> String {
         }
     }
     let counts = language.pick(
-        format!("messages: {user} of the user, {model} of the model, {tools} of tools"),
-        format!("消息：用户 {user} 条，模型 {model} 条，工具 {tools} 条"),
+        format!("{user} of the user, {model} of the model, {tools} of tools"),
+        format!("用户 {user} 条，模型 {model} 条，工具 {tools} 条"),
     );
     let languages = languages(view);
     match languages.is_empty() {

@@ -78,8 +78,8 @@ fn every_kind_of_line() {
          ▸ Bash: cargo test
          → test result: ok. 3 passed; 0 failed
          ▸ …
-         ## Context
-         - messages: 1 of the user, 6 of the model, 5 of tools; code in Rust",
+         ## Covered messages
+         - 1 of the user, 6 of the model, 5 of tools; code in Rust",
     );
 }
 
@@ -125,8 +125,8 @@ assistant: 原因是 depth 计数器在第 41 行被清零，现已修复并通�
 » 好的，我来看一下这个文件。
 ▸ Bash: cargo test
 → 测试全部通过
-## 背景
-- 消息：用户 1 条，模型 2 条，工具 1 条";
+## 涵盖的消息
+- 用户 1 条，模型 2 条，工具 1 条";
     assert_eq!(text, expect);
 }
 
@@ -153,8 +153,8 @@ user(output): 4 passed in 0.11s
          » The rounding in money.py is wrong because it truncates.
          ▸ bash: sed -i s/int/round/ money.py && pytest tests/test_money.py
          → 4 passed in 0.11s
-         ## Context
-         - messages: 1 of the user, 2 of the model, 2 of tools; code in Python",
+         ## Covered messages
+         - 1 of the user, 2 of the model, 2 of tools; code in Python",
     );
 }
 
@@ -180,8 +180,8 @@ result c3 error: [No result was recorded for this call.]
          → Error: payment method gift_card_6847880 not found
          ▸ notify: user_id=sophia_silva_7557
          → [No result was recorded for this call.]
-         ## Context
-         - messages: 1 of the user, 3 of the model, 3 of tools",
+         ## Covered messages
+         - 1 of the user, 3 of the model, 3 of tools",
     );
 }
 
@@ -235,8 +235,8 @@ fn summaries_of_summaries_do_not_nest() {
          → done
          ▸ …
          » README.md now has the time: 12 ms.
-         ## Context
-         - messages: 1 of the user, 3 of the model, 2 of tools; code in Rust",
+         ## Covered messages
+         - 1 of the user, 3 of the model, 2 of tools; code in Rust",
     );
 }
 
@@ -262,8 +262,8 @@ assistant: The parser handles EOF now.
          - src/parser.rs holds the Parser struct.
          « Continue the work on it now.
          » The parser handles EOF now.
-         ## Context
-         - messages: 1 of the user, 1 of the model, 0 of tools",
+         ## Covered messages
+         - 1 of the user, 1 of the model, 0 of tools",
     );
 }
 
@@ -294,6 +294,8 @@ user(summary):
   - The user wants a parser.
   ## Said by the user, in order: later words win
   - “Keep port 48213.”
+  ## Context
+  The file is TOML.
   ## Decisions
   - The tokens are bytes.
 user: Continue the work on it now.
@@ -305,11 +307,13 @@ assistant: The parser handles EOF now.
          - The user wants a parser.
          ## Said by the user, in order: later words win
          - “Keep port 48213.”
+         ## Context
+         The file is TOML.
          » The tokens are bytes.
          « Continue the work on it now.
          » The parser handles EOF now.
-         ## Context
-         - messages: 1 of the user, 1 of the model, 0 of tools",
+         ## Covered messages
+         - 1 of the user, 1 of the model, 0 of tools",
     );
 }
 

@@ -333,6 +333,6 @@ pub fn read(text: &str) -> SummaryForm {
         }
     }
     lines_of(section, &text[start..]);
-    // A model's summary may have a section of decisions; of exact lines only a block has one.
+    // A model's summary may have a section of decisions; those of exact lines and of covered messages only a block has.
     SummaryForm { records, is_of_lines: section >= Some(Section::Details) }
 }

@@ -38,7 +38,7 @@ impl Section {
             Self::Decisions => language.pick("## Decisions", "## 决定"),
             Self::Questions => language.pick("## Open questions", "## 未决问题"),
             Self::Details => language.pick("## Exact lines, oldest first", "## 原文摘录（从旧到新）"),
-            Self::Context => language.pick("## Context", "## 背景"),
+            Self::Context => language.pick("## Covered messages", "## 涵盖的消息"),
         }
     }
 
