@@ -1,5 +1,4 @@
-//! What a person demanded stays through compaction after compaction where a strategy has summaries written: each is made from the
-//! messages behind it, and not from the summary before.
+//! What a person demanded stays through compaction after compaction where a strategy has summaries written: five keep what one would.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
