@@ -1,6 +1,8 @@
-//! Clusters of units by the nearness of their vectors.
+//! Clusters of exchanges by the nearness of their vectors.
 
-use epitome_strategy::Embeddings;
+use std::ops::Range;
+
+use epitome_strategy::{Embeddings, Origin, Role, UnitKind, View};
 use linfa::DatasetBase;
 use linfa::traits::{Fit, Predict};
 use linfa_clustering::{KMeans, KMeansInit};
@@ -18,37 +20,60 @@ const PROJECTED: usize = 64;
 /// A fixed seed, so that the clusters are the same each time.
 const SEED: u64 = 0x5EED;
 
-/// The units that have a vector, with their vectors at length 1.
+/// Returns the exchanges among `units`, in order: a typed message with the answer behind it, which says little alone; any other unit
+/// by itself. Linear.
+pub(crate) fn exchanges(view: &View<'_>, units: &[usize]) -> Vec<Range<usize>> {
+    let is_answer = |unit: usize| {
+        let mut messages = view.units()[unit].entries.clone().map(|position| view.message(position));
+        messages.all(|message| message.role == Role::Assistant && message.calls().next().is_none())
+    };
+    let is_typed = |unit: usize| {
+        let entries = view.units()[unit].entries.clone();
+        view.units()[unit].kind == UnitKind::User && view.message(entries.start).origin == Origin::Typed
+    };
+    let mut exchanges: Vec<Range<usize>> = Vec::with_capacity(units.len());
+    for unit in units.iter().copied() {
+        match exchanges.last_mut() {
+            Some(last) if last.end == unit && last.len() == 1 && is_typed(last.start) && is_answer(unit) => {
+                last.end += 1
+            }
+            _ => exchanges.push(unit..unit + 1),
+        }
+    }
+    exchanges
+}
+
+/// The exchanges that have a vector, with their vectors at length 1.
 #[derive(Debug)]
 pub(crate) struct Points {
-    /// Positions of units in the view, in order.
-    pub units: Vec<usize>,
+    /// Positions of their units in the view, in order.
+    pub exchanges: Vec<Range<usize>>,
     values: Vec<f32>,
     dimensions: usize,
-    /// Units whose vector is zero.
-    pub unknown: Vec<usize>,
+    /// Those whose vector is zero.
+    pub unknown: Vec<Range<usize>>,
 }
 
 impl Points {
-    /// Returns those of `units` whose vector is not zero.
-    pub(crate) fn new(units: &[usize], vectors: &Embeddings) -> Self {
+    /// Returns the exchanges by the middle of their units' vectors.
+    pub(crate) fn new(exchanges: Vec<Range<usize>>, vectors: &Embeddings) -> Self {
         let dimensions = vectors.dimensions();
-        let mut points = Self { units: Vec::new(), values: Vec::new(), dimensions, unknown: Vec::new() };
-        for unit in units {
-            let row = vectors.row(*unit).unwrap_or_default();
-            match unit_length(row) {
+        let mut points = Self { exchanges: Vec::new(), values: Vec::new(), dimensions, unknown: Vec::new() };
+        for exchange in exchanges {
+            let rows = exchange.clone().filter_map(|unit| unit_length(vectors.row(unit)?));
+            match unit_length(&sum(dimensions, rows)) {
                 Some(row) => {
-                    points.units.push(*unit);
+                    points.exchanges.push(exchange);
                     points.values.extend(row);
                 }
-                None => points.unknown.push(*unit),
+                None => points.unknown.push(exchange),
             }
         }
         points
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.units.is_empty()
+        self.exchanges.is_empty()
     }
 
     /// Returns the vector of the point at `index`.
@@ -60,7 +85,7 @@ impl Points {
 /// One cluster.
 #[derive(Debug)]
 pub(crate) struct Cluster {
-    /// Its points, by position in [`Points::units`], in order.
+    /// Its points, by position in [`Points::exchanges`], in order.
     pub members: Vec<usize>,
     /// Its middle, at length 1; all zeros where its members cancel out.
     pub middle: Vec<f32>,
@@ -70,10 +95,10 @@ pub(crate) struct Cluster {
 ///
 /// K-means over vectors of length 1, where Euclidean nearness is nearness of direction. The same each time.
 pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
-    let per_point = points.units.len().div_ceil(MOST_POINTS).max(1);
-    let rows: Vec<Vec<f32>> = (0..points.units.len())
+    let per_point = points.exchanges.len().div_ceil(MOST_POINTS).max(1);
+    let rows: Vec<Vec<f32>> = (0..points.exchanges.len())
         .step_by(per_point)
-        .map(|first| middle(points, first..(first + per_point).min(points.units.len())))
+        .map(|first| middle(points, first..(first + per_point).min(points.exchanges.len())))
         .collect();
     let count = count.clamp(1, rows.len());
     let mut random = Xoshiro256Plus::seed_from_u64(SEED);
@@ -89,7 +114,7 @@ pub(crate) fn cluster(points: &Points, count: usize) -> Vec<Cluster> {
     let Ok(model) = fitted else { return Vec::new() };
     let labels = model.predict(&dataset.records);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for point in 0..points.units.len() {
+    for point in 0..points.exchanges.len() {
         if let Some(members) = labels.get(point / per_point).and_then(|label| members.get_mut(*label)) {
             members.push(point);
         }
@@ -154,11 +179,16 @@ fn first_middles(rows: &[Vec<f32>], count: usize, random: &mut Xoshiro256Plus) -
 
 /// Returns the middle of some points, at length 1; all zeros where they cancel out.
 fn middle(points: &Points, members: impl Iterator<Item = usize>) -> Vec<f32> {
-    let mut sum = vec![0f32; points.dimensions];
-    for member in members {
-        sum.iter_mut().zip(points.row(member)).for_each(|(sum, value)| *sum += value);
-    }
+    let sum = sum(points.dimensions, members.map(|member| points.row(member)));
     unit_length(&sum).unwrap_or(sum)
+}
+
+fn sum(dimensions: usize, rows: impl Iterator<Item = impl AsRef<[f32]>>) -> Vec<f32> {
+    let mut sum = vec![0f32; dimensions];
+    for row in rows {
+        sum.iter_mut().zip(row.as_ref()).for_each(|(sum, value)| *sum += value);
+    }
+    sum
 }
 
 /// Returns the vector at length 1, where it has a direction.

@@ -3,6 +3,8 @@
 mod clusters;
 mod representatives;
 
+use std::ops::Range;
+
 use epitome_strategy::{
     Goal, Plan, PlanError, Reason, SUMMARY_OVERHEAD, SummaryRoom, Tokens, UnitKind, View, settings, strategy,
     summarize_runs, text, window_start,
@@ -62,21 +64,23 @@ impl SemanticClustering {
             );
             return Ok(Plan::decline(reason));
         }
-        let points = clusters::Points::new(&old, &vectors.units);
+        let exchanges = clusters::exchanges(view, &old);
+        let count = self.how_many(view, goal, &exchanges);
+        let points = clusters::Points::new(exchanges, &vectors.units);
         if points.is_empty() {
             return Ok(Plan::decline("nothing that the embedder knows stands in the messages"));
         }
-        let clusters = clusters::cluster(&points, self.how_many(view, goal, &old));
+        let clusters = clusters::cluster(&points, count);
         if clusters.is_empty() {
             return Ok(Plan::decline("the messages could not be clustered"));
         }
         let per_cluster = self.settings.per_cluster as usize;
         let members = representatives::rank(view, &points, &clusters, per_cluster, self.settings.usage_weight as f32);
         let mut queue: Vec<RemovalCandidate> = Vec::with_capacity(view.units().len());
-        queue.extend(earlier.into_iter().map(|unit| RemovalCandidate::new(unit, Cause::Earlier)));
+        queue.extend(earlier.into_iter().map(|unit| RemovalCandidate::new(unit..unit + 1, Cause::Earlier)));
         queue.extend(members.into_iter().map(RemovalCandidate::from));
         let newest = (window..view.units().len()).filter(free).filter(|unit| !is_summary(unit));
-        queue.extend(newest.map(|unit| RemovalCandidate::new(unit, Cause::Window)));
+        queue.extend(newest.map(|unit| RemovalCandidate::new(unit..unit + 1, Cause::Window)));
         Ok(self.plan_of(view, goal, clusters.len(), queue))
     }
 
@@ -86,15 +90,15 @@ impl SemanticClustering {
     }
 
     /// Returns how many clusters there are: as many as representatives of a middling length fit.
-    fn how_many(&self, view: &View<'_>, goal: &Goal, old: &[usize]) -> usize {
-        let tokens: Tokens = old.iter().map(|unit| view.unit_tokens(*unit)).sum();
+    fn how_many(&self, view: &View<'_>, goal: &Goal, old: &[Range<usize>]) -> usize {
+        let tokens: Tokens = old.iter().cloned().flatten().map(|unit| view.unit_tokens(unit)).sum();
         let room = tokens.saturating_sub(goal.excess() + SUMMARY_OVERHEAD + self.share(goal));
         let representatives = u64::from(room) * old.len() as u64 / u64::from(tokens.max(1));
         let clusters = representatives as usize / self.settings.per_cluster.max(1) as usize;
-        clusters.clamp(1, self.settings.max_clusters as usize).min(old.len() / 2)
+        clusters.clamp(1, self.settings.max_clusters as usize).min((old.len() / 2).max(1))
     }
 
-    /// Returns the first units of the queue that the goal needs to leave, and the edits for them.
+    /// Returns the edits for the first exchanges of the queue, as many as the goal needs to leave.
     fn plan_of(&self, view: &View<'_>, goal: &Goal, clusters: usize, mut queue: Vec<RemovalCandidate>) -> Plan {
         let share = self.share(goal);
         let needed = goal.excess() + SUMMARY_OVERHEAD + share;
@@ -103,7 +107,7 @@ impl SemanticClustering {
         // others.
         queue.sort_by_key(|leaving| match leaving.cause {
             Cause::Earlier => 0,
-            _ if view.unit_tokens(leaving.unit) > goal.target => 1,
+            _ if leaving.tokens(view) > goal.target => 1,
             _ => 2,
         });
         let mut gone: Vec<RemovalCandidate> = Vec::new();
@@ -114,7 +118,7 @@ impl SemanticClustering {
             if tokens >= enough && leaving.cause != Cause::Earlier && gone.iter().any(|it| it.cause != Cause::Earlier) {
                 break;
             }
-            tokens += view.unit_tokens(leaving.unit);
+            tokens += leaving.tokens(view);
             gone.push(leaving);
         }
         if tokens <= self.settings.min_summary_tokens + SUMMARY_OVERHEAD {
@@ -122,11 +126,11 @@ impl SemanticClustering {
         }
         let left = goal.target.saturating_sub(goal.current.saturating_sub(tokens) + SUMMARY_OVERHEAD);
         let all = left.min(share).max(self.settings.min_summary_tokens);
-        gone.sort_by_key(|leaving| leaving.unit);
-        let units: Vec<u32> = gone.iter().map(|leaving| leaving.unit as u32).collect();
+        gone.sort_by_key(|leaving| leaving.units.start);
+        let units: Vec<u32> = gone.iter().flat_map(|leaving| leaving.units.clone()).map(|unit| unit as u32).collect();
         let reason = |units: &[u32]| {
-            let of_run = gone.iter().filter(|leaving| units.binary_search(&(leaving.unit as u32)).is_ok());
-            reason(view, clusters, &of_run.copied().collect::<Vec<RemovalCandidate>>())
+            let of_run = gone.iter().filter(|leaving| units.binary_search(&(leaving.units.start as u32)).is_ok());
+            reason(view, clusters, &of_run.collect::<Vec<&RemovalCandidate>>())
         };
         let edits = summarize_runs(view, goal, &units, all.min(tokens - 1), self.settings.min_summary_tokens, reason);
         Plan::from_edits(edits, "nothing but earlier summaries may leave")
@@ -146,33 +150,38 @@ enum Cause {
     Window,
 }
 
-/// A unit that may leave.
-#[derive(Debug, Clone, Copy)]
+/// An exchange that may leave.
+#[derive(Debug)]
 struct RemovalCandidate {
-    unit: usize,
+    units: Range<usize>,
     cause: Cause,
     /// Its similarity to its representative.
     likeness: f32,
 }
 
 impl RemovalCandidate {
-    fn new(unit: usize, cause: Cause) -> Self {
-        Self { unit, cause, likeness: 0.0 }
+    fn new(units: Range<usize>, cause: Cause) -> Self {
+        Self { units, cause, likeness: 0.0 }
+    }
+
+    fn tokens(&self, view: &View<'_>) -> Tokens {
+        self.units.clone().map(|unit| view.unit_tokens(unit)).sum()
     }
 }
 
 impl From<Member> for RemovalCandidate {
     fn from(member: Member) -> Self {
         let cause = if member.represents { Cause::Representative } else { Cause::Represented };
-        Self { unit: member.unit, cause, likeness: member.likeness }
+        Self { units: member.units, cause, likeness: member.likeness }
     }
 }
 
 /// Why units leave.
-fn reason(view: &View<'_>, clusters: usize, leaving: &[RemovalCandidate]) -> Reason {
-    let messages: usize = leaving.iter().map(|leaving| view.units()[leaving.unit].entries.len()).sum();
-    let tokens: Tokens = leaving.iter().map(|leaving| view.unit_tokens(leaving.unit)).sum();
-    let represented: Vec<&RemovalCandidate> = leaving.iter().filter(|it| it.cause == Cause::Represented).collect();
+fn reason(view: &View<'_>, clusters: usize, leaving: &[&RemovalCandidate]) -> Reason {
+    let messages: usize =
+        leaving.iter().flat_map(|it| it.units.clone()).map(|unit| view.units()[unit].entries.len()).sum();
+    let tokens: Tokens = leaving.iter().map(|leaving| leaving.tokens(view)).sum();
+    let represented: Vec<&&RemovalCandidate> = leaving.iter().filter(|it| it.cause == Cause::Represented).collect();
     let likeness = represented.iter().map(|it| it.likeness).sum::<f32>() / represented.len().max(1) as f32;
     let (code, why) = match leaving.iter().map(|leaving| leaving.cause).max() {
         Some(Cause::Window) => ("window-shrunk", "; some of the newest had to go for the goal"),

@@ -1,21 +1,23 @@
 //! Chooses the representatives of a cluster, and the order in which its members leave.
 
+use std::ops::Range;
+
 use epitome_strategy::{Embeddings, UnitKind, View};
 
 use crate::clusters::{Cluster, Points};
 
-/// A unit of a cluster.
-#[derive(Debug, Clone, Copy)]
+/// An exchange of a cluster.
+#[derive(Debug, Clone)]
 pub(crate) struct Member {
-    /// Position of the unit in the view.
-    pub unit: usize,
+    /// Positions of its units in the view.
+    pub units: Range<usize>,
     /// Whether it is a representative.
     pub represents: bool,
     /// Its similarity to the most similar representative; for a representative, to the cluster's middle.
     pub likeness: f32,
 }
 
-/// Returns all members in the order in which they leave: units without a vector, then those that are most similar to a
+/// Returns all members in the order in which they leave: those without a vector, then those that are most similar to a
 /// representative, then the representatives, those of small clusters first. Of equals the oldest.
 pub(crate) fn rank(
     view: &View<'_>,
@@ -28,7 +30,11 @@ pub(crate) fn rank(
     let mut representatives: Vec<(usize, Member)> = Vec::new();
     for cluster in clusters {
         let chosen = choose(view, points, cluster, per_cluster, usage_weight);
-        let member = |point: usize, represents, likeness| Member { unit: points.units[point], represents, likeness };
+        let member = |point: usize, represents, likeness| Member {
+            units: points.exchanges[point].clone(),
+            represents,
+            likeness,
+        };
         for point in &cluster.members {
             let row = points.row(*point);
             if chosen.contains(point) {
@@ -40,9 +46,10 @@ pub(crate) fn rank(
             }
         }
     }
-    represented.sort_by(|left, right| right.likeness.total_cmp(&left.likeness).then(left.unit.cmp(&right.unit)));
-    representatives.sort_by_key(|(size, member)| (*size, member.unit));
-    let unknown = points.unknown.iter().map(|unit| Member { unit: *unit, represents: false, likeness: 0.0 });
+    represented
+        .sort_by(|left, right| right.likeness.total_cmp(&left.likeness).then(left.units.start.cmp(&right.units.start)));
+    representatives.sort_by_key(|(size, member)| (*size, member.units.start));
+    let unknown = points.unknown.iter().map(|units| Member { units: units.clone(), represents: false, likeness: 0.0 });
     unknown.chain(represented).chain(representatives.into_iter().map(|(_, member)| member)).collect()
 }
 
@@ -50,7 +57,7 @@ pub(crate) fn rank(
 fn choose(view: &View<'_>, points: &Points, cluster: &Cluster, per_cluster: usize, usage_weight: f32) -> Vec<usize> {
     let worth = |point: &usize| {
         let near = Embeddings::similarity(points.row(*point), &cluster.middle);
-        near + usage_weight * usage(view, points.units[*point])
+        near + usage_weight * points.exchanges[*point].clone().map(|unit| usage(view, unit)).fold(0.0, f32::max)
     };
     let mut left: Vec<(usize, f32, f32)> = cluster.members.iter().map(|point| (*point, worth(point), 0.0)).collect(); // (point, worth, likeness to a chosen one)
     let mut chosen = Vec::new();

@@ -99,6 +99,17 @@ fn what_a_person_typed_or_later_messages_use_represents() {
 }
 
 #[test]
+fn a_question_stays_and_leaves_with_its_answer() {
+    // Each exchange is one thing: of the flights the newest stays, both halves of it.
+    let mut fixture = String::from("system: S\nuser: start\n");
+    for topic in [FLIGHT, BICYCLE, FLIGHT, BICYCLE, FLIGHT, BICYCLE] {
+        fixture.push_str(&format!("user: {topic}\nassistant: {topic} … x5\n"));
+    }
+    fixture.push_str("user: last\n");
+    case_of(&fixture, "").target(200).expect("summarize u2..u9 in 30 tokens (represented)");
+}
+
+#[test]
 fn several_may_stay_for_a_cluster() {
     let check = |settings: &str, expect: &str| {
         let settings = format!("max_clusters=1 {settings}");
