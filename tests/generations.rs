@@ -1,12 +1,14 @@
-//! What a person demanded stays through compaction after compaction where a strategy has summaries written: five keep what one would.
+//! What a person demanded stays through compaction after compaction where a strategy has summaries written: five keep what one would,
+//! and what one had no room for comes back when there is room, for its messages are read again.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
 
 use epitome_config::Config;
-use epitome_engine::{Engine, MemoryArchive, Request, block_on};
+use epitome_engine::{MemoryArchive, Request, block_on};
 use epitome_providers::RuleSummarizer;
 use epitome_session::{Arguments, Block, Content, Message, Origin, Role, Session, ToolCall, ToolResult};
+use epitome_strategy::Tokens;
 
 /// Adds a turn: a demand, and a step that prints what nobody needs.
 fn add_turn(session: &mut Session, turn: usize) {
@@ -23,38 +25,52 @@ fn add_turn(session: &mut Session, turn: usize) {
     session.push(Message::text("", Role::Assistant, Origin::Model, format!("The gauge of turn {turn} waits.")));
 }
 
-/// Compacts to `budget`, and returns how many of the demands the model sees.
-fn compact(engine: &Engine, session: &mut Session, request: &Request) -> usize {
+/// Compacts with one strategy to `budget`, and returns how many of the first `turns` demands the model sees.
+fn compact(strategy: &str, session: &mut Session, budget: Tokens, turns: usize) -> usize {
+    let registry = epitome_builtin::registry();
+    let runtime = Config::default().build(&registry).unwrap();
+    let chain = runtime.chain(&[strategy.to_owned()], &registry).unwrap();
+    let counter = Arc::clone(&runtime.counter);
+    let engine = runtime.engine(counter, Some(Arc::new(RuleSummarizer)));
+    let request = Request { chain: Some(chain), ..Request::to_budget(budget) };
     let mut ledger = engine.ledger(session);
-    block_on(engine.compact(session, &mut ledger, &mut MemoryArchive::new(), request)).unwrap();
+    block_on(engine.compact(session, &mut ledger, &mut MemoryArchive::new(), &request)).unwrap();
     let seen: String = session.view().iter().map(|entry| entry.message.plain_text()).collect();
-    (0..TURNS).filter(|turn| seen.contains(&format!("port {}.", 48_000 + turn))).count()
+    (0..turns).filter(|turn| seen.contains(&format!("port {}.", 48_000 + turn))).count()
 }
+
+const STRATEGIES: [&str; 5] =
+    ["transcript", "sliding-window", "summary", "incremental-summary", "structured-extraction"];
 
 const TURNS: usize = 60;
 
 #[test]
 fn the_fifth_summary_has_what_one_would_have() {
-    let registry = epitome_builtin::registry();
-    for strategy in ["sliding-window", "summary", "incremental-summary", "structured-extraction"] {
-        let runtime = Config::default().build(&registry).unwrap();
-        let chain = runtime.chain(&[strategy.to_owned()], &registry).unwrap();
-        let counter = Arc::clone(&runtime.counter);
-        let engine = runtime.engine(counter, Some(Arc::new(RuleSummarizer)));
-        let request = Request { chain: Some(chain), ..Request::to_budget(4_000) };
-
+    for strategy in STRATEGIES {
         let mut at_once = Session::new();
         (0..TURNS).for_each(|turn| add_turn(&mut at_once, turn));
-        let expect = compact(&engine, &mut at_once, &request);
+        let expect = compact(strategy, &mut at_once, 4_000, TURNS);
 
         let (mut session, mut seen) = (Session::new(), 0);
         for turn in 0..TURNS {
             add_turn(&mut session, turn);
             if turn % 12 == 11 {
-                seen = compact(&engine, &mut session, &request);
+                seen = compact(strategy, &mut session, 4_000, TURNS);
             }
         }
         assert!(session.journal().len() >= 5, "{strategy}");
         assert!(expect > 10 && seen * 10 >= expect * 9, "{strategy}: {seen} demands after five, {expect} after one");
+    }
+}
+
+#[test]
+fn what_a_summary_had_no_room_for_comes_back() {
+    for strategy in STRATEGIES {
+        let mut session = Session::new();
+        (0..TURNS / 2).for_each(|turn| add_turn(&mut session, turn));
+        let before = compact(strategy, &mut session, 900, TURNS / 2);
+        (TURNS / 2..TURNS).for_each(|turn| add_turn(&mut session, turn));
+        let after = compact(strategy, &mut session, 6_000, TURNS / 2);
+        assert!(before < 20 && after >= before + 5, "{strategy}: {before} demands with little room, {after} with more");
     }
 }
