@@ -123,10 +123,9 @@ fn own_summary(id: CaseId, session: &Session) -> Result<Option<BudgetedCase>> {
 
 /// The probed sessions, each with its budgets and that of an agent's own summary.
 fn probed(args: &MeaningArgs) -> Result<Vec<BudgetedCase>> {
-    let plan = probe_plan(&args.paths, &args.methods, &args.budgets, 1)?;
     let mut cases = Vec::new();
     for file in folders(&args.paths)? {
-        let Some(probed) = ProbedCase::read(&file, &plan)? else { continue };
+        let probed = ProbedCase::read(&file)?;
         let (name, share) = OWN_SUMMARY;
         let own = (name.to_owned(), probed.case.budget_tokens(BudgetSpec::Share(share)));
         let budgets = args.budgets.iter().map(|budget| (budget.to_string(), probed.budget(*budget)));

@@ -45,7 +45,13 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
         let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
         ours.iter().flat_map(|ours| of(ours)).collect()
     };
-    Ok((pairs(&against[..1]), pairs(&against)))
+    // Who names several methods asks which of them is better.
+    let among: Pairs = match ours.split_first() {
+        Some((first, others)) => others.iter().map(|other| ((*other).to_owned(), (*first).to_owned())).collect(),
+        None => Vec::new(),
+    };
+    let every = among.iter().cloned().chain(pairs(&against)).collect();
+    Ok((if among.is_empty() { pairs(&against[..1]) } else { among }, every))
 }
 
 /// The two methods that `asked` names. A setting may hold commas itself: the one between two methods that are measured
