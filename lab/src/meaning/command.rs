@@ -12,7 +12,6 @@ use epitome_eval::{BudgetSpec, Case, CaseId, CaseOptions, KeptCount, Method, fig
 use rayon::prelude::*;
 
 use super::{Meaning, MeaningScores};
-use crate::plan::probe_plan;
 
 /// The name of the budget at which a view with an agent's own summary is compacted, and its share of the view.
 const OWN_SUMMARY: (&str, f64) = ("own summary 0.6", 0.6);

@@ -44,6 +44,9 @@ pub(crate) fn left_out_lines(left_out: &BTreeSet<LeftOut>, filter: &Filter, with
             }
         }
     }
+    if !left_out.is_empty() && !with_names {
+        let _ = writeln!(text, "  {FAINT}--left-out names them{FAINT:#}");
+    }
     text
 }
 

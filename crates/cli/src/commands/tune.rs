@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::Registry;
-use epitome_eval::Filter;
 use epitome_eval::tune::{
     Bench as _, KindSessions, LEAST_SESSIONS, SessionBench, TuneOptions, by_kind, split, tune, uncertainty,
 };
+use epitome_eval::{Filter, figure};
 
 use crate::args::TuneArgs;
 use crate::commands::measure::{each_once, failure, fewer, left_out_lines};
@@ -84,8 +84,11 @@ fn too_few(
         given.collect::<Vec<_>>().join(", ")
     );
     let all: Vec<usize> = train.iter().chain(verify).copied().collect();
-    if let Some(half) = uncertainty(bench, &all, options).map_err(failure)? {
-        let _ = write!(problem, "; a difference over all {} of them is known to ±{half:.3} only", all.len());
+    // The simplest other chain: one strategy.
+    let chain = &options.strategies[..options.strategies.len().min(1)];
+    if let Some(half) = uncertainty(bench, &all, chain, options.weights, options.seed).map_err(failure)? {
+        let half = figure(Some(half));
+        let _ = write!(problem, "; a difference over all {} of them is known to ±{half} only", all.len());
     }
     Ok(Some(problem))
 }

@@ -70,7 +70,8 @@ fn what_is_left_out_is_told() {
     place.file("notes.md", "# Notes");
     let turn = [("user", "Hello there"), ("assistant", "Good morning")]
         .map(|(role, text)| serde_json::json!({"role": role, "content": text}));
-    let short = serde_json::json!({"messages": [turn.clone(), turn].concat()}).to_string();
+    let turns = [turn.clone(), turn].concat();
+    let short = serde_json::json!({ "messages": turns }).to_string();
     place.file("short.json", short);
     let run = |how: &str| {
         let line = "eval session.jsonl other.jsonl notes.md short.json --methods baseline:newest --min-tokens 10k --min-calls 1 \
@@ -106,6 +107,21 @@ fn what_is_left_out_is_told() {
         words.contains("none of 3 sessions fits: 2 no compaction needed") && words.contains("other.jsonl"),
         "{words}"
     );
+}
+
+#[test]
+fn several_methods_are_compared_with_the_first() {
+    let place = place();
+    let run = |how: &str| {
+        let line =
+            "eval session.jsonl --methods default,classic --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 -q";
+        place.run(&format!("{line} {how}")).text().to_owned()
+    };
+    let plain = run("");
+    assert!(plain.starts_with("1 session of 5 at least: too few to tell classic from default in "), "{plain}");
+    assert_eq!(plain.matches("paired by session").count(), 1, "{plain}");
+    let by_kind = run("--by kind");
+    assert!(by_kind.contains("default less …") && by_kind.contains("classic less …"), "{by_kind}");
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn too_few_sessions_are_refused() {
     assert_eq!(ran.code, 2, "{told}");
     assert!(told.contains("a kind of task needs 5 to search on and 5 to verify on, given are code 2 and 2"), "{told}");
     assert!(
-        told.contains("a difference over all 4 of them is known to ±0.000 only"),
+        told.contains("a difference over all 4 of them is known to ±.000 only"),
         "they are the same session: {told}"
     );
     assert!(told.contains("1 no session can be read from it") && !told.contains("notes.md"), "{told}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::bench::{Bench, TuneCase};
 use super::candidate::Candidate;
 use super::measured::Memory;
-use super::search::TuneOptions;
+use super::weights::Weights;
 use crate::EvalError;
 use crate::figures::paired::bootstrap;
 use crate::tables::sheet::ENOUGH;
@@ -42,15 +42,20 @@ pub fn by_kind(cases: &[TuneCase], train: &[usize], verify: &[usize]) -> BTreeMa
 }
 
 /// Returns how far either way a difference over these cases is uncertain: half of the 95 % interval of that between the
-/// default and the chain of the first strategy. Measures both; `None` where fewer than two cases have figures.
-pub fn uncertainty(bench: &dyn Bench, numbers: &[usize], options: &TuneOptions) -> Result<Option<f64>, EvalError> {
+/// default and `chain`, under `seed`. Measures both; `None` where fewer than two cases have figures.
+pub fn uncertainty(
+    bench: &dyn Bench,
+    numbers: &[usize],
+    chain: &[String],
+    weights: Weights,
+    seed: u64,
+) -> Result<Option<f64>, EvalError> {
     let mut listener = |_| ();
-    let mut memory = Memory::new(bench, options.weights, &mut listener);
+    let mut memory = Memory::new(bench, weights, &mut listener);
     let default = memory.objectives(&Candidate::default(), numbers)?;
-    let first =
-        memory.objectives(&Candidate::of_chain(&options.strategies[..options.strategies.len().min(1)]), numbers)?;
-    let pairs = default.into_iter().zip(first);
-    let differences: Vec<f64> = pairs.filter_map(|(default, first)| Some(first? - default?)).collect();
-    let interval = bootstrap(&differences, options.seed).filter(|_| differences.len() > 1);
+    let other = memory.objectives(&Candidate::of_chain(chain), numbers)?;
+    let pairs = default.into_iter().zip(other);
+    let differences: Vec<f64> = pairs.filter_map(|(default, other)| Some(other? - default?)).collect();
+    let interval = bootstrap(&differences, seed).filter(|_| differences.len() > 1);
     Ok(interval.map(|(_, low, high)| (high - low) / 2.0))
 }

@@ -243,13 +243,13 @@ fn what_a_difference_would_take() {
 fn how_uncertain_a_difference_is() {
     let noisy = |kinds: usize| {
         let bench = Planted { kinds: vec!["code"; kinds], ..Planted::new(0.0, 0.4) };
-        uncertainty(&bench, &(0..kinds).collect::<Vec<_>>(), &options(1)).unwrap()
+        uncertainty(&bench, &(0..kinds).collect::<Vec<_>>(), &names("summary"), Weights::default(), 1).unwrap()
     };
     assert_eq!(noisy(1), None, "one session has no interval");
     let (few, many) = (noisy(6).unwrap(), noisy(24).unwrap());
     assert!(few > 0.05 && many < few, "four times the sessions: {few} and {many}");
     let same = Planted { kinds: vec!["code"; 6], ..Planted::new(0.0, 0.0) };
-    assert_eq!(uncertainty(&same, &[0, 1, 2, 3, 4, 5], &options(1)).unwrap(), Some(0.0));
+    assert_eq!(uncertainty(&same, &[0, 1, 2, 3, 4, 5], &names("summary"), Weights::default(), 1).unwrap(), Some(0.0));
 }
 
 fn none() -> Evidence {

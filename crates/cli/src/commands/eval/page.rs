@@ -26,9 +26,6 @@ pub(super) fn page(printed: &EvalOutput<'_>, all: &Group, filter: &Filter, with_
         plural(printed.cases, "case")
     );
     text.push_str(&left_out_lines(printed.left_out, filter, with_names));
-    if !printed.left_out.is_empty() && !with_names {
-        let _ = writeln!(text, "  {FAINT}--left-out names them{FAINT:#}");
-    }
     let sheets = all.figures(false);
     for figures in &sheets {
         text.push('\n');

@@ -28,8 +28,11 @@ pub struct Method {
 enum MethodKind {
     Engine(Box<EngineMethod>),
     Baseline(Baseline),
-    Other(Box<dyn Fn(&Case, u32) -> Result<Vec<Entry>, String> + Send + Sync>),
+    Other(Box<OtherMethod>),
 }
+
+/// From a case and the most tokens to a compacted view, or why there is none.
+type OtherMethod = dyn Fn(&Case, u32) -> Result<Vec<Entry>, String> + Send + Sync;
 
 impl std::fmt::Debug for Method {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
