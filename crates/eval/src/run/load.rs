@@ -1,7 +1,6 @@
 //! From files to cases: one file in memory at a time for each thread.
 
 use epitome::Session;
-use epitome::formats::{ReadOptions, read};
 use rayon::prelude::*;
 
 use crate::EvalError;
@@ -26,13 +25,9 @@ impl Job<'_> {
         if self.plan.subject == Subject::Probes {
             return self.of_probes(file, wanted, measure);
         }
-        let loaded = match file
-            .read()
-            .map_err(|error| error.to_string())
-            .and_then(|bytes| read(bytes, ReadOptions::default()).map_err(|error| error.to_string()))
-        {
-            Ok(loaded) => loaded,
-            Err(problem) => return Ok(Run::without(LeftOut::file(&file.name, LeftOutReason::Unreadable, problem))),
+        let loaded = match file.load(&file.name) {
+            Ok((loaded, _)) => loaded,
+            Err(left_out) => return Ok(Run::without(left_out)),
         };
         let mut found = Run { sessions: loaded.sessions.len(), ..Run::default() };
         let format = loaded.format.as_str();

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use epitome::formats::{ReadOptions, read};
 use epitome::strategy::Value;
 use epitome::{Config, Registry};
 use rayon::prelude::*;
@@ -45,15 +44,9 @@ impl SessionBench {
             .par_iter()
             .map(|file| {
                 let name = file.path.display().to_string();
-                let unreadable = |problem| LeftOut::file(&name, LeftOutReason::Unreadable, problem);
-                let bytes = match file.read() {
-                    Ok(bytes) => bytes,
-                    Err(error) => return Ok((Vec::new(), vec![unreadable(error.to_string())])),
-                };
-                let content = digest(&bytes);
-                let loaded = match read(bytes, ReadOptions::default()) {
+                let (loaded, content) = match file.load(&name) {
                     Ok(loaded) => loaded,
-                    Err(error) => return Ok((Vec::new(), vec![unreadable(error.to_string())])),
+                    Err(left_out) => return Ok((Vec::new(), vec![left_out])),
                 };
                 let (mut found, mut left_out) = (Vec::new(), Vec::new());
                 for session in &loaded.sessions {
@@ -105,11 +98,6 @@ impl SessionBench {
         }
         Ok(config)
     }
-}
-
-/// The first 64 bits of a content hash: enough to notice a change.
-fn digest(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
 impl Bench for SessionBench {
