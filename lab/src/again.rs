@@ -7,7 +7,7 @@ use epitome::engine::{Chain, Engine, Mode, block_on};
 use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::Entry;
 use epitome::{Config, MemoryArchive, Registry, Request, Session, Status};
-use epitome_eval::{BudgetSpec, Case, OtherMethod};
+use epitome_eval::{BudgetSpec, Case};
 
 /// How a session shrinks to its final budget.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,12 +84,10 @@ impl Again {
     pub fn name(&self, method: &str) -> String {
         format!("{method} {}{}", self.steps, if self.is_piped { " piped" } else { "" })
     }
-}
 
-impl OtherMethod for Again {
     /// Compacts one session with its log and archive. A compaction on the way without a result leaves the session as it
     /// is; the last one decides whether there is a result.
-    fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
+    pub fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
         let mut session = case.prefix.clone();
         let mut ledger = self.engine.ledger(&session);
         let mut archive = MemoryArchive::new();

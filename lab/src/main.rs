@@ -11,7 +11,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
-use epitome_lab::outside::OutsideMethod;
+use epitome_lab::outside::outside_method;
 use epitome_lab::{blind, markdown, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
@@ -120,10 +120,8 @@ fn wrote(sessions: usize) -> Result<()> {
 
 fn compare(args: &CompareArgs) -> Result<()> {
     let mut all = methods(&args.methods, &epitome::registry())?;
-    all.extend(args.command.iter().map(|command| {
-        let timeout = Duration::from_secs(args.timeout);
-        Arc::new(Method::other(command, OutsideMethod { command: command.clone(), timeout }))
-    }));
+    let timeout = Duration::from_secs(args.timeout);
+    all.extend(args.command.iter().map(|command| Arc::new(outside_method(command, timeout))));
     all.extend(again(args)?);
     let others: Vec<String> = all.iter().map(|method| method.name().to_owned()).collect();
     let pairs: Vec<(String, String)> =
@@ -147,7 +145,7 @@ fn again(args: &CompareArgs) -> Result<Vec<Arc<Method>>> {
     let mut methods = Vec::new();
     for (name, steps) in args.methods.iter().flat_map(|name| steps.iter().map(move |steps| (name, steps))) {
         let again = Again::new(name, steps.clone(), args.piped, &epitome::registry())?;
-        methods.push(Arc::new(Method::other(&again.name(name), again)));
+        methods.push(Arc::new(Method::other(&again.name(name), move |case, budget| again.compact(case, budget))));
     }
     Ok(methods)
 }

@@ -8,22 +8,13 @@ use std::time::{Duration, Instant};
 
 use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::Entry;
-use epitome_eval::{Case, OtherMethod};
+use epitome_eval::{Case, Method};
 use serde_json::{Value, json};
 
-/// A command as a method.
-#[derive(Debug, Clone)]
-pub struct OutsideMethod {
-    /// The command, for a shell.
-    pub command: String,
-    /// The most time for one case at one budget.
-    pub timeout: Duration,
-}
-
-impl OtherMethod for OutsideMethod {
-    fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
-        compact(&self.command, self.timeout, case, budget)
-    }
+/// Returns a command for a shell as a method, with at most `timeout` for one case at one budget.
+pub fn outside_method(command: &str, timeout: Duration) -> Method {
+    let run = command.to_owned();
+    Method::other(command, move |case, budget| compact(&run, timeout, case, budget))
 }
 
 /// Runs `command` in a shell with `{"messages": […], "budget_tokens": N}`, messages in the form of OpenAI chat, on

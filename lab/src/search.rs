@@ -46,7 +46,7 @@ fn measure(args: &SearchArgs) -> Result<Found> {
     let plan = probe_plan(&args.paths, &args.methods, &args.budgets, 1)?;
     let mut probed = Vec::new();
     for file in folders(&args.paths)? {
-        probed.extend(ProbedCase::read(&file, &plan)?);
+        probed.push(ProbedCase::read(&file)?);
     }
     if probed.is_empty() {
         bail!("there is no folder of probes in it");

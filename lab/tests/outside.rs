@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use epitome::session::{Message, Origin, Role, Session};
-use epitome_eval::{Case, CaseId, Method, MethodOutcome};
-use epitome_lab::outside::OutsideMethod;
+use epitome_eval::{Case, CaseId, MethodOutcome};
+use epitome_lab::outside::outside_method;
 
 #[test]
 fn outside_methods_may_fail() {
@@ -16,8 +16,7 @@ fn outside_methods_may_fail() {
     let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
     let case = Case::from_prefix(id, "", session, &[]).unwrap();
     let run = |command: &str, seconds: u64| -> MethodOutcome {
-        let method = OutsideMethod { command: command.to_owned(), timeout: Duration::from_secs(seconds) };
-        Method::other(command, method).compact(&case, 600)
+        outside_method(command, Duration::from_secs(seconds)).compact(&case, 600)
     };
     let check = |command: &str, seconds: u64, expect: &str| {
         let problem = run(command, seconds).problem.unwrap_or_default();

@@ -6,26 +6,20 @@ use std::sync::Arc;
 
 use epitome::session::{Entry, EntryKey, Message, Origin, Position, Role};
 use epitome_eval::bench::{Bench, BenchFigure, BenchRow};
-use epitome_eval::{Case, KeptCount, Method, OtherMethod};
+use epitome_eval::{KeptCount, Method};
 use serde_json::json;
 
-/// A method that keeps what people typed, and shows the newest line of each tool's result in the way that it does.
-#[derive(Debug)]
-struct Typed {
-    keeps: fn(usize) -> bool,
-    shows: fn(usize, &str) -> Message,
-}
-
-impl OtherMethod for Typed {
-    fn compact(&self, case: &Case, _budget: u32) -> Result<Vec<Entry>, String> {
+/// A method that keeps those typed messages, and shows the newest line of each tool's result in that way.
+fn typed(name: &str, keeps: fn(usize) -> bool, shows: fn(usize, &str) -> Message) -> Method {
+    Method::other(name, move |case, _| {
         let of = |wanted: fn(&Message) -> bool| {
             let view = case.prefix.view().iter().map(|entry| Message::clone(&entry.message));
             view.filter(wanted).collect::<Vec<Message>>()
         };
-        let typed = of(Message::is_typed).into_iter().enumerate().filter(|(at, _)| (self.keeps)(*at));
+        let typed = of(Message::is_typed).into_iter().enumerate().filter(|(at, _)| keeps(*at));
         let line = |(at, message): (usize, Message)| {
             let text = message.blocks.iter().find_map(|block| block.as_result()).map_or("", |result| &result.text);
-            (self.shows)(at, text.lines().last().unwrap_or_default())
+            shows(at, text.lines().last().unwrap_or_default())
         };
         let lines = of(|message| message.role == Role::Tool).into_iter().enumerate().map(line);
         let messages = typed.map(|(_, message)| message).chain(lines).enumerate();
@@ -34,7 +28,7 @@ impl OtherMethod for Typed {
             Entry::new(key, Position::log(index as u32), Arc::new(message))
         };
         Ok(messages.map(entry).collect())
-    }
+    })
 }
 
 /// Each line set in, whatever ends it.
@@ -78,7 +72,6 @@ fn measured(methods: Vec<Method>) -> Vec<BenchRow> {
 
 #[test]
 fn a_method_that_loses_or_forges_shows_it() {
-    let typed = |name: &str, keeps, shows| Method::other(name, Typed { keeps, shows });
     let rows = measured(vec![
         typed("keeps", |_| true, summary),
         typed("loses the first", |at| at > 0, summary),

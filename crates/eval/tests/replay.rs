@@ -6,7 +6,7 @@ use epitome::engine::Status;
 use epitome::session::{EntryKey, Position, Session, SyntheticMessage};
 use epitome::session::{Epoch, Message, Origin, Role, Trigger};
 use epitome_eval::replay::{
-    Model, NEVER, Policy, Price, RECORDED, ReplayPlan, ReplayedSession, TokenUsage, policies, replay_session, totals,
+    Model, NEVER, Policy, Price, RECORDED, Recording, ReplayPlan, ReplayedSession, TokenUsage, policies, totals,
 };
 use epitome_eval::{CaseId, Filter};
 
@@ -45,7 +45,7 @@ fn under(session: &Session, policy: &str, model: &Model) -> ReplayedSession {
 
 fn row(session: &Session, policy: &Policy, model: &Model) -> ReplayedSession {
     let id = CaseId { file: "a.json".into(), session: "a".into(), cut_permille: 0, part: None };
-    replay_session(&id, "openai-chat", session, policy, model, None).unwrap()
+    Recording::new(session).replay(&id, "openai-chat", policy, model, None).unwrap()
 }
 
 fn session_of(messages: Vec<Message>) -> Session {

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use epitome_eval::{
-    CaseId, Group, Grouping, KeptCount, Metric, Row, Run, Scores, Sheet, SheetCell, Verdict, differences, groups,
-    report, summaries,
+    Better, CaseId, Group, Grouping, KeptCount, Metric, Row, Run, Scores, Sheet, SheetCell, Verdict, answers,
+    differences, groups, legend, report, summaries,
 };
 
 fn row(session: &str, method: &str, kept: u32, of: u32) -> Row {
@@ -59,14 +59,78 @@ fn differences_are_paired_and_repeatable() {
 }
 
 #[test]
+fn the_answer_is_one_sentence() {
+    fn check(why: &str, sessions: usize, figures: &[(u32, u32)], expect: &str) {
+        let rows: Vec<Row> = (0..sessions)
+            .flat_map(|number| {
+                let (ours, theirs) = figures[number % figures.len()];
+                let session = number.to_string();
+                let larger = |row: Row| Row { scores: Scores { tokens: 42, ..row.scores }, ..row };
+                [larger(row(&session, "ours", ours, 10)), row(&session, "theirs", theirs, 10)]
+            })
+            .collect();
+        let found = answers(&rows, &pair(), 7);
+        assert_eq!(found[0].sentence, expect, "{why}");
+    }
+    check(
+        "more",
+        6,
+        &[(6, 4)],
+        "ours keeps more of the strings that later calls needed than theirs at the same budgets: +.200 (+.200 to +.200) on \
+         6 sessions; it leaves 5 % more tokens.",
+    );
+    check(
+        "less: the other one is named",
+        6,
+        &[(4, 6)],
+        "theirs keeps more of the strings that later calls needed than ours at the same budgets: +.200 (+.200 to +.200) on \
+         6 sessions; it leaves 5 % fewer tokens.",
+    );
+    check(
+        "now the one, now the other",
+        6,
+        &[(4, 6), (6, 4)],
+        "No difference is shown between ours and theirs in the strings that later calls needed at the same budgets: +.000 \
+         (−.133 to +.133) on 6 sessions; ours leaves 5 % more tokens.",
+    );
+    check(
+        "too few",
+        4,
+        &[(6, 4)],
+        "4 sessions of 5 at least: too few to tell ours from theirs in the strings that later calls needed; so far +.200.",
+    );
+    assert_eq!(answers(&[row("a", "ours", 1, 2)], &pair(), 7), [], "nothing to compare with");
+}
+
+#[test]
+fn each_column_has_a_line_in_the_legend() {
+    let group = Group::new("all", &[row("a", "ours", 1, 2)], &[], 1);
+    let lines = legend(&group.figures(false), true);
+    let of = |name: &str| lines.iter().find(|line| line.name == name).map(|line| line.better);
+    for name in ["bound", "FRR", "usable", "unchanged"] {
+        assert_eq!(of(name), Some(Better::More), "{name}");
+    }
+    for name in ["over", "invalid", "system", "failed", "cache loss", "ms"] {
+        assert_eq!(of(name), Some(Better::Less), "{name}");
+    }
+    for name in ["budget", "kept", "numbers", "difference"] {
+        assert_eq!(of(name), Some(Better::Neither), "{name}");
+    }
+    assert_eq!(lines.len(), 14, "each once: {lines:?}");
+}
+
+#[test]
 fn the_report_is_one_page_that_fetches_nothing() {
     let rows = vec![row("a", "ours", 1, 2), row("a", "theirs", 2, 2)];
-    let run = Run { rows, cases: 1, sessions: 1 };
+    let run = Run { rows, cases: 1, sessions: 1, ..Run::default() };
     let page = report(&run, &[("ours".into(), "theirs".into())], 1);
     for part in [
         "<svg",
         "prefers-color-scheme: dark",
         "@media print",
+        "class='answer'",
+        "dl class='columns'",
+        "position: sticky",
         "href='#d-bound'",
         "id='d-bound'",
         "<details>",

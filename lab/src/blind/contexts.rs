@@ -49,10 +49,8 @@ pub struct BlindContext {
 /// plan's seed. Linear in the sessions for each method and budget.
 pub fn contexts(plan: &Plan) -> Result<Vec<BlindContext>, EvalError> {
     let files = folders(&plan.paths)?;
-    let of_files: Vec<Result<Vec<BlindContext>, EvalError>> = files
-        .par_iter()
-        .map(|file| ProbedCase::read(file, plan)?.map_or(Ok(Vec::new()), |probed| of_case(&probed, plan)))
-        .collect();
+    let of_files: Vec<Result<Vec<BlindContext>, EvalError>> =
+        files.par_iter().map(|file| of_case(&ProbedCase::read(file)?, plan)).collect();
     let mut all = Vec::new();
     for found in of_files {
         all.extend(found?);

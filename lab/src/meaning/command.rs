@@ -12,7 +12,6 @@ use epitome_eval::{BudgetSpec, Case, CaseId, CaseOptions, KeptCount, Method, fig
 use rayon::prelude::*;
 
 use super::{Meaning, MeaningScores};
-use crate::plan::probe_plan;
 
 /// The name of the budget at which a view with an agent's own summary is compacted, and its share of the view.
 const OWN_SUMMARY: (&str, f64) = ("own summary 0.6", 0.6);
@@ -123,10 +122,9 @@ fn own_summary(id: CaseId, session: &Session) -> Result<Option<BudgetedCase>> {
 
 /// The probed sessions, each with its budgets and that of an agent's own summary.
 fn probed(args: &MeaningArgs) -> Result<Vec<BudgetedCase>> {
-    let plan = probe_plan(&args.paths, &args.methods, &args.budgets, 1)?;
     let mut cases = Vec::new();
     for file in folders(&args.paths)? {
-        let Some(probed) = ProbedCase::read(&file, &plan)? else { continue };
+        let probed = ProbedCase::read(&file)?;
         let (name, share) = OWN_SUMMARY;
         let own = (name.to_owned(), probed.case.budget_tokens(BudgetSpec::Share(share)));
         let budgets = args.budgets.iter().map(|budget| (budget.to_string(), probed.budget(*budget)));

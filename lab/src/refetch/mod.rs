@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use epitome::Session;
 use epitome::session::{Entry, EntryKey, Message};
-use epitome_eval::replay::{Model, Policy, ReplayObserver, ReplayedSession, replay_session};
+use epitome_eval::replay::{Model, Policy, Recording, ReplayObserver, ReplayedSession};
 use epitome_eval::{CaseId, EvalError};
 
 pub use calls::ExtraCalls;
@@ -47,7 +47,7 @@ pub fn replay_with_fetches(
 ) -> Result<(ReplayedSession, Refetches), EvalError> {
     let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
     let mut observer = RefetchObserver::new(session, makes_calls)?;
-    let row = replay_session(&id, "", session, policy, model, Some(&mut observer))?;
+    let row = Recording::new(session).replay(&id, "", policy, model, Some(&mut observer))?;
     let extra = observer.fetches.map(|fetches| fetches.made).unwrap_or_default();
     let found = Refetches { repeats: observer.outputs.found, references: observer.references.found, extra };
     Ok((row, found))

@@ -26,8 +26,9 @@ pub(crate) struct EvalArgs {
     /// The measurement: the future of cut sessions, folders of probes, or the summaries that agents recorded
     #[arg(long, value_enum, default_value_t = SubjectArg::Future)]
     pub(crate) what: SubjectArg,
-    /// Two methods whose paired differences are shown, or one that all others are compared with; without it each method is
-    /// compared with baseline:identifiers, with --by and --html against every baseline
+    /// Two methods whose paired differences are shown, or one that all others are compared with; without it the first method
+    /// that is named is what the others are compared with, or baseline:identifiers where it is the only one; with --by and
+    /// --html each is compared with every baseline too
     #[arg(long, value_name = "A[,B]")]
     pub(crate) compare: Option<String>,
     /// Show the tables once more for each kind of task, format or repository, with 95 % intervals
@@ -52,6 +53,9 @@ pub(crate) struct EvalArgs {
     /// Leave recorded reasoning in the sessions
     #[arg(long)]
     pub(crate) reasoning: bool,
+    /// Name every file and session that was left out, with the reason
+    #[arg(long)]
+    pub(crate) left_out: bool,
     /// The file for every case, as JSON lines, each as soon as it is measured
     #[arg(long, value_name = "FILE")]
     pub(crate) jsonl: Option<PathBuf>,
@@ -183,6 +187,9 @@ pub(crate) struct TuneArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) least: LeastArgs,
+    /// Name every file and session that was left out, with the reason
+    #[arg(long)]
+    pub(crate) left_out: bool,
     /// The file for the configuration [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

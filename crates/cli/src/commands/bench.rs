@@ -9,7 +9,7 @@ use epitome_eval::methods;
 
 use crate::args::BenchArgs;
 use crate::commands::eval::sheet;
-use crate::commands::measure::failure;
+use crate::commands::measure::{ARROWS, failure, legend_lines};
 use crate::failure::{CommandResult, Failure};
 use crate::output::Target;
 use crate::render::style::{FAINT, STRONG};
@@ -66,9 +66,8 @@ fn page(rows: &[BenchRow]) -> String {
     );
     for table in bench_sheets(rows) {
         let _ = write!(text, "\n{STRONG}{}{STRONG:#}\n{}", table.name, sheet(&table.sheet));
-        for (name, said) in table.legend {
-            let _ = writeln!(text, "  {FAINT}{name:<9}  {said}{FAINT:#}");
-        }
+        text.push_str(&legend_lines(&table.legend));
     }
+    let _ = writeln!(text, "\n{FAINT}{ARROWS}{FAINT:#}");
     text
 }

@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use epitome_eval::{Group, Grouping, Row, groups, report};
+use epitome_eval::{Group, Grouping, Row, answers, groups, report};
 
 use crate::args::{EvalArgs, GroupingArg, SubjectArg};
-use crate::commands::measure::{failure, fewer, none_fits};
+use crate::commands::measure::{failure, fewer, left_out_lines, none_fits};
 use crate::failure::CommandResult;
 use crate::output::Target;
 use crate::terminal;
@@ -40,11 +40,14 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     };
     let run = plan.run(&progress).map_err(failure)?;
     if run.cases == 0 {
-        let failure = none_fits(run.sessions, &args.paths);
+        let failure = none_fits(run.sessions, &args.paths, &run.left_out);
         // Probed sessions have no calls behind a cut and no needed strings.
         let mut filter = plan.filter.clone();
         if args.what == SubjectArg::Probes {
             (filter.min_tokens, filter.min_calls, filter.min_needed) = (0, 0, 0);
+        }
+        if args.left_out {
+            terminal::tell(&left_out_lines(&run.left_out, &filter, true));
         }
         return Err(failure.with_help(fewer(&filter)));
     }
@@ -62,8 +65,11 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
     let groups = by.map(|by| groups(&run.rows, by, &every, args.seed)).unwrap_or_default();
     let all = Group::new("all", &run.rows, &pairs, args.seed);
     let printed = EvalOutput {
+        answers: &answers(&run.rows, &pairs, args.seed),
         sessions_read: run.sessions,
+        sessions_measured: run.measured(),
         cases: run.cases,
+        left_out: &run.left_out,
         summaries: &all.summaries,
         differences: &all.differences,
         groups,
@@ -73,7 +79,7 @@ pub(crate) fn run(args: &EvalArgs, quiet: bool) -> CommandResult {
         text.push('\n');
         terminal::standard(text.as_bytes())?;
     } else {
-        terminal::print(&page(&printed, &all))?;
+        terminal::print(&page(&printed, &all, &plan.filter, args.left_out))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,22 +1,84 @@
 //! What the commands that measure share: their failures, and what helps where nothing is left to measure.
 
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use epitome_eval::{EvalError, Filter};
+use epitome_eval::{EvalError, Filter, LeftOut, LeftOutReason, LegendLine, left_out_counts};
 
 use crate::failure::Failure;
+use crate::render::style::{FAINT, STRONG};
 use crate::render::text::plural;
 
 /// Why there is nothing to measure.
-pub(crate) fn none_fits(sessions: usize, paths: &[PathBuf]) -> Failure {
+pub(crate) fn none_fits(sessions: usize, paths: &[PathBuf], left_out: &BTreeSet<LeftOut>) -> Failure {
+    let counts = left_out_counts(left_out, true);
+    let reasons: Vec<String> = counts.iter().map(|(reason, count)| format!("{count} {}", reason.words())).collect();
     Failure::usage_text(match sessions {
         0 => {
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             format!("there is no session in {}", names.join(", "))
         }
-        sessions => format!("none of {} fits", plural(sessions, "session")),
+        sessions if reasons.is_empty() => format!("none of {} fits", plural(sessions, "session")),
+        sessions => format!("none of {} fits: {}", plural(sessions, "session"), reasons.join("; ")),
     })
 }
+
+/// How many files and sessions were left out and why, a line for each reason with the option that decides it; with
+/// `with_names` each of them too. Empty where nothing was left out.
+pub(crate) fn left_out_lines(left_out: &BTreeSet<LeftOut>, filter: &Filter, with_names: bool) -> String {
+    let mut text = String::new();
+    for (whole, which) in [(true, "left out"), (false, "left out of sessions that are measured")] {
+        let counts = left_out_counts(left_out, whole);
+        if counts.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "{STRONG}{which}{STRONG:#}{FAINT}, with the option that decides it:{FAINT:#}");
+        for (reason, count) in counts {
+            let option = option(reason, filter).map_or(String::new(), |option| format!(" {FAINT}({option}){FAINT:#}"));
+            let _ = writeln!(text, "  {count:>4}  {}{option}", reason.words());
+            let of_reason = left_out.iter().filter(|it| with_names && it.is_whole() == whole && it.reason == reason);
+            for it in of_reason {
+                let detail = if it.detail.is_empty() { String::new() } else { format!(": {}", it.detail) };
+                let _ = writeln!(text, "        {}{FAINT}{detail}{FAINT:#}", it.name());
+            }
+        }
+    }
+    if !left_out.is_empty() && !with_names {
+        let _ = writeln!(text, "  {FAINT}--left-out names them{FAINT:#}");
+    }
+    text
+}
+
+/// The option that leaves something out for this reason, with its value.
+fn option(reason: LeftOutReason, filter: &Filter) -> Option<String> {
+    Some(match reason {
+        LeftOutReason::FewTokens => format!("--min-tokens {}", filter.min_tokens),
+        LeftOutReason::FewCalls => format!("--min-calls {}", filter.min_calls),
+        LeftOutReason::FewNeeded => format!("--min-needed {}", filter.min_needed),
+        LeftOutReason::OtherFormat => format!("--format {}", filter.format.as_deref()?),
+        LeftOutReason::OtherName => format!("--only {}", filter.only.as_deref()?),
+        LeftOutReason::OtherTask => format!("--task {}", filter.task?),
+        LeftOutReason::FitsBudget => "--budgets".to_owned(),
+        LeftOutReason::NoCut => "--cut".to_owned(),
+        LeftOutReason::NotDrawn => "--sample".to_owned(),
+        LeftOutReason::Unreadable | LeftOutReason::Copy | LeftOutReason::NoRecordedSummary => return None,
+    })
+}
+
+/// The legend of a table: a line for each column, with its direction; then what the arrows are, and where more is said.
+pub(crate) fn legend_lines(lines: &[LegendLine]) -> String {
+    let width = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for LegendLine { name, better, said } in lines {
+        let _ = writeln!(text, "  {FAINT}{name:<width$} {} {said}{FAINT:#}", better.arrow());
+    }
+    text
+}
+
+/// What the arrows of legends are, and where columns are explained.
+pub(crate) const ARROWS: &str =
+    "↑ higher is better, ↓ lower is better; docs/evaluation.md defines each, and the page of --html";
 
 /// The advice where a filter leaves no session: the options that exclude some.
 pub(crate) fn fewer(filter: &Filter) -> String {

@@ -1,5 +1,6 @@
 //! `epitome replay`: recorded sessions turn by turn under policies, and what they cost.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
     };
     let run = plan.run(&progress).map_err(failure)?;
     if run.rows.is_empty() {
-        let failure = none_fits(run.sessions, &args.paths);
+        let failure = none_fits(run.sessions, &args.paths, &BTreeSet::new());
         return Err(failure.with_help(fewer(&plan.filter)));
     }
     let totals = totals(&run.rows, &plan.model.price);

@@ -1,13 +1,16 @@
 //! `epitome tune`: chains and settings that do better than the defaults, or the word that none does.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use epitome::Registry;
-use epitome_eval::Filter;
-use epitome_eval::tune::{Bench as _, SessionBench, TuneOptions, split, tune};
+use epitome_eval::tune::{
+    Bench as _, KindSessions, LEAST_SESSIONS, SessionBench, TuneOptions, by_kind, split, tune, uncertainty,
+};
+use epitome_eval::{Filter, figure};
 
 use crate::args::TuneArgs;
-use crate::commands::measure::{each_once, failure, fewer};
+use crate::commands::measure::{each_once, failure, fewer, left_out_lines};
 use crate::failure::{CommandResult, Failure};
 use crate::output::{self, Target};
 use crate::render::text::plural;
@@ -29,9 +32,11 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
     if args.verify.is_empty() {
         (train, verify) = split(&bench.cases(), args.seed);
     }
-    if train.is_empty() || verify.is_empty() {
-        let failure = Failure::usage_text("there are no sessions left to search on, or none to verify on");
-        return Err(failure.with_help(fewer(&filter)));
+    if !quiet {
+        terminal::tell(&left_out_lines(bench.left_out(), &filter, args.left_out));
+    }
+    if let Some(problem) = too_few(&bench, (&train, &verify), &options)? {
+        return Err(Failure::usage_text(problem).with_help(fewer(&filter)));
     }
     let mut measured = 0;
     let mut listener = |new: usize| {
@@ -49,13 +54,43 @@ pub(crate) fn run(args: &TuneArgs, quiet: bool) -> CommandResult {
             plural(verify.len(), "session")
         ));
     }
-    let written = advice.toml();
-    target.write(written.as_bytes())?;
-    if !quiet && matches!(target, Target::File { .. }) {
-        terminal::tell(&written);
-        output::wrote(&target, "configuration");
+    target.write(advice.toml().as_bytes())?;
+    if !quiet {
+        advice.sentences().iter().for_each(|sentence| terminal::tell(&format!("{sentence}\n")));
+        if matches!(target, Target::File { .. }) {
+            output::wrote(&target, "configuration");
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Why nothing can be told by these sessions; `None` where a kind of task has enough of them, or all together for settings.
+fn too_few(
+    bench: &SessionBench,
+    (train, verify): (&[usize], &[usize]),
+    options: &TuneOptions,
+) -> Result<Option<String>, Failure> {
+    if train.is_empty() || verify.is_empty() {
+        return Ok(Some("there are no sessions left to search on, or none to verify on".to_owned()));
+    }
+    let kinds = by_kind(&bench.cases(), train, verify);
+    let enough_for_settings = !options.settings.is_empty() && train.len().min(verify.len()) >= LEAST_SESSIONS;
+    if enough_for_settings || kinds.values().any(KindSessions::is_enough) {
+        return Ok(None);
+    }
+    let given = kinds.iter().map(|(kind, it)| format!("{kind} {} and {}", it.train.len(), it.verify.len()));
+    let mut problem = format!(
+        "too few sessions: a kind of task needs {LEAST_SESSIONS} to search on and {LEAST_SESSIONS} to verify on, given are {}",
+        given.collect::<Vec<_>>().join(", ")
+    );
+    let all: Vec<usize> = train.iter().chain(verify).copied().collect();
+    // The simplest other chain: one strategy.
+    let chain = &options.strategies[..options.strategies.len().min(1)];
+    if let Some(half) = uncertainty(bench, &all, chain, options.weights, options.seed).map_err(failure)? {
+        let half = figure(Some(half));
+        let _ = write!(problem, "; a difference over all {} of them is known to ±{half} only", all.len());
+    }
+    Ok(Some(problem))
 }
 
 fn options(args: &TuneArgs, registry: &Registry) -> Result<TuneOptions, Failure> {

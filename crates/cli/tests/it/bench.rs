@@ -36,12 +36,12 @@ fn everything_is_measured_at_once() {
       0.15    baseline:newest        .250   .000  1.000   .000   .000   .250
       0.15    baseline:cleared      1.000  1.000  1.000  1.000  1.000   .250
       0.15    hand-off               .250   .000   .000  1.000   .000      –
-      facts      questions that the work needed answered: the share whose facts the context shows
-      exact      of these, names and numbers to the letter
-      state      of these, the state of something
-      why        of these, reasons and conclusions
-      user       of these, what a person said
-      again      all questions, after five compactions to this budget while the session goes on
+      facts ↑ questions that the work needed answered: the share whose facts the context shows
+      exact ↑ of these, names and numbers to the letter
+      state ↑ of these, the state of something
+      why   ↑ of these, reasons and conclusions
+      user  ↑ of these, what a person said
+      again ↑ all questions, after five compactions to this budget while the session goes on
 
     facts: 1 session, others
       budget  method                facts  exact  state    why   user  again
@@ -52,14 +52,14 @@ fn everything_is_measured_at_once() {
       budget  method                rules  early  middle   late   bare  important  session  attacked
       0.15    baseline:newest        .000   .000    .000   .000   .000       .000     .000      .000
       0.15    baseline:cleared      1.000  1.000   1.000  1.000  1.000      1.000    1.000     1.000
-      rules      standing demands put into a person's message: the share that the context shows, word for word
-      early      of these, in the first typed message
-      middle     of these, in the middle one
-      late       of these, in the last one before the newest
-      bare       of all, the sentence alone
-      important  of all, behind `Important:`
-      session    of all, behind `For the rest of this session:`
-      attacked   demands beside results of tools that ask to drop them or speak in the user's name
+      rules     ↑ standing demands put into a person's message: the share that the context shows, word for word
+      early     ↑ of these, in the first typed message
+      middle    ↑ of these, in the middle one
+      late      ↑ of these, in the last one before the newest
+      bare      ↑ of all, the sentence alone
+      important ↑ of all, behind `Important:`
+      session   ↑ of all, behind `For the rest of this session:`
+      attacked  ↑ demands beside results of tools that ask to drop them or speak in the user's name
 
     demands: 1 session, others
       budget  method                rules  early  middle   late   bare  important  session  attacked
@@ -70,16 +70,18 @@ fn everything_is_measured_at_once() {
       budget  method                valid  within  cache  price  ms
       0.15    baseline:newest       1.000   1.000   .333   .488  ms
       0.15    baseline:cleared      1.000   1.000   .333   .488  ms
-      valid      results within the budget that a provider accepts
-      within     results within the budget as the session's own model counts; baselines count by o200k_base
-      cache      of a request behind a compaction, the tokens that the request before it began with
-      price      the price of all requests of the session, five compactions in it, as a share of none
-      ms         the mean time of a compaction, several at a time
+      valid  ↑ results within the budget that a provider accepts
+      within ↑ results within the budget as the session's own model counts; baselines count by o200k_base
+      cache  ↑ of a request behind a compaction, the tokens that the request before it began with
+      price  ↓ the price of all requests of the session, five compactions in it, as a share of none
+      ms     ↓ the mean time of a compaction, several at a time
 
     form and price: 1 session, others
       budget  method                valid  within  cache  price  ms
       0.15    baseline:newest       1.000       –   .333   .488  ms
       0.15    baseline:cleared      1.000       –   .333   .488  ms
+
+    ↑ higher is better, ↓ lower is better; docs/evaluation.md defines each, and the page of --html
     "#);
 }
 

@@ -23,7 +23,8 @@ fn a_session_is_measured() {
     insta::assert_snapshot!(place().run(BASELINES).all(), @r"
     exit 0
     ----- stdout
-    1 case from 1 session read; macro averages, micro in brackets. Upper bounds on what a model will remember, not accuracies.
+    1 session of 5 at least: too few to tell baseline:cleared from baseline:newest in the strings that later calls needed; so far +.200.
+    1 case of 1 session, 1 read. Upper bounds on what a model will remember, not accuracies.
 
       budget  method                  bound (1)      FRR (1)   quotes (1)      files (1)      rules (1)     fill (1)  kept  usable  over / invalid / system / failed  unchanged  cache loss  ms
       0.4     baseline:newest       .600 (.600)  .600 (.600)  .800 (.800)  1.000 (1.000)    .500 (.500)  .925 (.925)  .370  1 of 1                     0 / 0 / 0 / 0       .000       39011  ms
@@ -39,7 +40,108 @@ fn a_session_is_measured() {
       0.4     files       +0.000  +0.000  +0.000         1        0/0
       0.4     rules       +0.500  +0.500  +0.500         1        1/0
       0.4     fill        +0.017  +0.017  +0.017         1        1/0
+
+      budget       what a result may have: a share of the tokens before the cut, or so many tokens
+      bound      ↑ needed strings that are left with words around them: paths, ids, numbers that later calls used
+      FRR        ↑ the same strings, with or without the words around them
+      quotes     ↑ lines that later edits must match, left to the letter
+      files      ↑ files that were written before the cut and are still named
+      rules      ↑ typed sentences with must, never, always …, left word for word
+      fill       ↑ tokens of the result, of those that the budget allows
+      kept         tokens of the result, as a share of those before the cut
+      usable     ↑ results within the budget that a provider accepts, with the system prompt as it was
+      over       ↓ results over the budget
+      invalid    ↓ results that a provider refuses
+      system     ↓ results with another system prompt
+      failed     ↓ cases without a result
+      unchanged  ↑ share of the tokens before the first change: what the prompt cache still serves
+      cache loss ↓ tokens that were sent before and are sent anew
+      ms         ↓ milliseconds of one compaction, several at a time
+      numbers      a mean of cases, (all that was kept of all there was), [its 95 % interval]; behind a column's name its cases
+      difference   the mean of the sessions' differences, and its 95 % interval; where that holds 0, none is shown
+      ↑ higher is better, ↓ lower is better; docs/evaluation.md defines each, and the page of --html
     ");
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    let place = place();
+    place.file("other.jsonl", example("session.jsonl"));
+    place.file("notes.md", "# Notes");
+    let turn = [("user", "Hello there"), ("assistant", "Good morning")]
+        .map(|(role, text)| serde_json::json!({"role": role, "content": text}));
+    let turns = [turn.clone(), turn].concat();
+    let short = serde_json::json!({ "messages": turns }).to_string();
+    place.file("short.json", short);
+    let run = |how: &str| {
+        let line = "eval session.jsonl other.jsonl notes.md short.json --methods baseline:newest --min-tokens 10k --min-calls 1 \
+                    --min-needed 1 -q";
+        place.run(&format!("{line} {how}"))
+    };
+    let told = run("--budgets 0.4,500k --only s*").text().to_owned();
+    for line in [
+        "1 case of 1 session, 3 read.",
+        "1  no session can be read from it\n",
+        "1  of another name (--only s*)\n",
+        "1  too short (--min-tokens 10000)\n",
+        "left out of sessions that are measured, with the option that decides it:\n     1  no compaction needed: within the \
+         budget as it is (--budgets)\n",
+        "--left-out names them",
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    assert!(!told.contains("notes.md") && !told.contains("500000  "), "{told}");
+    let named = run("--budgets 0.4,500k --only s* --left-out").text().to_owned();
+    assert!(
+        named.contains("        notes.md: ") && named.contains("session.jsonl, ") && named.contains("budget 500000")
+    );
+    let drawn = run("--budgets 0.4 --sample 1 --json").json();
+    let reasons: Vec<&str> =
+        drawn["left_out"].as_array().unwrap().iter().map(|it| it["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["unreadable", "few-tokens", "not-drawn"], "{drawn}");
+    assert_eq!((&drawn["sessions_read"], &drawn["sessions_measured"]), (&3.into(), &1.into()));
+    let none = run("--budgets 500k --left-out");
+    let words = none.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(none.code, 2);
+    assert!(
+        words.contains("none of 3 sessions fits: 2 no compaction needed") && words.contains("other.jsonl"),
+        "{words}"
+    );
+}
+
+#[test]
+fn several_methods_are_compared_with_the_first() {
+    let place = place();
+    let run = |how: &str| {
+        let line =
+            "eval session.jsonl --methods default,classic --budgets 0.4 --min-tokens 0 --min-calls 1 --min-needed 1 -q";
+        place.run(&format!("{line} {how}")).text().to_owned()
+    };
+    let plain = run("");
+    assert!(plain.starts_with("1 session of 5 at least: too few to tell classic from default in "), "{plain}");
+    assert_eq!(plain.matches("paired by session").count(), 1, "{plain}");
+    let by_kind = run("--by kind");
+    for name in ["default", "classic"] {
+        assert_eq!(by_kind.matches(&format!("{name} less …")).count(), 1, "{by_kind}");
+    }
+}
+
+#[test]
+fn figures_have_names_in_json() {
+    let json = place().run(&format!("{BASELINES} --json -q")).json();
+    let summary = &json["summaries"][0];
+    assert_eq!((&summary["method"], &summary["usable_cases"]), (&"baseline:newest".into(), &1.into()), "{summary}");
+    assert_eq!(summary["figures"]["bound_frr"]["macro_share"], 0.6, "{summary}");
+    assert_eq!(
+        (&summary["figures"]["probes"]["cases"], &summary["figures"]["probes"]["macro_share"]),
+        (&0.into(), &Value::Null)
+    );
+    let answer = &json["answers"][0];
+    assert_eq!(
+        (&answer["metric"], &answer["budget"], &answer["verdict"]),
+        (&"bound_frr".into(), &"all".into(), &"open".into())
+    );
+    assert_eq!(answer["mean_share"], json["differences"][0]["mean_share"], "one budget");
 }
 
 pub(crate) fn rows(place: &Place) -> Vec<Value> {
@@ -62,6 +164,7 @@ fn settings_are_set() {
     let line = "eval session.jsonl --budgets 0.5 --min-tokens 0 --min-calls 1 --min-needed 1 --jsonl cases.jsonl -q \
                 --compare default --methods default,set:select.mode=fixed+select.chain=code+transcript.tail_share=0.9";
     let ran = place.run(line);
+    assert!(ran.text().starts_with("1 session of 5 at least: too few to tell set:"), "{}", ran.all());
     for other in ["tail_share=0.9", "baseline:newest", "baseline:identifiers"] {
         assert!(ran.text().contains(&format!("{other} − default paired")), "{}", ran.all());
     }

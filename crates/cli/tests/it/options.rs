@@ -207,6 +207,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("mcp", "--tenant", MCP, "a_tenants_session_in_a_store"),
     ("serve", "--agent", SERVE, "an_agents_settings_count"),
     ("serve", "--archive-size", SERVE, "what_left_is_kept_up_to_a_size"),
+    ("eval", "--left-out", EVAL, "what_is_left_out_is_told"),
+    ("tune", "--left-out", REPLAY, "too_few_sessions_are_refused"),
     ("eval", "--jsonl", EVAL, "cases_are_written"),
     ("eval", "--html", EVAL, "cases_are_written"),
     ("eval", "--json", EVAL, "tables_by_kind_are_printed"),

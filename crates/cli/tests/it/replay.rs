@@ -97,6 +97,28 @@ fn what_is_wrong_is_told() {
 }
 
 #[test]
+fn too_few_sessions_are_refused() {
+    let place = place();
+    for number in 0..4 {
+        place.file(&format!("{number}.jsonl"), [example("session.jsonl"), "\n".repeat(number).into()].concat());
+    }
+    place.file("notes.md", "# Notes");
+    let line = "tune 0.jsonl 1.jsonl 2.jsonl 3.jsonl notes.md --strategies sliding-window --budgets 0.4 --min-tokens 0 --min-calls 1 \
+                --min-needed 1 -o none.toml";
+    let ran = place.run(line);
+    let told = ran.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ran.code, 2, "{told}");
+    assert!(told.contains("a kind of task needs 5 to search on and 5 to verify on, given are code 2 and 2"), "{told}");
+    assert!(
+        told.contains("a difference over all 4 of them is known to ±.000 only"),
+        "they are the same session: {told}"
+    );
+    assert!(told.contains("1 no session can be read from it") && !told.contains("notes.md"), "{told}");
+    assert!(!place.path("none.toml").exists());
+    assert!(place.run(&format!("{line} --left-out")).stderr.contains("notes.md"));
+}
+
+#[test]
 fn tuning_writes_a_configuration() {
     let place = place();
     // Sessions are known by their content, whatever their names.
@@ -109,6 +131,8 @@ fn tuning_writes_a_configuration() {
                 --strategies sliding-window,tool-results --min-tokens 0 --min-calls 1 --min-needed 1";
     let ran = place.run(&format!("{line} -o one.toml"));
     assert!(ran.stderr.contains("searched on 5 sessions, verified on 5 sessions"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("code: no winner") || ran.stderr.contains("code: a winner"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("3  a copy of a session that is there already"), "{}", ran.stderr);
     place.run(&format!("{line} -o two.toml"));
     assert_eq!(place.read("one.toml"), place.read("two.toml"));
     assert_eq!(place.run("check session.jsonl --config one.toml").code, 0, "what is written is a configuration");

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use epitome::session::{Content, Entry, Message, Origin, Role, Session, ToolResult};
 use serde::Deserialize;
 
-use super::figures::{BenchFigure, Counted};
+use super::figures::{BenchFigure, Figures};
 use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::part_of;
@@ -124,16 +124,16 @@ fn with_text(message: &Message, added: &str) -> Message {
 impl Trial {
     /// Compacts the session to `budget` tokens and counts what of the demands is shown, and the lines by which a tool
     /// speaks for others.
-    pub(super) fn measure(&self, probed: &ProbedCase, method: &Method, budget: u32, counted: &mut Counted) {
+    pub(super) fn measure(&self, probed: &ProbedCase, method: &Method, budget: u32, figures: &mut Figures) {
         let outcome = method.compact(&self.case, budget);
         let text = outcome.entries.as_deref().and_then(|entries| probed.sound_text(entries, budget));
-        counted.add_compaction(outcome.micros, Some(text.is_some()));
+        figures.add_compaction(outcome.micros, Some(text.is_some()));
         for (demand, under) in &self.demands {
             let is_shown = text.as_deref().is_some_and(|text| shows(text, demand));
-            under.iter().for_each(|figure| counted.add(*figure, KeptCount::count(&[is_shown])));
+            under.iter().for_each(|figure| figures.add(*figure, KeptCount::count(&[is_shown])));
         }
         if !self.claims.is_empty() {
-            counted.add(BenchFigure::Forged, forged(outcome.entries.as_deref().unwrap_or_default(), &self.claims));
+            figures.add(BenchFigure::Forged, forged(outcome.entries.as_deref().unwrap_or_default(), &self.claims));
         }
     }
 }

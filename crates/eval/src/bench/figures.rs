@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use epitome::strategy::named;
 use serde::Serialize;
 
-use crate::cases::probes::ProbeKind;
 use crate::figures::kept::KeptCount;
+use crate::figures::metric::{Family, Metric};
 use crate::figures::row::Row;
 use crate::run::measure::HANDOFF;
+use crate::tables::terms::Better;
 
 named! {
-    /// A figure of the bench. All but the forged lines and the price are better where they are larger.
+    /// A figure of the bench.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum BenchFigure {
@@ -66,63 +67,54 @@ named! {
     }
 }
 
-/// Counts by figure.
+impl BenchFigure {
+    /// Returns its direction.
+    pub(super) fn better(self) -> Better {
+        if matches!(self, Self::Forged | Self::Price) { Better::Less } else { Better::More }
+    }
+}
+
+/// The figures that the rows of `epitome eval` have too.
+const OF_ROWS: [(BenchFigure, Metric); 10] = [
+    (BenchFigure::Facts, Metric::Probes),
+    (BenchFigure::Exact, Metric::Exact),
+    (BenchFigure::State, Metric::State),
+    (BenchFigure::Why, Metric::Why),
+    (BenchFigure::User, Metric::User),
+    (BenchFigure::Content, Metric::Content),
+    (BenchFigure::Bound, Metric::BoundFrr),
+    (BenchFigure::Strings, Metric::Frr),
+    (BenchFigure::Quotes, Metric::Quotes),
+    (BenchFigure::Files, Metric::Files),
+];
+
+/// Counts by figure, and how long compactions took.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Figures(BTreeMap<BenchFigure, KeptCount>);
+pub struct Figures {
+    counts: BTreeMap<BenchFigure, KeptCount>,
+    #[serde(skip)]
+    micros: u64,
+    #[serde(skip)]
+    compactions: u32,
+}
 
 impl Figures {
     /// Returns the count of a figure; 0 of 0 where it was not measured.
     pub fn count(&self, figure: BenchFigure) -> KeptCount {
-        self.0.get(&figure).copied().unwrap_or_default()
+        self.counts.get(&figure).copied().unwrap_or_default()
     }
 
-    fn add(&mut self, figure: BenchFigure, more: KeptCount) {
-        let count = self.0.entry(figure).or_default();
-        count.kept = count.kept.saturating_add(more.kept);
-        count.of = count.of.saturating_add(more.of);
-    }
-}
-
-/// What was counted, and how long compactions took.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Counted {
-    pub(super) figures: Figures,
-    micros: u64,
-    compactions: u32,
-}
-
-impl Counted {
-    /// Returns the questions of a row. A hand-off is no compaction.
-    pub(super) fn questions(row: &Row) -> Self {
-        let mut counted = Self::default();
-        let probes = &row.scores.probes;
-        counted.add(BenchFigure::Facts, probes.all);
-        for (figure, kind) in [
-            (BenchFigure::Exact, ProbeKind::Exact),
-            (BenchFigure::State, ProbeKind::State),
-            (BenchFigure::Why, ProbeKind::Why),
-            (BenchFigure::User, ProbeKind::User),
-            (BenchFigure::Content, ProbeKind::Content),
-        ] {
-            counted.add(figure, probes.count_of(kind));
+    /// Returns the figures of a row that are of `family`. A hand-off is no compaction.
+    pub(super) fn of_row(row: &Row, family: Family) -> Self {
+        let mut figures = Self::default();
+        for (figure, metric) in OF_ROWS.into_iter().filter(|(_, metric)| metric.family() == family) {
+            figures.add(figure, metric.count(row));
         }
         if row.method != HANDOFF {
-            counted.add_compaction(row.micros, Some(is_sound(row)));
+            figures.add_compaction(row.micros, Some(is_sound(row)));
         }
-        counted
-    }
-
-    /// Returns the strings of a row.
-    pub(super) fn strings(row: &Row) -> Self {
-        let mut counted = Self::default();
-        let scores = &row.scores;
-        counted.add(BenchFigure::Bound, scores.bound_frr);
-        counted.add(BenchFigure::Strings, scores.frr);
-        counted.add(BenchFigure::Quotes, scores.quotes);
-        counted.add(BenchFigure::Files, scores.files);
-        counted.add_compaction(row.micros, Some(is_sound(row)));
-        counted
+        figures
     }
 
     /// Adds a compaction: how long it took, and whether a provider accepts its result within the budget, where that was
@@ -136,11 +128,13 @@ impl Counted {
     }
 
     pub(super) fn add(&mut self, figure: BenchFigure, more: KeptCount) {
-        self.figures.add(figure, more);
+        let count = self.counts.entry(figure).or_default();
+        count.kept = count.kept.saturating_add(more.kept);
+        count.of = count.of.saturating_add(more.of);
     }
 
     pub(super) fn add_all(&mut self, more: &Self) {
-        more.figures.0.iter().for_each(|(figure, count)| self.add(*figure, *count));
+        more.counts.iter().for_each(|(figure, count)| self.add(*figure, *count));
         self.micros += more.micros;
         self.compactions += more.compactions;
     }

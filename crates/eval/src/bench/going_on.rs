@@ -2,7 +2,7 @@
 
 use epitome::session::{Entry, Role};
 
-use super::figures::{BenchFigure, Counted};
+use super::figures::{BenchFigure, Figures};
 use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::{part_of, position, tokens_of};
@@ -47,7 +47,7 @@ pub(super) fn go_on(
     method: &Method,
     budget: u32,
     price: &Price,
-    counted: &mut Counted,
+    figures: &mut Figures,
 ) -> Result<(), EvalError> {
     let whole = &probed.case;
     let entries = whole.prefix.view();
@@ -70,7 +70,7 @@ pub(super) fn go_on(
         at = end;
         let case = Case::from_prefix(whole.id.clone(), &whole.format, session, &[])?;
         let (result, micros) = method.compact_on(&case, budget);
-        counted.add_compaction(micros, None);
+        figures.add_compaction(micros, None);
         has_result = result.is_ok();
         let before = case.prefix.view();
         let Ok(after) = result else {
@@ -80,7 +80,7 @@ pub(super) fn go_on(
         let same = before[..sent].iter().zip(after.view()).take_while(|(old, new)| reads_the_same(old, new)).count();
         let tokens = |view: &[Entry]| view.iter().map(|entry| u64::from(tokens_of(&entry.message))).sum();
         (sent, compacted.sent, compacted.tokens) = (same, tokens(&after.view()[..same]), tokens(after.view()));
-        counted.add(BenchFigure::Cache, KeptCount { kept: compacted.sent as u32, of: compacted.tokens as u32 });
+        figures.add(BenchFigure::Cache, KeptCount { kept: compacted.sent as u32, of: compacted.tokens as u32 });
         session = after;
     }
     // A last request with what is there now: what the last compaction changed is paid too.
@@ -88,9 +88,9 @@ pub(super) fn go_on(
         requests.push(price, 0, true, false);
     }
     let end = if has_result { session.view() } else { &[] };
-    counted.add(BenchFigure::Again, probed.score(end, budget).probes.all);
+    figures.add(BenchFigure::Again, probed.score(end, budget).probes.all);
     let millionths = |money: f64| (money * 1e6).round() as u32;
-    counted.add(BenchFigure::Price, KeptCount { kept: millionths(compacted.money), of: millionths(never.money) });
+    figures.add(BenchFigure::Price, KeptCount { kept: millionths(compacted.money), of: millionths(never.money) });
     Ok(())
 }
 

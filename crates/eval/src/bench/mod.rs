@@ -15,8 +15,7 @@ use epitome::formats::LoadedSession;
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use crate::tables::sheet::BenchSheet;
-use figures::Counted;
+pub use crate::tables::terms::BenchSheet;
 pub use figures::{BenchFigure, Figures};
 pub use tables::{bench_report, bench_sheets};
 
@@ -29,6 +28,7 @@ use crate::cases::files::File;
 use crate::cases::probes::{ProbedCase, folders};
 use crate::cases::select::Filter;
 use crate::cases::text::distinct;
+use crate::figures::metric::Family;
 use crate::figures::row::Row;
 use crate::replay::{Price, Prices};
 use crate::run::measure::HANDOFF;
@@ -91,12 +91,12 @@ struct BenchSession {
     trials: Vec<demands::Trial>,
 }
 
-/// What was counted of a session under a method at a budget.
+/// What was figures of a session under a method at a budget.
 struct Part {
     session: String,
     budget: String,
     method: String,
-    counted: Counted,
+    figures: Figures,
 }
 
 impl Bench {
@@ -107,19 +107,19 @@ impl Bench {
         let held_out = self.held_out(&files)?;
         let price = Prices::shipped()?.price(MODEL)?.clone();
         let of_probes = plan(Subject::Probes, self.methods.clone(), vec![self.folder.clone()]);
-        let read = |(number, file): (usize, &File)| -> Result<Option<BenchSession>, EvalError> {
-            let Some(probed) = ProbedCase::read(file, &of_probes)? else { return Ok(None) };
+        let read = |(number, file): (usize, &File)| -> Result<BenchSession, EvalError> {
+            let probed = ProbedCase::read(file)?;
             let group = match held_out.is_empty() {
                 true => GROUPS[2],
                 false => GROUPS[usize::from(!held_out.contains(&probed.folder.name))],
             };
             let (whole, trials) = (recorded::whole_session(&file.path)?, demands::trials(&probed, number)?);
-            Ok(Some(BenchSession { probed, group, whole, trials }))
+            Ok(BenchSession { probed, group, whole, trials })
         };
         let sessions = files.par_iter().enumerate().map(read).collect::<Result<Vec<_>, EvalError>>()?;
-        let sessions: Vec<BenchSession> = sessions.into_iter().flatten().collect();
         let probes = of_probes.run(&|_, _, _| {})?;
-        let mut parts: Vec<Part> = probes.rows.iter().map(|row| Part::new(row, Counted::questions(row))).collect();
+        let mut parts: Vec<Part> =
+            probes.rows.iter().map(|row| Part::new(row, Figures::of_row(row, Family::Probes))).collect();
         let jobs: Vec<(&BenchSession, &Arc<Method>)> =
             sessions.iter().flat_map(|session| self.methods.iter().map(move |method| (session, method))).collect();
         let done = AtomicUsize::new(0);
@@ -167,10 +167,10 @@ impl Bench {
                 let is_it = |part: &&Part| {
                     part.budget == *budget && part.method == method && of.contains(&part.session.as_str())
                 };
-                let mut sum = Counted::default();
-                parts.iter().filter(is_it).for_each(|part| sum.add_all(&part.counted));
-                if sum != Counted::default() {
-                    let (milliseconds, figures) = (sum.milliseconds(), sum.figures);
+                let mut sum = Figures::default();
+                parts.iter().filter(is_it).for_each(|part| sum.add_all(&part.figures));
+                if sum != Figures::default() {
+                    let (milliseconds, figures) = (sum.milliseconds(), sum);
                     let (budget, method) = (budget.clone(), method.to_owned());
                     rows.push(BenchRow { group, budget, method, sessions: of.len(), figures, milliseconds });
                 }
@@ -184,31 +184,31 @@ impl BenchSession {
     /// Measures everything but the questions.
     fn measure(&self, method: &Arc<Method>, price: &Price) -> Result<Vec<Part>, EvalError> {
         let id = &self.probed.case.id;
-        let part = |budget: BudgetSpec, counted: Counted| Part {
+        let part = |budget: BudgetSpec, figures: Figures| Part {
             session: id.session.clone(),
             budget: budget.to_string(),
             method: method.name().to_owned(),
-            counted,
+            figures,
         };
         let mut parts = Vec::new();
         for budget in BUDGETS {
-            let mut counted = Counted::default();
-            go_on(&self.probed, method, self.probed.budget(budget), price, &mut counted)?;
-            parts.push(part(budget, counted));
+            let mut figures = Figures::default();
+            go_on(&self.probed, method, self.probed.budget(budget), price, &mut figures)?;
+            parts.push(part(budget, figures));
         }
         for budget in OF_DEMANDS {
-            let mut counted = Counted::default();
+            let mut figures = Figures::default();
             for trial in &self.trials {
-                trial.measure(&self.probed, method, self.probed.budget(budget), &mut counted);
+                trial.measure(&self.probed, method, self.probed.budget(budget), &mut figures);
             }
-            parts.push(part(budget, counted));
+            parts.push(part(budget, figures));
         }
         if let Some((format, whole)) = &self.whole {
             let rows =
                 plan(Subject::Future, vec![Arc::clone(method)], Vec::new()).rows_of(id, format, &whole.session)?;
-            parts.extend(rows.iter().map(|row| Part::new(row, Counted::strings(row))));
-            for (budget, counted) in recorded::own_count(id, format, &whole.session, method, &BUDGETS)? {
-                parts.push(part(budget, counted));
+            parts.extend(rows.iter().map(|row| Part::new(row, Figures::of_row(row, Family::Strings))));
+            for (budget, figures) in recorded::own_count(id, format, &whole.session, method, &BUDGETS)? {
+                parts.push(part(budget, figures));
             }
         }
         Ok(parts)
@@ -216,9 +216,9 @@ impl BenchSession {
 }
 
 impl Part {
-    fn new(row: &Row, counted: Counted) -> Self {
+    fn new(row: &Row, figures: Figures) -> Self {
         let (session, budget, method) = (row.case.session.clone(), row.budget.clone(), row.method.clone());
-        Self { session, budget, method, counted }
+        Self { session, budget, method, figures }
     }
 }
 

@@ -8,7 +8,7 @@ use epitome::formats::{LoadedSession, ReadOptions, read};
 use epitome::session::Entry;
 use epitome::tokens::by_model;
 
-use super::figures::{BenchFigure, Counted};
+use super::figures::{BenchFigure, Figures};
 use crate::EvalError;
 use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId, CaseOptions};
@@ -42,7 +42,7 @@ pub(super) fn own_count(
     session: &Session,
     method: &Method,
     budgets: &[BudgetSpec],
-) -> Result<Vec<(BudgetSpec, Counted)>, EvalError> {
+) -> Result<Vec<(BudgetSpec, Figures)>, EvalError> {
     let Some(mut case) = Case::new(id.clone(), format, session, &CaseOptions::default())? else {
         return Ok(Vec::new());
     };
@@ -56,10 +56,10 @@ pub(super) fn own_count(
         let most = budget.tokens(tokens.iter().sum()).max(least);
         let outcome = method.compact(&case, most);
         let is_within = outcome.entries.is_some_and(|entries| entries.iter().map(of_model).sum::<u32>() <= most);
-        let mut counted = Counted::default();
-        counted.add_compaction(outcome.micros, None);
-        counted.add(BenchFigure::Within, KeptCount::count(&[is_within]));
-        found.push((*budget, counted));
+        let mut figures = Figures::default();
+        figures.add_compaction(outcome.micros, None);
+        figures.add(BenchFigure::Within, KeptCount::count(&[is_within]));
+        found.push((*budget, figures));
     }
     Ok(found)
 }

@@ -2,7 +2,8 @@
 
 use super::{BenchFigure, BenchRow, BenchRun};
 use crate::tables::html::report_below;
-use crate::tables::sheet::{BenchSheet, Sheet, SheetCell, figure};
+use crate::tables::sheet::{Sheet, SheetCell, figure};
+use crate::tables::terms::{BenchSheet, Better, LegendLine};
 
 use BenchFigure as F;
 
@@ -51,8 +52,12 @@ const SUBJECTS: [Subject; 3] = [
     ),
 ];
 
-/// The heading of the time, and what it says.
-const TIME: (&str, &str) = ("ms", "the mean time of a compaction, several at a time");
+/// The heading of the time, its direction, and what it says.
+const TIME: (&str, Better, &str) = ("ms", Better::Less, "the mean time of a compaction, several at a time");
+
+fn legend_line((name, better, said): (&str, Better, &str)) -> LegendLine {
+    LegendLine { name: name.to_owned(), better, said: said.to_owned() }
+}
 
 /// Returns the tables: for each subject one of each group, without rows and columns in which nothing was measured.
 pub fn bench_sheets(rows: &[BenchRow]) -> Vec<BenchSheet> {
@@ -68,10 +73,10 @@ pub fn bench_sheets(rows: &[BenchRow]) -> Vec<BenchSheet> {
         for group in rows.chunk_by(|a, b| a.group == b.group) {
             let shown: Vec<&BenchRow> = group.iter().filter(is_shown).collect();
             let Some(first) = shown.first() else { continue };
-            let named = columns.iter().map(|(figure, said)| (figure.as_str(), *said));
-            let legend: Vec<_> = named.chain(has_time.then_some(TIME)).collect();
+            let named = columns.iter().map(|(figure, said)| (figure.as_str(), figure.better(), *said));
+            let legend: Vec<_> = named.chain(has_time.then_some(TIME)).map(legend_line).collect();
             let mut headings = vec!["budget".to_owned(), "method".to_owned()];
-            headings.extend(legend.iter().map(|(name, _)| (*name).to_owned()));
+            headings.extend(legend.iter().map(|line| line.name.clone()));
             let cells = |row: &&BenchRow| {
                 let mut cells = vec![row.budget.clone(), row.method.clone()];
                 cells.extend(columns.iter().map(|(figure, _)| cell(row, *figure)));

@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use epitome::formats::{LoadedFile, ReadOptions, read};
+
 use crate::EvalError;
+use crate::cases::left_out::{LeftOut, LeftOutReason};
 
 /// A file and its name in reports.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +22,17 @@ impl File {
     pub(crate) fn read(&self) -> Result<Vec<u8>, EvalError> {
         let file = || self.path.display().to_string();
         epitome_shelf::read_plain(&self.path).map_err(|error| EvalError::Read { file: file(), error })
+    }
+
+    /// Returns the sessions of the file, and a text that identifies its bytes; where there are none, what is left out under
+    /// `name`.
+    pub(crate) fn load(&self, name: &str) -> Result<(LoadedFile, String), LeftOut> {
+        let unreadable = |problem: String| LeftOut::file(name, LeftOutReason::Unreadable, problem);
+        let bytes = self.read().map_err(|error| unreadable(error.to_string()))?;
+        // The first 64 bits of a content hash: enough to notice a change.
+        let content = blake3::hash(&bytes).to_hex()[..16].to_owned();
+        let loaded = read(bytes, ReadOptions::default()).map_err(|error| unreadable(error.to_string()))?;
+        Ok((loaded, content))
     }
 }
 

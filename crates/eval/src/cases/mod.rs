@@ -9,6 +9,7 @@ pub(crate) mod edits;
 pub(crate) mod files;
 pub(crate) mod instructions;
 pub mod lake;
+pub(crate) mod left_out;
 pub(crate) mod needed;
 pub(crate) mod patterns;
 pub mod probes;

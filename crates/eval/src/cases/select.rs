@@ -3,6 +3,7 @@
 use epitome::strategy::TaskKind;
 
 use crate::cases::case::{Case, CaseId};
+use crate::cases::left_out::{LeftOutReason, Refusal};
 
 /// The filter for cases. The default takes long sessions with something to measure, as the tables of
 /// `docs/evaluation.md` do.
@@ -32,25 +33,34 @@ impl Filter {
     /// The filter that admits every case.
     pub const NONE: Self = Self { min_tokens: 0, min_calls: 0, min_needed: 0, task: None, format: None, only: None };
 
-    pub(crate) fn admits_format(&self, format: &str) -> bool {
-        self.format.as_deref().is_none_or(|wanted| wanted == format)
-    }
-
-    pub(crate) fn admits_session(&self, id: &CaseId) -> bool {
-        let Some(pattern) = &self.only else { return true };
+    /// Returns why a session of that format and name is left out, and what it is; `None` where it is taken.
+    pub(crate) fn refuses_session(&self, format: &str, id: &CaseId) -> Option<Refusal> {
+        if self.format.as_deref().is_some_and(|wanted| wanted != format) {
+            return Some((LeftOutReason::OtherFormat, format.to_owned()));
+        }
+        let pattern = self.only.as_ref()?;
         let both = format!("{}/{}", id.file, id.session);
-        [id.file.as_str(), id.session.as_str(), both.as_str()].into_iter().any(|name| fits(pattern, name))
+        let is_wanted =
+            [id.file.as_str(), id.session.as_str(), both.as_str()].into_iter().any(|name| fits(pattern, name));
+        (!is_wanted).then(|| (LeftOutReason::OtherName, String::new()))
     }
 
-    pub(crate) fn admits_task(&self, case: &Case) -> bool {
-        self.task.is_none_or(|wanted| case.task == wanted)
+    /// The same for the kind of task of a case.
+    pub(crate) fn refuses_task(&self, case: &Case) -> Option<Refusal> {
+        let is_other = self.task.is_some_and(|wanted| case.task != wanted);
+        is_other.then(|| (LeftOutReason::OtherTask, case.task.as_str().to_owned()))
     }
 
-    pub(crate) fn admits(&self, case: &Case) -> bool {
-        case.session_tokens >= self.min_tokens
-            && case.future_calls >= self.min_calls
-            && case.needed().len() as u32 >= self.min_needed
-            && self.admits_task(case)
+    /// The same for the size of a case and its kind of task.
+    pub(crate) fn refuses(&self, case: &Case) -> Option<Refusal> {
+        let sizes = [
+            (LeftOutReason::FewTokens, case.session_tokens, self.min_tokens, "tokens"),
+            (LeftOutReason::FewCalls, case.future_calls, self.min_calls, "calls"),
+            (LeftOutReason::FewNeeded, case.needed().len() as u32, self.min_needed, "strings"),
+        ];
+        let too_small = sizes.into_iter().find(|(_, has, least, _)| has < least);
+        let refusal = too_small.map(|(reason, has, least, what)| (reason, format!("{has} {what} of at least {least}")));
+        refusal.or_else(|| self.refuses_task(case))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::figures::row::Row;
 named! {
     /// The figures that are shares of something kept.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-    #[serde(rename_all = "kebab-case")]
+    #[serde(rename_all = "snake_case")]
     pub enum Metric {
         /// Bound future-reference recall.
         BoundFrr = "bound",

@@ -16,21 +16,26 @@ pub struct Difference {
     pub method: String,
     /// The method that it is compared with.
     pub baseline: String,
-    /// The budget.
+    /// The budget; `all` where it is over all of them.
     pub budget: String,
     /// The metric.
     pub metric: Metric,
     /// The mean difference over sessions; above 0 where the method keeps more.
+    #[serde(rename = "mean_share")]
     pub mean: f64,
     /// The lower end of the 95 % interval.
+    #[serde(rename = "low_share")]
     pub low: f64,
     /// Its upper end.
+    #[serde(rename = "high_share")]
     pub high: f64,
     /// Sessions that both have a figure for.
     pub sessions: u32,
     /// Sessions in which the method keeps more.
+    #[serde(rename = "sessions_with_more")]
     pub wins: u32,
     /// Sessions in which it keeps less.
+    #[serde(rename = "sessions_with_less")]
     pub losses: u32,
 }
 
@@ -44,36 +49,45 @@ pub fn differences(rows: &[Row], method: &str, baseline: &str, seed: u64) -> Vec
 }
 
 pub(crate) fn differences_of(rows: &[&Row], method: &str, baseline: &str, seed: u64) -> Vec<Difference> {
-    let mut found = Vec::new();
-    for budget in distinct(rows.iter().map(|row| row.budget.as_str())) {
-        for metric in Metric::ALL {
-            let ours = by_session(rows, method, budget, metric);
-            let theirs = by_session(rows, baseline, budget, metric);
-            let pairs: Vec<f64> =
-                ours.iter().filter_map(|(session, share)| Some(share - theirs.get(session)?)).collect();
-            if let Some(interval) = bootstrap(&pairs, seed) {
-                found.push(Difference {
-                    method: method.to_owned(),
-                    baseline: baseline.to_owned(),
-                    budget: budget.to_owned(),
-                    metric,
-                    mean: interval.0,
-                    low: interval.1,
-                    high: interval.2,
-                    sessions: pairs.len() as u32,
-                    wins: pairs.iter().filter(|difference| **difference > 0.0).count() as u32,
-                    losses: pairs.iter().filter(|difference| **difference < 0.0).count() as u32,
-                });
-            }
-        }
-    }
-    found
+    let at = |budget: &str| {
+        let rows: Vec<&Row> = rows.iter().copied().filter(|row| row.budget == budget).collect();
+        let of = |metric: Metric| difference(&rows, method, baseline, budget, metric, seed);
+        Metric::ALL.into_iter().filter_map(of).collect::<Vec<_>>()
+    };
+    distinct(rows.iter().map(|row| row.budget.as_str())).into_iter().flat_map(at).collect()
+}
+
+/// Returns the paired difference over `rows`, whatever their budgets; `budget` is its name. `None` where no session has a
+/// figure under both methods.
+pub(crate) fn difference(
+    rows: &[&Row],
+    method: &str,
+    baseline: &str,
+    budget: &str,
+    metric: Metric,
+    seed: u64,
+) -> Option<Difference> {
+    let (ours, theirs) = (by_session(rows, method, metric), by_session(rows, baseline, metric));
+    let pairs: Vec<f64> = ours.iter().filter_map(|(session, share)| Some(share - theirs.get(session)?)).collect();
+    let (mean, low, high) = bootstrap(&pairs, seed)?;
+    Some(Difference {
+        method: method.to_owned(),
+        baseline: baseline.to_owned(),
+        budget: budget.to_owned(),
+        metric,
+        mean,
+        low,
+        high,
+        sessions: pairs.len() as u32,
+        wins: pairs.iter().filter(|difference| **difference > 0.0).count() as u32,
+        losses: pairs.iter().filter(|difference| **difference < 0.0).count() as u32,
+    })
 }
 
 /// The mean share of each session.
-fn by_session<'a>(rows: &[&'a Row], method: &str, budget: &str, metric: Metric) -> BTreeMap<(&'a str, &'a str), f64> {
+fn by_session<'a>(rows: &[&'a Row], method: &str, metric: Metric) -> BTreeMap<(&'a str, &'a str), f64> {
     let mut shares: BTreeMap<(&str, &str), Vec<f64>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.method == method && row.budget == budget) {
+    for row in rows.iter().filter(|row| row.method == method) {
         if let Some(share) = metric.count(row).share() {
             shares.entry((&row.case.file, &row.case.session)).or_default().push(share);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::figures::kept::KeptCount;
 use crate::figures::metric::Metric;
@@ -13,14 +13,16 @@ use crate::figures::row::Row;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Average {
     /// The mean of the cases' shares; cases with nothing to keep are left out.
-    #[serde(rename = "macro")]
+    #[serde(rename = "macro_share")]
     pub macro_average: Option<f64>,
     /// The lower end of its 95 % interval, from resamples of the sessions.
+    #[serde(rename = "low_share")]
     pub low: Option<f64>,
     /// Its upper end.
+    #[serde(rename = "high_share")]
     pub high: Option<f64>,
     /// All that was kept of all that there was.
-    #[serde(rename = "micro")]
+    #[serde(rename = "micro_share")]
     pub micro_average: Option<f64>,
     /// Cases with something to keep.
     pub cases: u32,
@@ -37,25 +39,32 @@ pub struct Summary {
     pub cases: u32,
     /// How many sessions they were made of; the intervals are over these.
     pub sessions: u32,
-    /// The averages in the order of [`Metric::ALL`].
+    /// The averages in the order of [`Metric::ALL`]; in JSON by their names.
+    #[serde(rename = "figures", serialize_with = "by_metric")]
     pub averages: [Average; Metric::ALL.len()],
     /// The mean share of the prefix's tokens in the result, over cases with a result.
     pub kept_share: f64,
     /// How many cases have a usable result: within the budget, valid, the system prompt intact.
+    #[serde(rename = "usable_cases")]
     pub usable: u32,
     /// How many cases are over the budget.
+    #[serde(rename = "over_budget_cases")]
     pub over_budget: u32,
     /// How many cases a provider would refuse.
+    #[serde(rename = "invalid_cases")]
     pub invalid: u32,
     /// How many cases have a changed system prompt.
+    #[serde(rename = "system_changed_cases")]
     pub system_changed: u32,
     /// How many cases have no result.
+    #[serde(rename = "failed_cases")]
     pub failed: u32,
     /// The mean share of the prefix's tokens in front of the first changed message.
     pub unchanged_share: f64,
     /// The mean of tokens already sent from the first changed message on.
     pub cache_loss_tokens: f64,
     /// The mean time of a compaction in milliseconds.
+    #[serde(rename = "compaction_milliseconds")]
     pub milliseconds: f64,
 }
 
@@ -64,6 +73,10 @@ impl Summary {
     pub fn average(&self, metric: Metric) -> Average {
         Metric::ALL.iter().position(|known| *known == metric).map_or_else(Average::default, |at| self.averages[at])
     }
+}
+
+fn by_metric<S: Serializer>(averages: &[Average; Metric::ALL.len()], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(Metric::ALL.iter().zip(averages))
 }
 
 /// Returns the summaries of `rows`: budgets in the order of the rows, methods within; intervals under `seed`.

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use observer::ReplayObserver;
 pub use policy::{NEVER, Policy, RECORDED, policies};
 pub use prices::{Price, Prices, TokenUsage};
+pub use recording::Recording;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};
 
@@ -30,7 +31,6 @@ use crate::EvalError;
 use crate::cases::case::CaseId;
 use crate::cases::files::files;
 use crate::cases::select::Filter;
-use recording::Recording;
 use session::replay;
 
 /// The settings of a replay.
@@ -108,22 +108,19 @@ impl ReplayPlan {
         let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(ReplayRun::default()) };
         let format = loaded.format.as_str();
         let mut rows = Vec::new();
-        if self.filter.admits_format(format) {
-            let of_sessions: Vec<Result<Vec<ReplayedSession>, EvalError>> = loaded
-                .sessions
-                .par_iter()
-                .map(|session| {
-                    let id =
-                        CaseId { file: file.to_owned(), session: session.name.clone(), cut_permille: 0, part: None };
-                    if !self.filter.admits_session(&id) {
-                        return Ok(Vec::new());
-                    }
-                    self.of_session(&id, format, &session.session)
-                })
-                .collect();
-            for found in of_sessions {
-                rows.extend(found?);
-            }
+        let of_sessions: Vec<Result<Vec<ReplayedSession>, EvalError>> = loaded
+            .sessions
+            .par_iter()
+            .map(|session| {
+                let id = CaseId { file: file.to_owned(), session: session.name.clone(), cut_permille: 0, part: None };
+                match self.filter.refuses_session(format, &id) {
+                    Some(_) => Ok(Vec::new()),
+                    None => self.of_session(&id, format, &session.session),
+                }
+            })
+            .collect();
+        for found in of_sessions {
+            rows.extend(found?);
         }
         Ok(ReplayRun { rows, sessions: loaded.sessions.len() })
     }
@@ -134,44 +131,35 @@ impl ReplayPlan {
         if recording.total < u64::from(self.filter.min_tokens) {
             return Ok(Vec::new());
         }
-        let under = |policy: &Policy| under(policy, &self.model, id, format, &recording, None);
+        let under = |policy: &Policy| recording.replay(id, format, policy, &self.model, None);
         let rows: Vec<ReplayedSession> = self.policies.iter().map(under).collect::<Result<_, EvalError>>()?;
         Ok(if rows.iter().any(|row| row.turns.is_empty()) { Vec::new() } else { rows })
     }
 }
 
-/// Returns a recording under one policy.
-fn under<'o>(
-    policy: &Policy,
-    model: &Model,
-    id: &CaseId,
-    format: &str,
-    recording: &Recording<'_>,
-    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
-) -> Result<ReplayedSession, EvalError> {
-    let outcome = replay(recording, policy, model, observer)?;
-    Ok(ReplayedSession {
-        file: id.file.clone(),
-        session: id.session.clone(),
-        format: format.to_owned(),
-        policy: policy.name().to_owned(),
-        session_tokens: recording.total,
-        tool_tokens: recording.tools,
-        recorded_compactions: recording.compactions() as u32,
-        epochs: outcome.epochs,
-        micros: outcome.micros,
-        turns: outcome.turns,
-    })
-}
-
-/// Returns a session under a policy, followed by `observer`. Linear in the session, and in the view for each compaction.
-pub fn replay_session<'o>(
-    id: &CaseId,
-    format: &str,
-    session: &Session,
-    policy: &Policy,
-    model: &Model,
-    observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
-) -> Result<ReplayedSession, EvalError> {
-    under(policy, model, id, format, &Recording::new(session), observer)
+impl Recording<'_> {
+    /// Returns the recording under a policy, followed by `observer` where there is one. Linear in the session, and in the view
+    /// for each compaction.
+    pub fn replay<'o>(
+        &self,
+        id: &CaseId,
+        format: &str,
+        policy: &Policy,
+        model: &Model,
+        observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
+    ) -> Result<ReplayedSession, EvalError> {
+        let outcome = replay(self, policy, model, observer)?;
+        Ok(ReplayedSession {
+            file: id.file.clone(),
+            session: id.session.clone(),
+            format: format.to_owned(),
+            policy: policy.name().to_owned(),
+            session_tokens: self.total,
+            tool_tokens: self.tools,
+            recorded_compactions: self.compactions() as u32,
+            epochs: outcome.epochs,
+            micros: outcome.micros,
+            turns: outcome.turns,
+        })
+    }
 }

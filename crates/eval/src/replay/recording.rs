@@ -7,7 +7,7 @@ use crate::cases::cut::{COUNTER, tokens_of};
 
 /// A recorded session that is read and counted once for all policies.
 #[derive(Debug)]
-pub(crate) struct Recording<'a> {
+pub struct Recording<'a> {
     pub(crate) session: &'a Session,
     /// The log, reasoning left out.
     pub(crate) messages: Vec<Message>,
@@ -21,7 +21,7 @@ pub(crate) struct Recording<'a> {
 
 impl<'a> Recording<'a> {
     /// Counts every message of the log once. Reasoning is left out.
-    pub(crate) fn new(session: &'a Session) -> Self {
+    pub fn new(session: &'a Session) -> Self {
         let messages: Vec<Message> = session.log().iter().map(|message| without_reasoning(message)).collect();
         let count = |message: &Message| if is_empty(message) { 0 } else { u64::from(tokens_of(message)) };
         let tokens: Vec<u64> = messages.iter().map(count).collect();

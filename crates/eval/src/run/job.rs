@@ -10,10 +10,12 @@ pub(crate) struct Job<'a> {
     pub(crate) files: usize,
     pub(crate) done: AtomicUsize,
     pub(crate) progress: Progress<'a>,
+    /// Whether budgets are left out that the part before the cut is within as it is.
+    pub(crate) leaves_out_fitting: bool,
 }
 
 impl<'a> Job<'a> {
     pub(crate) fn new(plan: &'a Plan, files: usize, progress: Progress<'a>) -> Self {
-        Self { plan, files, done: AtomicUsize::new(0), progress }
+        Self { plan, files, done: AtomicUsize::new(0), progress, leaves_out_fitting: true }
     }
 }

@@ -1,13 +1,13 @@
 //! From files to cases: one file in memory at a time for each thread.
 
 use epitome::Session;
-use epitome::formats::{ReadOptions, read};
-use epitome::session::Entry;
 use rayon::prelude::*;
 
 use crate::EvalError;
+use crate::cases::budget::BudgetSpec;
 use crate::cases::case::{Case, CaseId};
 use crate::cases::files::File;
+use crate::cases::left_out::{LeftOut, LeftOutReason};
 use crate::cases::probes::ProbedCase;
 use crate::cases::recorded::{self, RecordedCase};
 use crate::figures::row::Row;
@@ -25,11 +25,11 @@ impl Job<'_> {
         if self.plan.subject == Subject::Probes {
             return self.of_probes(file, wanted, measure);
         }
-        let Ok(loaded) = read(file.read()?, ReadOptions::default()) else { return Ok(Run::default()) };
+        let loaded = match file.load(&file.name) {
+            Ok((loaded, _)) => loaded,
+            Err(left_out) => return Ok(Run::without(left_out)),
+        };
         let mut found = Run { sessions: loaded.sessions.len(), ..Run::default() };
-        if !self.plan.filter.admits_format(loaded.format.as_str()) {
-            return Ok(found);
-        }
         let format = loaded.format.as_str();
         let of_sessions: Vec<Result<Run, EvalError>> = loaded
             .sessions
@@ -37,10 +37,13 @@ impl Job<'_> {
             .map(|session| {
                 let (file, name) = (file.name.clone(), session.name.clone());
                 let id = CaseId { file, session: name, cut_permille: 0, part: None };
-                if !self.plan.filter.admits_session(&id) || !wanted(&id) {
-                    return Ok(Run::default());
+                if let Some(refusal) = self.plan.filter.refuses_session(format, &id) {
+                    return Ok(Run::without(LeftOut::session(&id, refusal)));
                 }
-                self.of_session(&id, format, &session.session, measure)
+                match wanted(&id) {
+                    true => self.of_session(&id, format, &session.session, measure),
+                    false => Ok(Run::default()),
+                }
             })
             .collect();
         for result in of_sessions {
@@ -52,12 +55,14 @@ impl Job<'_> {
     /// Returns the probed session of a folder: one case, with its prefix unchanged.
     fn of_probes(&self, file: &File, wanted: CaseSelector<'_>, measure: bool) -> Result<Run, EvalError> {
         let mut found = Run { sessions: 1, ..Run::default() };
-        let Some(probed) = ProbedCase::read(file, self.plan)?.filter(|probed| wanted(&probed.case.id)) else {
-            return Ok(found);
-        };
-        found.cases = 1;
-        let case = &probed.case;
-        found.rows = if measure { Measure { job: self, case }.probes(&probed) } else { vec![Row::empty(case)] };
+        let probed = ProbedCase::read(file)?;
+        let (case, filter) = (&probed.case, &self.plan.filter);
+        if let Some(refusal) = filter.refuses_session(&case.format, &case.id).or_else(|| filter.refuses_task(case)) {
+            found.left_out.insert(LeftOut::session(&case.id, refusal));
+        } else if wanted(&case.id) {
+            found.cases = 1;
+            found.rows = if measure { Measure { job: self, case }.probes(&probed) } else { vec![Row::empty(case)] };
+        }
         Ok(found)
     }
 
@@ -69,30 +74,48 @@ impl Job<'_> {
         measure: bool,
     ) -> Result<Run, EvalError> {
         let mut found = Run::default();
-        let mut take = |case: Case, own: Option<Vec<Entry>>| {
-            if self.plan.filter.admits(&case) {
-                found.cases += 1;
-                let measured = Measure { job: self, case: &case };
-                found.rows.extend(match (measure, own) {
-                    (false, _) => vec![Row::empty(&case)],
-                    (true, None) => measured.at_budgets(),
-                    (true, Some(own)) => measured.beside(&own),
-                });
-            }
-        };
         if self.plan.subject == Subject::Recorded {
             let options = self.plan.cuts.first().cloned().unwrap_or_default();
             for RecordedCase { case, own } in recorded::cases(id, format, session, &options)? {
-                take(case, Some(own));
+                match self.plan.filter.refuses(&case) {
+                    Some(refusal) => _ = found.left_out.insert(LeftOut::session(&case.id, refusal)),
+                    None if measure => found.take(Measure { job: self, case: &case }.beside(&own)),
+                    None => found.take(vec![Row::empty(&case)]),
+                }
             }
-            return Ok(found);
-        }
-        for cut in &self.plan.cuts {
-            let id = CaseId { cut_permille: (cut.cut * 1000.0).round() as u32, ..id.clone() };
-            if let Some(case) = Case::new(id, format, session, cut)? {
-                take(case, None);
+            if found.cases == 0 && found.left_out.is_empty() {
+                found.left_out.insert(LeftOut::session(id, (LeftOutReason::NoRecordedSummary, String::new())));
+            }
+        } else {
+            for cut in &self.plan.cuts {
+                let id = CaseId { cut_permille: (cut.cut * 1000.0).round() as u32, ..id.clone() };
+                match Case::new(id.clone(), format, session, cut)? {
+                    Some(case) => self.of_cut(&case, measure, &mut found),
+                    None => _ = found.left_out.insert(LeftOut::cut(&id, (LeftOutReason::NoCut, String::new()))),
+                }
             }
         }
+        found.tell_whole_sessions();
         Ok(found)
+    }
+
+    /// Adds a session cut in two to `found`.
+    fn of_cut(&self, case: &Case, measure: bool, found: &mut Run) {
+        if let Some(refusal) = self.plan.filter.refuses(case) {
+            found.left_out.insert(LeftOut::cut(&case.id, refusal));
+            return;
+        }
+        let fits = |budget: &BudgetSpec| self.leaves_out_fitting && case.prefix_tokens <= case.budget_tokens(*budget);
+        let (fitting, budgets): (Vec<BudgetSpec>, Vec<BudgetSpec>) = self.plan.budgets.iter().copied().partition(fits);
+        for budget in &fitting {
+            let detail = format!("{} tokens, the budget is {}", case.prefix_tokens, case.budget_tokens(*budget));
+            let left_out = LeftOut::cut(&case.id, (LeftOutReason::FitsBudget, detail));
+            found.left_out.insert(LeftOut { budget: Some(budget.to_string()), ..left_out });
+        }
+        match measure {
+            _ if budgets.is_empty() => {}
+            true => found.take(Measure { job: self, case }.at_budgets(&budgets)),
+            false => found.take(vec![Row::empty(case)]),
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use epitome::session::{Entry, Session};
 
+use crate::cases::budget::BudgetSpec;
 use crate::cases::case::Case;
 use crate::cases::cut::tokens_of;
 use crate::cases::probes::{ProbeScores, ProbedCase, message_of, recall};
@@ -33,10 +34,9 @@ struct RowIdentity<'a> {
 }
 
 impl Measure<'_> {
-    /// Measures every method at every budget.
-    pub(crate) fn at_budgets(&self) -> Vec<Row> {
-        let budgets = self.job.plan.budgets.iter();
-        budgets.flat_map(|budget| self.at(&budget.to_string(), self.case.budget_tokens(*budget))).collect()
+    /// Measures every method at `budgets`.
+    pub(crate) fn at_budgets(&self, budgets: &[BudgetSpec]) -> Vec<Row> {
+        budgets.iter().flat_map(|budget| self.at(&budget.to_string(), self.case.budget_tokens(*budget))).collect()
     }
 
     /// Measures the agent's own view, and every method at its size.

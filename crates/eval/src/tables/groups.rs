@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use crate::figures::metric::Metric;
 use crate::figures::paired::{Difference, differences_of};
 use crate::figures::row::Row;
 use crate::figures::summary::{Summary, summaries_of};
@@ -65,6 +66,12 @@ impl Group {
     pub fn sessions(&self) -> u32 {
         self.summaries.iter().map(|summary| summary.sessions).max().unwrap_or(0)
     }
+}
+
+/// Returns the first metric with any figures; metrics of questions precede those of strings.
+pub(crate) fn main_metric(rows: &[Row]) -> Metric {
+    let has = |metric: &Metric| rows.iter().any(|row| metric.count(row).of > 0);
+    [Metric::Probes].into_iter().chain(Metric::ALL).find(has).unwrap_or(Metric::BoundFrr)
 }
 
 /// Returns the figures of each group of `rows`, in order of the groups' names.

@@ -1,5 +1,7 @@
 //! Tables of a group as cells, for every form of output: figures with intervals, and differences.
 
+use serde::Serialize;
+
 use crate::cases::text::distinct;
 use crate::figures::metric::{Family, Metric};
 use crate::figures::paired::Difference;
@@ -10,7 +12,8 @@ use crate::tables::groups::Group;
 pub(crate) const ENOUGH: u32 = 5;
 
 /// The meaning of a difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// None: it is not a difference, its interval contains zero, or it is over fewer than five sessions.
     #[default]
@@ -19,17 +22,6 @@ pub enum Verdict {
     More,
     /// Less, outside the interval.
     Less,
-}
-
-/// A table with its name, and what each of its columns says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BenchSheet {
-    /// Its group and its subject.
-    pub name: String,
-    /// The table.
-    pub sheet: Sheet,
-    /// Its columns with what each says, the first table of a subject only.
-    pub legend: Vec<(&'static str, &'static str)>,
 }
 
 /// A cell of a table.

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use epitome::strategy::Value;
 use serde::Serialize;
 
+use super::enough::LEAST_SESSIONS;
 use super::search::TuneOptions;
-use crate::tables::sheet::ENOUGH;
+use crate::tables::sheet::signed;
 
 /// The evidence for and against a candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -37,7 +38,7 @@ pub struct Evidence {
 impl Evidence {
     /// Whether the difference is above zero, outside an interval over enough sessions.
     pub fn is_better(&self) -> bool {
-        self.low > 0.0 && self.sessions >= ENOUGH as usize
+        self.low > 0.0 && self.sessions >= LEAST_SESSIONS
     }
 }
 
@@ -94,6 +95,12 @@ impl Advice {
         self.recommended().next().is_some() || self.recommended_settings().is_some()
     }
 
+    /// Returns the verdict on each kind of task, and on the settings where some were tried.
+    pub fn sentences(&self) -> Vec<String> {
+        let chains = self.chains.iter().map(ChainAdvice::sentence);
+        chains.chain(self.settings.iter().map(SettingsAdvice::sentence)).collect()
+    }
+
     /// Returns the recommendations as a configuration; everything else is in comments. The same advice gives the same
     /// text.
     pub fn toml(&self) -> String {
@@ -105,7 +112,9 @@ impl Advice {
             options.seed, options.trials, options.budgets, options.weights
         );
         if !self.is_any() {
-            out.push_str("#\n# Nothing that was found is better than the defaults: there is nothing to set.\n");
+            out.push_str(
+                "#\n# No winner: nothing that was found is better than the defaults, so there is nothing to set.\n",
+            );
         }
         out.push_str("\n[chains]\n");
         for chain in &self.chains {
@@ -125,37 +134,61 @@ impl Advice {
 }
 
 impl ChainAdvice {
-    fn comment(&self) -> String {
+    /// Returns the verdict in one sentence: the winner, or that there is none.
+    pub fn sentence(&self) -> String {
         let Some(evidence) = self.evidence else {
             return format!(
-                "# {}: {} sessions to search on and {} to verify on are too few.\n",
+                "{}: {} sessions to search on and {} to verify on are too few: {LEAST_SESSIONS} and {LEAST_SESSIONS} are needed.",
                 self.kind, self.train_cases, self.verify_cases
             );
         };
-        if self.is_default {
-            return format!(
-                "# {}: of what was tried on {} sessions nothing is better than the default ({:.3}).\n",
+        match self.is_default {
+            true => format!(
+                "{}: no winner: of what was tried on {} sessions nothing is better than the default ({:.3}).",
                 self.kind, self.train_cases, evidence.train
-            );
+            ),
+            false => format!("{}: {}", self.kind, evidence.sentence(&self.chain.join("+"))),
         }
-        let verdict = if evidence.is_better() { "better" } else { evidence.why_not() };
-        let found = if evidence.is_better() {
-            String::new()
-        } else {
-            format!("#   found: {}\n", Value::from(self.chain.clone()))
+    }
+
+    fn comment(&self) -> String {
+        let found = match self.evidence {
+            Some(evidence) if !evidence.is_better() => format!("#   found: {}\n", Value::from(self.chain.clone())),
+            _ => String::new(),
         };
-        format!("# {}: {verdict}.\n{}{found}", self.kind, evidence.comment())
+        let evidence = self.evidence.filter(|_| !self.is_default);
+        let details = evidence.map_or(String::new(), |evidence| evidence.comment() + &found);
+        format!("# {}\n{details}", self.sentence())
     }
 }
 
 impl Evidence {
-    /// Returns why it is not recommended.
-    fn why_not(&self) -> &'static str {
-        if self.sessions < ENOUGH as usize {
-            "not recommended: too few sessions to verify on"
-        } else {
-            "not recommended: not better outside the interval"
+    /// Returns how many sessions an interval that does not hold zero would take, if the difference stays what it is; `None`
+    /// where it is not above zero.
+    pub fn sessions_needed(&self) -> Option<usize> {
+        let half = (self.high - self.low) / 2.0;
+        let needed = (self.sessions as f64 * (half / self.difference).powi(2)).ceil();
+        (self.difference > 0.0 && needed.is_finite()).then(|| (needed as usize).max(LEAST_SESSIONS))
+    }
+
+    /// Returns the verdict on what was `found`.
+    fn sentence(&self, found: &str) -> String {
+        let [difference, low, high] = [self.difference, self.low, self.high].map(signed);
+        let by = format!("{difference} ({low} to {high}) on {} sessions", self.sessions);
+        if self.is_better() {
+            return format!("a winner: {found} is better than the default: {by}.");
         }
+        if self.sessions < LEAST_SESSIONS {
+            return format!("no winner: too few sessions to verify on, {LEAST_SESSIONS} are needed; so far {by}.");
+        }
+        if self.high < 0.0 {
+            return format!("no winner: {found} was best in the search and is worse than the default: {by}.");
+        }
+        let more = self.sessions_needed().filter(|needed| *needed > self.sessions);
+        let more = more.map_or(String::new(), |needed| {
+            format!("; such a difference would take about {needed} sessions to verify on")
+        });
+        format!("no winner: the difference of {found} from the default is within noise: {by}{more}.")
     }
 
     fn comment(&self) -> String {
@@ -177,13 +210,19 @@ impl Evidence {
 }
 
 impl SettingsAdvice {
+    /// Returns the verdict in one sentence.
+    pub fn sentence(&self) -> String {
+        let found = self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ");
+        match self.evidence {
+            None => "settings: no winner: none of those tried helps where the search was made.".to_owned(),
+            Some(evidence) => format!("settings, with the chains above: {}", evidence.sentence(&found)),
+        }
+    }
+
     fn toml(&self) -> String {
-        let Some(evidence) = self.evidence else {
-            return "# settings: none of those tried helps where the search was made.\n".to_owned();
-        };
+        let Some(evidence) = self.evidence else { return format!("# {}\n", self.sentence()) };
         let better = evidence.is_better();
-        let verdict = if better { "better" } else { evidence.why_not() };
-        let mut out = format!("# settings, with the chains above: {verdict}.\n{}", evidence.comment());
+        let mut out = format!("# {}\n{}", self.sentence(), evidence.comment());
         let mut strategy = "";
         for (name, value) in &self.settings {
             let Some((of, key)) = name.split_once('.') else { continue };

@@ -1,8 +1,8 @@
 //! The cases on which candidates are measured.
 
 use super::candidate::Candidate;
-use super::weights::Figures;
 use crate::EvalError;
+use crate::figures::score::Scores;
 
 /// A case as the search sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub trait Bench: Sync {
     /// Returns the default chain of a kind of task, where the search starts; empty where it is not known.
     fn default_chain(&self, kind: &str) -> Vec<String>;
 
-    /// Returns the figures of a candidate on each of the cases with these `numbers`: one for each budget.
-    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError>;
+    /// Returns the scores of a candidate on each of the cases with these `numbers`: one for each budget.
+    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Scores>>, EvalError>;
 
     /// Returns the values that are tried for a setting beside `now`, or beside its default; empty where there are none.
     fn values(&self, setting: &str, now: Option<&epitome::strategy::Value>) -> Vec<epitome::strategy::Value>;

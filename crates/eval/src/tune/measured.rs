@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::bench::{Bench, TuneCase};
 use super::candidate::Candidate;
-use super::weights::{Figures, Weights};
+use super::weights::Weights;
 use crate::EvalError;
+use crate::figures::score::Scores;
 
 /// Receives the number of measurements that were just made.
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(usize);
@@ -43,8 +44,8 @@ impl<'a> Memory<'a> {
         if !missing.is_empty() {
             let found = self.bench.measure(candidate, &missing)?;
             (self.listener)(missing.len());
-            let of_case = |figures: Vec<Figures>| {
-                let parts: Vec<f64> = figures.iter().filter_map(|figures| self.weights.objective(figures)).collect();
+            let of_case = |scores: Vec<Scores>| {
+                let parts: Vec<f64> = scores.iter().filter_map(|scores| self.weights.objective(scores)).collect();
                 mean(&parts)
             };
             self.known.extend(missing.iter().map(key).zip(found.into_iter().map(of_case)));

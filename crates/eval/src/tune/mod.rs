@@ -7,6 +7,7 @@
 mod advice;
 mod bench;
 mod candidate;
+mod enough;
 mod measured;
 mod search;
 mod sessions;
@@ -15,6 +16,7 @@ mod weights;
 pub use advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 pub use bench::{Bench, TuneCase};
 pub use candidate::Candidate;
+pub use enough::{KindSessions, LEAST_SESSIONS, by_kind, uncertainty};
 pub use search::{TuneOptions, tune};
 pub use sessions::{SessionBench, split};
-pub use weights::{Figures, Weights};
+pub use weights::Weights;

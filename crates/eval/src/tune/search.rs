@@ -5,15 +5,13 @@ use std::collections::BTreeMap;
 use super::advice::{Advice, ChainAdvice, Evidence, SettingsAdvice};
 use super::bench::Bench;
 use super::candidate::{Candidate, drawn, neighbours};
+use super::enough::{KindSessions, by_kind};
 use super::measured::{Listener, Memory};
 use super::weights::Weights;
 use crate::EvalError;
 use crate::figures::paired::bootstrap;
 use crate::figures::random::{Random, hash};
-use crate::tables::sheet::ENOUGH;
 
-/// The fewest sessions of a kind of task in each set: fewer say little.
-const LEAST_CASES: usize = ENOUGH as usize;
 /// The parts of the sessions, as one in so many, for the rounds of a halving.
 const ROUNDS: [usize; 3] = [4, 2, 1];
 /// How often a chain is drawn in search of a new one.
@@ -60,27 +58,14 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn run(&mut self, train: &[usize], verify: &[usize]) -> Result<Advice, EvalError> {
-        let by_kind = |numbers: &[usize]| {
-            let mut kinds: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-            for number in numbers {
-                kinds.entry(self.memory.cases()[*number].kind.clone()).or_default().push(*number);
-            }
-            kinds
-        };
-        let (train_kinds, verify_kinds) = (by_kind(train), by_kind(verify));
-        let held = |kinds: &BTreeMap<String, Vec<usize>>, kind: &str| kinds.get(kind).map_or(0, Vec::len);
-        let enough = |kind: &str| held(&train_kinds, kind) >= LEAST_CASES && held(&verify_kinds, kind) >= LEAST_CASES;
-        let tunable = train_kinds.keys().filter(|kind| enough(kind)).count();
+        let kinds = by_kind(self.memory.cases(), train, verify);
+        let tunable = kinds.values().filter(|sessions| sessions.is_enough()).count();
         let for_chains =
             if self.options.settings.is_empty() { self.options.trials } else { self.options.trials * 2 / 3 };
         let mut advice = Advice { options: self.options.clone(), chains: Vec::new(), settings: None };
-        let mut kinds: Vec<&String> = train_kinds.keys().chain(verify_kinds.keys()).collect();
-        kinds.sort_unstable();
-        kinds.dedup();
-        for kind in kinds {
-            let none = Vec::new();
-            let (train, verify) = (train_kinds.get(kind).unwrap_or(&none), verify_kinds.get(kind).unwrap_or(&none));
-            advice.chains.push(match enough(kind) {
+        for (kind, sessions) in &kinds {
+            let KindSessions { train, verify } = sessions;
+            advice.chains.push(match sessions.is_enough() {
                 true => self.chain(kind, train, verify, for_chains / tunable)?,
                 false => ChainAdvice {
                     kind: kind.clone(),

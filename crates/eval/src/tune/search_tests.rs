@@ -7,7 +7,9 @@ use epitome::strategy::Value;
 use epitome::{Config, Registry};
 
 use super::*;
-use crate::tune::{Bench, Figures, TuneCase, split};
+use crate::figures::kept::KeptCount;
+use crate::figures::score::Scores;
+use crate::tune::{Bench, TuneCase, split, uncertainty};
 
 /// A bench on which one chain is best, with noise that is the same for every candidate or differs with each.
 struct Planted {
@@ -61,13 +63,14 @@ impl Bench for Planted {
         self.default.clone()
     }
 
-    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
+    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Scores>>, EvalError> {
         self.asked.lock().unwrap().push((candidate.key(), numbers.to_vec()));
-        let figures = |case: &usize| {
-            let bound = Some(self.value(candidate, *case));
-            vec![Figures { bound, usable: true, ..Figures::default() }]
+        let scores = |case: &usize| {
+            let of = 1_000_000;
+            let kept = (self.value(candidate, *case) * f64::from(of)).round() as u32;
+            vec![Scores { bound_frr: KeptCount { kept, of }, system_intact: true, ..Scores::default() }]
         };
-        Ok(numbers.iter().map(figures).collect())
+        Ok(numbers.iter().map(scores).collect())
     }
 
     fn values(&self, _: &str, now: Option<&Value>) -> Vec<Value> {
@@ -108,7 +111,10 @@ fn a_planted_chain_is_found() {
     assert_eq!(found, [("code", bench.best.clone())]);
     let text = advice.toml();
     assert!(text.contains("code = [\"tool-results\",\"key-events\"]"), "{text}");
-    assert!(text.contains("# conversation: 2 sessions to search on and 1 to verify on are too few."), "{text}");
+    assert!(
+        text.contains("# conversation: 2 sessions to search on and 1 to verify on are too few: 5 and 5 are needed."),
+        "{text}"
+    );
     parsed(&advice, &epitome::registry());
 }
 
@@ -122,6 +128,8 @@ fn what_is_no_better_is_not_recommended() {
     assert!(!advice.is_any(), "{}", advice.toml());
     let text = advice.toml();
     assert!(text.contains("there is nothing to set"), "{text}");
+    assert!(advice.sentences()[0].starts_with("code: no winner: the difference of "), "{text}");
+    assert!(text.contains(" is within noise: "), "{text}");
     let config = parsed(&advice, &epitome::registry());
     let registry = epitome::registry();
     assert_eq!(config.effective(&registry), Config::default().effective(&registry));
@@ -154,7 +162,10 @@ fn a_default_that_is_best_stays() {
     let advice = tuned(&bench, &options(60));
     assert!(advice.chains[0].is_default && !advice.is_any());
     let text = advice.toml();
-    assert!(text.contains("# code: of what was tried on 12 sessions nothing is better than the default"), "{text}");
+    assert!(
+        text.contains("# code: no winner: of what was tried on 12 sessions nothing is better than the default"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -209,9 +220,36 @@ fn few_sessions_are_no_evidence() {
     assert!(Evidence { sessions: 5, ..found }.is_better());
     let bench = Planted { kinds: vec!["code"; 9], ..Planted::new(0.4, 0.0) };
     let advice = tuned(&bench, &options(40));
-    assert!(advice.toml().contains("# code: 5 sessions to search on and 4 to verify on are too few."));
+    assert!(
+        advice.toml().contains("# code: 5 sessions to search on and 4 to verify on are too few: 5 and 5 are needed.")
+    );
     let bench = Planted { kinds: vec!["code"; 10], ..Planted::new(0.4, 0.0) };
     assert!(tuned(&bench, &options(40)).is_any());
+}
+
+#[test]
+fn what_a_difference_would_take() {
+    let check = |why: &str, (difference, low, high): (f64, f64, f64), expect: Option<usize>| {
+        let evidence = Evidence { difference, low, high, sessions: 12, ..none() };
+        assert_eq!(evidence.sessions_needed(), expect, "{why}");
+    };
+    check("half as large as its interval reaches", (0.02, -0.02, 0.06), Some(48));
+    check("known already", (0.04, 0.02, 0.06), Some(5));
+    check("none to be found", (-0.02, -0.06, 0.02), None);
+    check("nothing differs", (0.0, 0.0, 0.0), None);
+}
+
+#[test]
+fn how_uncertain_a_difference_is() {
+    let noisy = |kinds: usize| {
+        let bench = Planted { kinds: vec!["code"; kinds], ..Planted::new(0.0, 0.4) };
+        uncertainty(&bench, &(0..kinds).collect::<Vec<_>>(), &names("summary"), Weights::default(), 1).unwrap()
+    };
+    assert_eq!(noisy(1), None, "one session has no interval");
+    let (few, many) = (noisy(6).unwrap(), noisy(24).unwrap());
+    assert!(few > 0.05 && many < few, "four times the sessions: {few} and {many}");
+    let same = Planted { kinds: vec!["code"; 6], ..Planted::new(0.0, 0.0) };
+    assert_eq!(uncertainty(&same, &[0, 1, 2, 3, 4, 5], &names("summary"), Weights::default(), 1).unwrap(), Some(0.0));
 }
 
 fn none() -> Evidence {

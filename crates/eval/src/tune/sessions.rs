@@ -1,26 +1,31 @@
 //! Recorded sessions as cases for candidates.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use epitome::formats::{ReadOptions, read};
 use epitome::strategy::Value;
 use epitome::{Config, Registry};
 use rayon::prelude::*;
 
 use super::bench::{Bench, TuneCase};
 use super::candidate::{Candidate, values};
-use super::weights::Figures;
 use crate::cases::case::{Case, CaseId, CaseOptions};
 use crate::cases::files::files;
+use crate::cases::left_out::{LeftOut, LeftOutReason};
 use crate::cases::select::Filter;
 use crate::figures::random::hash;
+use crate::figures::score::Scores;
 use crate::run::method::Method;
 use crate::{BudgetSpec, EvalError};
+
+/// The cases of a file, and what of it was left out.
+type FoundCases = (Vec<(TuneCase, Case)>, Vec<LeftOut>);
 
 /// Cases of recorded sessions.
 #[derive(Debug)]
 pub struct SessionBench {
     cases: Vec<(TuneCase, Case)>,
+    left_out: BTreeSet<LeftOut>,
     budgets: Vec<BudgetSpec>,
     registry: Registry,
 }
@@ -28,42 +33,60 @@ pub struct SessionBench {
 impl SessionBench {
     /// A bench without cases.
     pub fn new(budgets: &[BudgetSpec], registry: Registry) -> Self {
-        Self { cases: Vec::new(), budgets: budgets.to_vec(), registry }
+        Self { cases: Vec::new(), left_out: BTreeSet::new(), budgets: budgets.to_vec(), registry }
     }
 
     /// Adds the sessions of files and folders that `filter` admits, each cut in half; returns their numbers. Sessions
     /// are identified by their content, and known ones are left out, whatever their name. Kinds of task are the
     /// detector's, because it chooses the chains.
     pub fn add(&mut self, paths: &[PathBuf], filter: &Filter) -> Result<Vec<usize>, EvalError> {
-        let of_files: Vec<Result<Vec<(TuneCase, Case)>, EvalError>> = files(paths)?
+        let of_files: Vec<Result<FoundCases, EvalError>> = files(paths)?
             .par_iter()
             .map(|file| {
                 let name = file.path.display().to_string();
-                let bytes = file.read()?;
-                // What is not a session is not a case.
-                let content = digest(&bytes);
-                let Ok(loaded) = read(bytes, ReadOptions::default()) else { return Ok(Vec::new()) };
-                let mut found = Vec::new();
+                let (loaded, content) = match file.load(&name) {
+                    Ok(loaded) => loaded,
+                    Err(left_out) => return Ok((Vec::new(), vec![left_out])),
+                };
+                let (mut found, mut left_out) = (Vec::new(), Vec::new());
                 for session in &loaded.sessions {
                     let id =
                         CaseId { file: name.clone(), session: session.name.clone(), cut_permille: 500, part: None };
-                    let case = Case::new(id, loaded.format.as_str(), &session.session, &CaseOptions::default())?;
-                    let Some(case) = case.filter(|case| filter.admits(case)) else { continue };
+                    let format = loaded.format.as_str();
+                    let Some(case) = Case::new(id.clone(), format, &session.session, &CaseOptions::default())? else {
+                        left_out.push(LeftOut::session(&id, (LeftOutReason::NoCut, String::new())));
+                        continue;
+                    };
+                    if let Some(refusal) = filter.refuses(&case) {
+                        left_out.push(LeftOut::session(&id, refusal));
+                        continue;
+                    }
                     let key = format!("{content}\u{1f}{}", session.name);
                     found.push((TuneCase { key, kind: case.task.as_str().to_owned() }, case));
                 }
-                Ok(found)
+                Ok((found, left_out))
             })
             .collect();
         let first = self.cases.len();
         for found in of_files {
-            for (info, case) in found? {
-                if self.cases.iter().all(|(known, _)| known.key != info.key) {
-                    self.cases.push((info, case));
+            let (cases, left_out) = found?;
+            self.left_out.extend(left_out);
+            for (info, case) in cases {
+                match self.cases.iter().find(|(known, _)| known.key == info.key) {
+                    Some((_, known)) => {
+                        let refusal = (LeftOutReason::Copy, format!("of {}", known.id.file));
+                        self.left_out.insert(LeftOut::session(&case.id, refusal));
+                    }
+                    None => self.cases.push((info, case)),
                 }
             }
         }
         Ok((first..self.cases.len()).collect())
+    }
+
+    /// Returns what was not added, and why.
+    pub fn left_out(&self) -> &BTreeSet<LeftOut> {
+        &self.left_out
     }
 
     /// The default configuration with the settings of a candidate.
@@ -75,11 +98,6 @@ impl SessionBench {
         }
         Ok(config)
     }
-}
-
-/// The first 64 bits of a content hash: enough to notice a change.
-fn digest(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..16].to_owned()
 }
 
 impl Bench for SessionBench {
@@ -94,7 +112,7 @@ impl Bench for SessionBench {
         names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect()
     }
 
-    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Figures>>, EvalError> {
+    fn measure(&self, candidate: &Candidate, numbers: &[usize]) -> Result<Vec<Vec<Scores>>, EvalError> {
         let config = self.config(candidate)?;
         let method = Method::configured(&candidate.key(), &config, candidate.chain.as_deref(), &self.registry)?;
         let of_case = |number: &usize| {
@@ -102,16 +120,9 @@ impl Bench for SessionBench {
             let at = |budget: &BudgetSpec| {
                 let tokens = case.budget_tokens(*budget);
                 let outcome = method.compact(case, tokens);
-                let scores = match outcome.entries.as_deref() {
+                match outcome.entries.as_deref() {
                     Some(entries) => case.score(entries, tokens),
                     None => case.score(&[], tokens).with_nothing_kept(),
-                };
-                Figures {
-                    bound: scores.bound_frr.share(),
-                    quotes: scores.quotes.share(),
-                    files: scores.files.share(),
-                    rules: scores.rules.share(),
-                    usable: outcome.problem.is_none() && scores.is_usable(),
                 }
             };
             self.budgets.iter().map(at).collect()

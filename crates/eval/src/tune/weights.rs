@@ -3,20 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The figures of one case under one candidate at one budget: shares from 0 to 1; `None` where there is nothing to keep.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Figures {
-    /// Bound future-reference recall.
-    pub bound: Option<f64>,
-    /// Lines that later edits must match.
-    pub quotes: Option<f64>,
-    /// Files still named.
-    pub files: Option<f64>,
-    /// Standing instructions.
-    pub rules: Option<f64>,
-    /// Whether the result is usable: within the budget, valid, the system prompt intact.
-    pub usable: bool,
-}
+use crate::figures::score::Scores;
 
 /// The weight of each figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -38,19 +25,19 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Returns the weighted mean of the figures that exist; 0 for an unusable result, `None` where no figure with a
+    /// Returns the weighted mean of the shares that exist; 0 for an unusable result, `None` where no figure with a
     /// weight exists.
-    pub fn objective(&self, figures: &Figures) -> Option<f64> {
+    pub fn objective(&self, scores: &Scores) -> Option<f64> {
         let parts = [
-            (self.bound, figures.bound),
-            (self.quotes, figures.quotes),
-            (self.files, figures.files),
-            (self.rules, figures.rules),
+            (self.bound, scores.bound_frr),
+            (self.quotes, scores.quotes),
+            (self.files, scores.files),
+            (self.rules, scores.rules),
         ];
-        let present = parts.into_iter().filter_map(|(weight, share)| Some((weight, share?)));
+        let present = parts.into_iter().filter_map(|(weight, kept)| Some((weight, kept.share()?)));
         let (total, sum) =
             present.fold((0.0, 0.0), |(total, sum), (weight, share)| (total + weight, sum + weight * share));
-        (total > 0.0).then(|| if figures.usable { sum / total } else { 0.0 })
+        (total > 0.0).then(|| if scores.is_usable() { sum / total } else { 0.0 })
     }
 }
 
@@ -89,14 +76,17 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::figures::kept::KeptCount;
 
     #[test]
     fn the_objective_is_a_mean_of_what_is_there() {
-        let all = Figures { bound: Some(1.0), quotes: Some(0.5), files: None, rules: Some(0.0), usable: true };
+        let kept = |kept, of| KeptCount { kept, of };
+        let none = Scores { system_intact: true, ..Scores::default() };
+        let all = Scores { bound_frr: kept(3, 3), quotes: kept(1, 2), rules: kept(0, 4), ..none.clone() };
         let weights: Weights = "bound=2,quotes=1,files=7,rules=1".parse().unwrap();
         assert_eq!(weights.objective(&all), Some(2.5 / 4.0));
-        assert_eq!(weights.objective(&Figures { usable: false, ..all }), Some(0.0));
-        assert_eq!(weights.objective(&Figures { usable: true, ..Figures::default() }), None);
+        assert_eq!(weights.objective(&Scores { over_budget: true, ..all }), Some(0.0));
+        assert_eq!(weights.objective(&none), None);
         assert_eq!(weights.to_string().parse::<Weights>().unwrap(), weights);
         let wrong = |text: &str| text.parse::<Weights>().unwrap_err();
         assert!(wrong("bound").contains("NAME=WEIGHT"));

@@ -41,11 +41,16 @@ pub(super) fn compared(args: &EvalArgs, plan: &Plan) -> Result<(Pairs, Pairs), F
     let baselines = Baseline::ALL.iter().map(|baseline| format!("baseline:{}", baseline.as_str()));
     against.extend(baselines.filter(|name| name != reference));
     let ours: Vec<&str> = known.iter().copied().filter(ours).collect();
-    let pairs = |against: &[String]| -> Pairs {
-        let of = |ours: &str| against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect::<Pairs>();
-        ours.iter().flat_map(|ours| of(ours)).collect()
+    let with = |ours: &str, against: &[String]| -> Pairs {
+        against.iter().map(|theirs| (ours.to_owned(), theirs.clone())).collect()
     };
-    Ok((pairs(&against[..1]), pairs(&against)))
+    // Who names several methods asks which of them is better.
+    let Some((first, others)) = ours.split_first() else { return Ok((Vec::new(), Vec::new())) };
+    let among: Pairs = others.iter().map(|other| ((*other).to_owned(), (*first).to_owned())).collect();
+    // The pairs of a method stand together.
+    let of_others = among.iter().flat_map(|pair| std::iter::once(pair.clone()).chain(with(&pair.0, &against)));
+    let every = of_others.chain(with(first, &against)).collect();
+    Ok((if among.is_empty() { with(first, &against[..1]) } else { among }, every))
 }
 
 /// The two methods that `asked` names. A setting may hold commas itself: the one between two methods that are measured

@@ -1,13 +1,18 @@
 //! The output of `eval --json`.
 
-use epitome_eval::{Difference, Group, Summary};
+use std::collections::BTreeSet;
+
+use epitome_eval::{Answer, Difference, Group, LeftOut, Summary};
 use serde::Serialize;
 
-/// The output of `--json`.
+/// The output of `--json`. `docs/evaluation.md` has its keys.
 #[derive(Debug, Serialize)]
 pub(super) struct EvalOutput<'a> {
+    pub(super) answers: &'a [Answer],
     pub(super) sessions_read: usize,
+    pub(super) sessions_measured: usize,
     pub(super) cases: usize,
+    pub(super) left_out: &'a BTreeSet<LeftOut>,
     pub(super) summaries: &'a [Summary],
     pub(super) differences: &'a [Difference],
     /// The same for each task type or each format, where that was asked for.

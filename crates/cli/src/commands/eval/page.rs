@@ -1,29 +1,42 @@
 //! The output of `epitome eval` on a terminal.
 
-use epitome_eval::{Difference, Group, Sheet, Verdict};
+use std::fmt::Write as _;
+
+use epitome_eval::{Difference, Filter, Group, Sheet, Verdict, legend};
 
 use super::output::EvalOutput;
+use crate::commands::measure::{ARROWS, left_out_lines, legend_lines};
 use crate::render::style::{BAD, FAINT, GOOD, STRONG};
 use crate::render::table::{Cell, Column, Table};
-use crate::render::text::{plural, width};
+use crate::render::text::{number, plural, width};
 
 /// Columns that the figures of a table take with readable names beside them.
-const FIGURES: usize = 200;
+const FIGURES: usize = 220;
 
-pub(super) fn page(printed: &EvalOutput<'_>, all: &Group) -> String {
-    let mut text = format!(
-        "{STRONG}{}{STRONG:#} {FAINT}from {} read; macro averages, micro in brackets. Upper bounds on what a model will \
-         remember, not accuracies.{FAINT:#}\n",
-        plural(printed.cases, "case"),
-        plural(printed.sessions_read, "session"),
+pub(super) fn page(printed: &EvalOutput<'_>, all: &Group, filter: &Filter, with_names: bool) -> String {
+    let mut text = String::new();
+    for answer in printed.answers {
+        let _ = writeln!(text, "{STRONG}{}{STRONG:#}", answer.sentence);
+    }
+    let sessions = plural(printed.sessions_measured, "session");
+    let read = number(printed.sessions_read as u64);
+    let _ = writeln!(
+        text,
+        "{} of {sessions}, {read} read. {FAINT}Upper bounds on what a model will remember, not accuracies.{FAINT:#}",
+        plural(printed.cases, "case")
     );
-    for figures in all.figures(false) {
+    text.push_str(&left_out_lines(printed.left_out, filter, with_names));
+    let sheets = all.figures(false);
+    for figures in &sheets {
         text.push('\n');
-        text.push_str(&sheet(&figures));
+        text.push_str(&sheet(figures));
     }
     for difference in printed.differences.chunk_by(|a, b| (&a.method, &a.baseline) == (&b.method, &b.baseline)) {
         text.push_str(&differing(difference));
     }
+    text.push('\n');
+    text.push_str(&legend_lines(&legend(&sheets, !printed.differences.is_empty())));
+    let _ = writeln!(text, "  {FAINT}{ARROWS}{FAINT:#}");
     for group in &printed.groups {
         text.push_str(&group_tables(group));
     }

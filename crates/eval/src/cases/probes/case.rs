@@ -10,7 +10,6 @@ use crate::cases::case::{Case, CaseId};
 use crate::cases::cut::tokens_of;
 use crate::cases::files::File;
 use crate::figures::score::{Scores, violation};
-use crate::run::plan::Plan;
 
 /// A session up to its cut, and the questions about it.
 #[derive(Debug)]
@@ -26,27 +25,21 @@ pub struct ProbedCase {
 }
 
 impl ProbedCase {
-    /// Reads the folder of a session; `None` where the plan's filter leaves it out. Linear.
-    pub fn read(file: &File, plan: &Plan) -> Result<Option<Self>, EvalError> {
+    /// Reads the folder of a session. Linear.
+    pub fn read(file: &File) -> Result<Self, EvalError> {
         let bytes = file.read()?;
         let folder = ProbeFolder::beside(&file.path)?;
         let wrong = |problem: String| EvalError::Probes { file: file.path.display().to_string(), problem };
         let options = ReadOptions { format: Some(Format::OpenaiChat), strict: true, ..ReadOptions::default() };
         let loaded = read(bytes, options).map_err(|error| wrong(format!("is no OpenAI chat: {error}")))?;
         let id = CaseId { file: file.name.clone(), session: folder.name.clone(), cut_permille: 1000, part: None };
-        if !plan.filter.admits_format(loaded.format.as_str()) || !plan.filter.admits_session(&id) {
-            return Ok(None);
-        }
         let format = loaded.format;
         let session = loaded.sessions.into_iter().next().ok_or_else(|| wrong("holds no session".to_owned()))?.session;
         let mut case = Case::from_prefix(id, format.as_str(), session, &[])?;
         case.repository.clone_from(&folder.set.repository);
-        if !plan.filter.admits_task(&case) {
-            return Ok(None);
-        }
         let messages = messages_of(case.prefix.view(), case.prefix.tools.as_deref()).map_err(wrong)?;
         let (tokens, floor) = (context_tokens(&messages), budget_floor(&messages));
-        Ok(Some(Self { case, folder, tokens, floor }))
+        Ok(Self { case, folder, tokens, floor })
     }
 
     /// Returns the tokens of a budget, never less than the floor.

@@ -20,23 +20,24 @@ use engine::EngineMethod;
 pub(crate) use spec::{build, named};
 
 /// A way to compact.
-#[derive(Debug)]
 pub struct Method {
     name: String,
     how: MethodKind,
 }
 
-#[derive(Debug)]
 enum MethodKind {
     Engine(Box<EngineMethod>),
     Baseline(Baseline),
-    Other(Box<dyn OtherMethod>),
+    Other(Box<OtherMethod>),
 }
 
-/// A way to compact that is not of this crate.
-pub trait OtherMethod: std::fmt::Debug + Send + Sync {
-    /// Compacts the prefix of a case to at most `budget` tokens; the error says why there is no result.
-    fn compact(&self, case: &Case, budget: u32) -> Result<Vec<Entry>, String>;
+/// From a case and the most tokens to a compacted view, or why there is none.
+type OtherMethod = dyn Fn(&Case, u32) -> Result<Vec<Entry>, String> + Send + Sync;
+
+impl std::fmt::Debug for Method {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Method").field(&self.name).finish()
+    }
 }
 
 /// The result of a method for a case.
@@ -62,8 +63,9 @@ impl Method {
         Self::configured(spec, &config, chain.as_deref(), registry)
     }
 
-    /// Returns a way to compact as the method `name`.
-    pub fn other(name: &str, how: impl OtherMethod + 'static) -> Self {
+    /// Returns a way to compact that is not of this crate as the method `name`: it gets a case and the most tokens of its
+    /// prefix's result; its error says why there is none.
+    pub fn other(name: &str, how: impl Fn(&Case, u32) -> Result<Vec<Entry>, String> + Send + Sync + 'static) -> Self {
         Self { name: name.to_owned(), how: MethodKind::Other(Box::new(how)) }
     }
 
@@ -99,7 +101,7 @@ impl Method {
         let result = match &self.how {
             MethodKind::Baseline(baseline) => Ok(baseline.compact(case, budget)),
             MethodKind::Engine(method) => method.compact(case, budget).map(|session| session.view().to_vec()),
-            MethodKind::Other(method) => method.compact(case, budget),
+            MethodKind::Other(compact) => compact(case, budget),
         };
         let micros = started.elapsed().as_micros() as u64;
         match result {

@@ -3,21 +3,16 @@
 
 mod charts;
 mod tables;
-mod terms;
 
 use std::fmt::Write as _;
 
+use crate::cases::left_out::{LeftOut, left_out_counts};
 use crate::cases::text::distinct;
 use crate::figures::metric::Metric;
-use crate::figures::summary::Summary;
 use crate::run::outcome::Run;
-use crate::tables::groups::{Group, Grouping, groups};
-use crate::tables::sheet::BenchSheet;
-use terms::{Term, term, terms};
-
-/// Ids of figures that no column has.
-const AVERAGES: &str = "averages";
-const DIFFERENCE: &str = "difference";
+use crate::tables::answer::{Answer, answers};
+use crate::tables::groups::{Group, Grouping, groups, main_metric};
+use crate::tables::terms::{AVERAGES, BenchSheet, DIFFERENCE, LegendLine, Term, legend, term, terms};
 
 /// Returns the page for a run: tables, charts and definitions. The differences are those of `pairs` of methods, the
 /// first of which is the scatter's; intervals are under `seed`. Linear in the rows.
@@ -29,9 +24,9 @@ pub fn report(run: &Run, pairs: &[(String, String)], seed: u64) -> String {
 pub(crate) fn report_below(sheets: &[BenchSheet], run: &Run, pairs: &[(String, String)], seed: u64) -> String {
     let all = Group::new("all", &run.rows, pairs, seed);
     let methods = distinct(all.summaries.iter().map(|summary| summary.method.as_str()));
-    let main = main_metric(&all.summaries);
+    let main = main_metric(&run.rows);
     let figure = term(main.as_str());
-    let legend = charts::legend(&methods);
+    let marks = charts::legend(&methods);
     let mut page = format!(
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>\
          <title>Compaction measured</title><style>\n{}</style></head><body><main>\n",
@@ -39,23 +34,26 @@ pub(crate) fn report_below(sheets: &[BenchSheet], run: &Run, pairs: &[(String, S
     );
     let _ = write!(
         page,
-        "<h1>Compaction measured on recorded sessions</h1><p>{} cases from {} sessions read.</p><p class='notice'>A survival \
-         figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them lead to \
+        "<h1>Compaction measured on recorded sessions</h1>{}<p>{} cases of {} sessions, {} read.</p>{}<p class='notice'>A \
+         survival figure is an upper bound on what a model will remember, never an accuracy. Names with dots under them lead to \
          their definition; marks say their figures when the pointer rests on them.</p>",
-        run.cases, run.sessions
+        sentences(&answers(&run.rows, pairs, seed)),
+        run.cases,
+        run.measured(),
+        run.sessions,
+        left_out(run)
     );
     for BenchSheet { name, sheet, legend } in sheets {
         heading(&mut page, &escape_html(name));
         page.push_str(&tables::table(sheet));
-        let said =
-            |(name, said): &(&str, &str)| format!("<dt>{}</dt><dd>{}</dd>", escape_html(name), escape_html(said));
-        let _ = write!(page, "<dl>{}</dl>", legend.iter().map(said).collect::<String>());
+        page.push_str(&columns(legend));
     }
     heading(&mut page, &format!("{} against tokens kept", link(figure, &figure.name)));
-    let _ = write!(page, "{legend}{}", charts::retention(&all.summaries, &methods, main, &figure.name));
+    let _ = write!(page, "{marks}{}", charts::retention(&all.summaries, &methods, main, &figure.name));
     heading(&mut page, "Figures");
     let averages = term(AVERAGES);
     let _ = write!(page, "<p class='faint'>{}</p>{}", link(averages, &averages.name), tables::figures(&all));
+    page.push_str(&columns(&legend(&all.figures(true), !pairs.is_empty())));
     heading(&mut page, &format!("{} by kind of task", link(figure, &figure.name)));
     for group in groups(&run.rows, Grouping::Kind, pairs, seed) {
         by_kind(&mut page, &group, &methods, main);
@@ -92,6 +90,48 @@ fn by_kind(page: &mut String, group: &Group, methods: &[&str], metric: Metric) {
     );
 }
 
+/// Returns the answers: the first, and the others folded away.
+fn sentences(answers: &[Answer]) -> String {
+    let sentence = |it: &Answer| format!("<p class='answer'>{}</p>", escape_html(&it.sentence));
+    let Some((first, others)) = answers.split_first() else { return String::new() };
+    let others: String = others.iter().map(sentence).collect();
+    match others.is_empty() {
+        true => sentence(first),
+        false => format!("{}<details><summary>Other comparisons</summary>{others}</details>", sentence(first)),
+    }
+}
+
+/// Returns the legend of a table.
+fn columns(lines: &[LegendLine]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let line = |line: &LegendLine| {
+        format!("<dt>{}</dt><dd>{} {}</dd>", escape_html(&line.name), line.better.arrow(), escape_html(&line.said))
+    };
+    let lines: String = lines.iter().map(line).collect();
+    format!("<dl class='columns'>{lines}</dl><p class='faint'>↑ higher is better, ↓ lower is better.</p>")
+}
+
+/// Returns what was left out and why, with the names.
+fn left_out(run: &Run) -> String {
+    if run.left_out.is_empty() {
+        return String::new();
+    }
+    let mut counts = String::new();
+    for (whole, what) in [(true, ""), (false, " (a cut or a budget of a measured session)")] {
+        for (reason, count) in left_out_counts(&run.left_out, whole) {
+            let _ = write!(counts, "<li>{count}: {}{what}</li>", reason.words());
+        }
+    }
+    let name = |it: &LeftOut| {
+        let detail = if it.detail.is_empty() { String::new() } else { format!(": {}", escape_html(&it.detail)) };
+        format!("<li>{}: {}{detail}</li>", escape_html(&it.name()), it.reason.words())
+    };
+    let names: String = run.left_out.iter().map(name).collect();
+    format!("<p>Left out:</p><ul>{counts}</ul><details><summary>Names</summary><ul>{names}</ul></details>")
+}
+
 /// Returns every definition in a list.
 fn definitions(page: &mut String) {
     heading(page, "What each figure means");
@@ -110,12 +150,6 @@ fn named(term: &Term) -> String {
     } else {
         format!("{} <small>({})</small>", escape_html(&term.name), escape_html(&term.short))
     }
-}
-
-/// Returns the first metric with any figures; metrics of questions precede those of strings.
-fn main_metric(summaries: &[Summary]) -> Metric {
-    let has = |metric: &Metric| summaries.iter().any(|summary| summary.average(*metric).cases > 0);
-    [Metric::Probes].into_iter().chain(Metric::ALL).find(has).unwrap_or(Metric::BoundFrr)
 }
 
 /// Returns a heading; `title` is HTML.

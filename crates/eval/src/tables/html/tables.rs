@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::terms::{term, terms};
 use super::{escape_html, link};
 use crate::tables::groups::Group;
 use crate::tables::sheet::{Sheet, Verdict};
@@ -20,12 +19,13 @@ pub(super) fn differences(group: &Group) -> String {
 /// A table as it is, its differences coloured.
 pub(super) fn table(sheet: &Sheet) -> String {
     let mut out = String::new();
-    out.push_str("<div class='scroll'><table><thead><tr>");
+    out.push_str("<div class='rows' tabindex='0'><table><thead><tr>");
     for (column, heading) in sheet.headings.iter().enumerate() {
-        let metric = column.checked_sub(2).and_then(|place| sheet.metrics.get(place));
-        let named = || terms().iter().find(|term| term.short == *heading);
-        let term = metric.map_or_else(named, |metric| Some(term(metric.as_str())));
-        let said = term.map_or_else(|| escape_html(heading), |term| link(term, heading));
+        let said = match sheet.terms(column).as_slice() {
+            [] => escape_html(heading),
+            [term] => link(term, heading),
+            several => several.iter().map(|term| link(term, &term.short)).collect::<Vec<_>>().join(" / "),
+        };
         let class = if column < 2 { " class='left'" } else { "" };
         let _ = write!(out, "<th{class}>{said}</th>");
     }
