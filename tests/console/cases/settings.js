@@ -161,7 +161,7 @@ async function namesOnce({ bench, visit }) {
     await form.getByText("There is a channel of this name.").waitFor();
     assert.equal(await add.isDisabled(), true);
     await page.getByLabel("Only those that may be used for compaction").check();
-    await fill("chatty"); // one that the filter hides
+    await fill("chat"); // one that the filter hides
     await form.getByText("There is a channel of this name.").waitFor();
     await page.getByLabel("Only those that may be used for compaction").uncheck();
     await fill("mine");
