@@ -191,7 +191,7 @@ async function notNow({ service, visit }) {
   const compact = page.getByRole("button", { name: "Compact…" });
   await compact.waitFor();
   assert.equal(await compact.isDisabled(), true);
-  assert.equal(await compact.getAttribute("title"), "There is nothing to compact: the session has no messages.");
+  await until(() => compact.getAttribute("title"), "There is nothing to compact: the session has no messages.");
   // A compaction on which another is built is not undone before that one.
   const { id } = await service.session(talk(8, 2_000));
   for (const more of [talk(6, 1_400), []]) {
