@@ -70,7 +70,8 @@ export class Service {
   async run(port) {
     const { folder, options } = this;
     const args = ["serve", "--listen", `127.0.0.1:${port}`, "--config", join(folder, "epitome.toml")];
-    args.push("--store", `sqlite:${join(folder, "store.sqlite")}`, "--log", "warn", "--requests-per-minute", "0");
+    args.push("--store", options.store ?? `sqlite:${join(folder, "store.sqlite")}`, "--log", "warn", "--requests-per-minute", "0");
+    for (const host of options.channelHosts ?? []) args.push("--channel-host", host);
     if (options.upstream) args.push("--upstream", options.upstream);
     if (options.token) args.push("--token-variable", "CONSOLE_TOKEN");
     const env = { ...process.env, CONSOLE_TOKEN: options.token ?? "" };
@@ -96,8 +97,8 @@ export class Service {
     await ended;
   }
 
-  async call(method, path, body) {
-    const headers = { "content-type": body instanceof Uint8Array ? "application/octet-stream" : "application/json" };
+  async call(method, path, body, more = {}) {
+    const headers = { ...more, "content-type": body instanceof Uint8Array ? "application/octet-stream" : "application/json" };
     if (this.options.token) headers.authorization = `Bearer ${this.options.token}`;
     const sent = body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body);
     const answer = await fetch(this.address + path, { method, headers, body: sent });
@@ -127,6 +128,7 @@ class Model {
     this.goal = "The **parser** is to be finished.";
     this.status = 200;
     this.held = null;
+    this.usage = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
     this.release = () => undefined;
   }
 
@@ -144,7 +146,7 @@ class Model {
     const whole = { id: "1", object: "chat.completion", created: 1, model: "small", choices: [choice] };
     const body = this.status === 200 ? whole : { error: { message: "the model is out", type: "server_error" } };
     response.writeHead(this.status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ ...body, usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } }));
+    response.end(JSON.stringify({ ...body, usage: this.usage }));
   }
 }
 

@@ -6,12 +6,15 @@ import { compacting } from "./cases/compacting.js";
 import { context } from "./cases/context.js";
 import { comparing } from "./cases/comparing.js";
 import { hostile } from "./cases/hostile.js";
+import { languages } from "./cases/languages.js";
+import { pictures } from "./cases/pictures.js";
+import { proxied } from "./cases/proxied.js";
 import { reading } from "./cases/reading.js";
 import { searching } from "./cases/searching.js";
 import { settings } from "./cases/settings.js";
 
 const wanted = process.argv[2] ?? "";
-const cases = [...reading, ...context, ...searching, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility];
+const cases = [...reading, ...proxied, ...languages, ...context, ...searching, ...compacting, ...comparing, ...settings, ...hostile, ...accessibility, ...pictures];
 const bench = await Bench.start();
 let passed = 0;
 let failed = 0;

@@ -1,5 +1,6 @@
 //! Why an evaluation cannot continue.
 
+use epitome::config::PriceError;
 use thiserror::Error;
 
 /// Why an evaluation cannot continue.
@@ -21,13 +22,8 @@ pub enum EvalError {
     #[error("{0}")]
     Config(String),
     /// A price table cannot be used.
-    #[error("{file}: {problem}")]
-    Prices {
-        /// The file.
-        file: String,
-        /// The problem.
-        problem: String,
-    },
+    #[error(transparent)]
+    Prices(#[from] PriceError),
     /// A folder of probes cannot be used.
     #[error("{file}: {problem}")]
     Probes {

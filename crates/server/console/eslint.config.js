@@ -14,6 +14,19 @@ const FROM_STRINGS = [
   "parseFromString",
 ];
 
+// Words that a component would say in one language only: they belong into src/lang. The project's name is a word of none.
+const WORDS = "/^(?!\\s*epitome\\s*$)[^]*[A-Za-z]{2}/";
+const SENTENCE = "/^[A-Z]?[a-z]+( |…|$)/";
+const SAID = "/^(title|aria-label|aria-valuetext|placeholder|alt|label|text|hint|note)$/";
+const IN_ONE_LANGUAGE = [
+  `JSXText[value=${WORDS}]`,
+  `JSXElement > JSXExpressionContainer > :matches(Literal[value=${WORDS}], TemplateLiteral)`,
+  `JSXElement > JSXExpressionContainer > :matches(ConditionalExpression, LogicalExpression) > Literal[value=${WORDS}]`,
+  `JSXAttribute[name.name=${SAID}] > Literal[value=${SENTENCE}]`,
+  `JSXAttribute[name.name=${SAID}] TemplateElement[value.raw=${WORDS}]`,
+  "CallExpression[callee.name='announce'] > :matches(Literal, TemplateLiteral)",
+];
+
 export default defineConfig(
   { ignores: ["dist", "node_modules"] },
   js.configs.recommended,
@@ -33,6 +46,7 @@ export default defineConfig(
           { selector: `MemberExpression[property.name='${name}']`, message: `${name} makes markup from a string` },
           { selector: `JSXAttribute[name.name='${name}']`, message: `${name} makes markup from a string` },
         ]),
+        ...IN_ONE_LANGUAGE.map((selector) => ({ selector, message: "what the console says stands in src/lang, in every language" })),
       ],
     },
   },

@@ -75,7 +75,8 @@ impl App {
                     .merge(memories::router(core()))
                     .merge(sessions::router(sessions()))
                     .merge(events::router(sessions()))
-                    .merge(mcp::router(sessions()).into()),
+                    .merge(mcp::router(sessions()).into())
+                    .merge(proxy::list_router(Arc::clone(&self.proxy))),
             ),
             behind(Access::Provider(proxy::is_conversation), proxy::router(Arc::clone(&self.proxy)).into()),
         ];

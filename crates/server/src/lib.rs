@@ -35,6 +35,7 @@ mod storage;
 #[cfg(feature = "otel")]
 mod telemetry;
 mod threads;
+mod title;
 mod turns;
 mod workers;
 

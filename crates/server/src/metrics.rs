@@ -23,6 +23,7 @@ pub(crate) struct ServiceMetrics {
     native_compactions: Mutex<BTreeMap<&'static str, u64>>,
     native_items: Mutex<BTreeMap<&'static str, u64>>,
     tokens_saved: AtomicU64,
+    proxy_tokens_saved: AtomicU64,
     rate_fallbacks: AtomicU64,
     in_flight: AtomicI64,
     /// Of the proxy's sessions.
@@ -88,6 +89,11 @@ impl ServiceMetrics {
     pub(crate) fn compaction(&self, status: &'static str, tokens_saved: u32) {
         *self.compactions.lock().entry(status).or_default() += 1;
         self.tokens_saved.fetch_add(tokens_saved.into(), Ordering::Relaxed);
+    }
+
+    /// Tokens of a request that the proxy did not send on.
+    pub(crate) fn saved_by_proxy(&self, tokens: u32) {
+        self.proxy_tokens_saved.fetch_add(tokens.into(), Ordering::Relaxed);
     }
 
     /// A request waited for its turn at a session.
@@ -169,8 +175,16 @@ impl ServiceMetrics {
                 let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
             }
         }
-        let saved = self.tokens_saved.load(Ordering::Relaxed) as f64;
-        single(&mut text, "epitome_tokens_saved_total", "counter", "Tokens that compactions asked for saved.", saved);
+        let name = "epitome_tokens_saved_total";
+        head(
+            &mut text,
+            name,
+            "counter",
+            "Tokens saved: once by each compaction asked for, in each request by the proxy.",
+        );
+        for (of, saved) in [("calls", &self.tokens_saved), ("proxy", &self.proxy_tokens_saved)] {
+            let _ = writeln!(text, "{name}{{of=\"{of}\"}} {}", saved.load(Ordering::Relaxed));
+        }
         let (proxied, kept) = (self.sessions.counters(), self.kept.counters());
         for ((name, help, proxied), (_, _, kept)) in of_sessions(&proxied).into_iter().zip(of_sessions(&kept)) {
             head(&mut text, name, "counter", help);

@@ -56,6 +56,8 @@ pub(crate) struct Ready {
     proxy: bool,
     /// Where sessions are kept: `sqlite`, `postgres`, `none`; `unavailable` where that does not answer.
     sessions: &'static str,
+    /// Whether channels can be stored: there is a store, and the service allows a host that they may lead to.
+    takes_channels: bool,
 }
 
 /// Tells that the service runs.
@@ -82,14 +84,16 @@ pub(crate) async fn ready(State(status): State<Status>) -> (StatusCode, Json<Rea
         }
     };
     let proxy = !core.settings.upstreams.is_empty();
+    let takes_channels = core.storage().is_ok() && !core.settings.channel_hosts.is_empty();
+    let answer = |status, sessions| Json(Ready { status, proxy, sessions, takes_channels });
     if let (Ok(sessions), Ok(storage)) = (sessions, core.storage())
         && tokio::time::timeout(PATIENCE, storage.is_full()).await == Ok(true)
     {
-        return (StatusCode::SERVICE_UNAVAILABLE, Json(Ready { status: "full", proxy, sessions }));
+        return (StatusCode::SERVICE_UNAVAILABLE, answer("full", sessions));
     }
     match sessions {
-        Ok(sessions) => (StatusCode::OK, Json(Ready { status: "ok", proxy, sessions })),
-        Err(sessions) => (StatusCode::SERVICE_UNAVAILABLE, Json(Ready { status: "unavailable", proxy, sessions })),
+        Ok(sessions) => (StatusCode::OK, answer("ok", sessions)),
+        Err(sessions) => (StatusCode::SERVICE_UNAVAILABLE, answer("unavailable", sessions)),
     }
 }
 

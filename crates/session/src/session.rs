@@ -407,6 +407,13 @@ impl Session {
         Ok(())
     }
 
+    /// Returns the later epoch that keeps an epoch in force from being [undone](Self::undo): the first one in force that changes
+    /// what it changed or added. Linear in the changes of all later epochs.
+    pub fn covered_by(&self, epoch: u32) -> Option<u32> {
+        let target = self.journal.get(epoch as usize).filter(|target| !target.undone)?;
+        self.covering(target)
+    }
+
     /// Goes to another place in the conversation, as an agent does whose person went back: the epochs of which `holds` is
     /// true are in force, the others are undone, and of the log only the messages of which `stays` is true are in the view.
     /// What leaves is [`taken_back`](Self::taken_back). Linear in the log.

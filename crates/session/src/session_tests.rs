@@ -200,6 +200,7 @@ fn undo_refuses_what_a_later_epoch_covers() {
     let first = remove(&mut session, &keys[..1], "S1");
     let apart = remove(&mut session, &keys[3..], "S2");
     let over = remove(&mut session, &[EntryKey::Synthetic { epoch: first, index: 0 }, keys[1]], "S3");
+    assert_eq!((session.covered_by(first), session.covered_by(over), session.covered_by(99)), (Some(over), None, None));
     assert_eq!(session.undo(first), Err(UndoError::Covered { epoch: first, later: over }));
     session.undo(apart).unwrap();
     assert_eq!(shown(&session), "u:S3 u:c u:d");

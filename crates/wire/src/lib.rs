@@ -47,6 +47,6 @@ pub use path::{Address, is_version};
 pub use request::{CACHE_MARK, FunctionTool, GivenTools, Limits, Requests, Route};
 pub use stream::{Stage, StreamedAnswer, Streams, Taken};
 pub use thoughts::without_thoughts;
-pub use usage::{add_known, add_output, reported_input};
+pub use usage::{ReportedUsage, add_known, add_output};
 pub use wire::{Interface, Wire};
 pub use within::{AskWithinError, ask_within, question, refusal_text, status_of_error};

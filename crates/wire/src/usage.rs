@@ -1,21 +1,62 @@
-//! The figures of several answers that become one.
+//! The tokens that answers report, and the figures of several answers that become one.
 
 use serde_json::Value;
 
 /// Where an answer, or an event of one, has its figures.
 const PLACES: [&str; 4] = ["/usage", "/message/usage", "/response/usage", "/usageMetadata"];
 
-/// Returns the input tokens that an answer of any interface, or an event of one, reports for its request, cached ones included;
-/// `None` where it reports none.
-pub fn reported_input(answer: &Value) -> Option<u64> {
-    let usage = PLACES.iter().find_map(|place| answer.pointer(place).filter(|usage| usage.is_object()))?;
-    let read = |field: &str| usage.get(field).and_then(Value::as_u64);
-    let input = ["input_tokens", "prompt_tokens", "promptTokenCount"].into_iter().find_map(read)?;
-    // Anthropic leaves what has to do with its cache out of the input. Gateways such as LiteLLM write the same figures beside
-    // OpenAI's, which count them already.
-    let is_anthropic = usage.get("prompt_tokens").is_none();
-    let cache = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter(|_| is_anthropic);
-    Some(cache.filter_map(read).fold(input, u64::saturating_add)).filter(|input| *input > 0)
+/// The tokens that an answer, or an event of one, reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReportedUsage {
+    /// All input tokens, those read from and written to the cache included; `None` where nothing is said of them.
+    pub input: Option<u64>,
+    /// Of these, the tokens read from the cache.
+    pub cached: u64,
+    /// Of these, the tokens written to the cache, where writing them has a price of its own.
+    pub cache_writes: u64,
+    /// Output tokens, those of reasoning included; `None` where nothing is said of them.
+    pub output: Option<u64>,
+}
+
+impl ReportedUsage {
+    /// Returns the figures of an answer of any interface, or of an event of one; `None` where it has none.
+    pub fn of(answer: &Value) -> Option<Self> {
+        let usage = PLACES.iter().find_map(|place| answer.pointer(place).filter(|usage| usage.is_object()))?;
+        let read = |place: &str| usage.pointer(place).and_then(Value::as_u64);
+        let first = |places: &[&str]| places.iter().find_map(|place| read(place));
+        let cached = first(&[
+            "/cache_read_input_tokens",
+            "/prompt_tokens_details/cached_tokens",
+            "/input_tokens_details/cached_tokens",
+            "/cachedContentTokenCount",
+            "/prompt_cache_hit_tokens",
+        ]);
+        let cache_writes = read("/cache_creation_input_tokens").unwrap_or_default();
+        // Anthropic leaves what has to do with its cache out of the input. Gateways such as LiteLLM write the same figures
+        // beside OpenAI's, which count them already.
+        let beside = match usage.get("prompt_tokens") {
+            None => read("/cache_read_input_tokens").unwrap_or_default().saturating_add(cache_writes),
+            Some(_) => 0,
+        };
+        let input = first(&["/input_tokens", "/prompt_tokens", "/promptTokenCount"]);
+        let input = input.map(|input| input.saturating_add(beside)).filter(|input| *input > 0);
+        let answered = read("/candidatesTokenCount");
+        let thought = read("/thoughtsTokenCount");
+        let gemini = answered.or(thought).map(|_| answered.unwrap_or_default() + thought.unwrap_or_default());
+        let output = first(&["/output_tokens", "/completion_tokens"]).or(gemini);
+        let of_input = |tokens: u64| input.map_or(0, |input| tokens.min(input));
+        let cached = of_input(cached.unwrap_or_default());
+        let cache_writes = of_input(cache_writes).min(input.unwrap_or_default() - cached);
+        Some(Self { input, cached, cache_writes, output }).filter(|usage| usage.input.or(usage.output).is_some())
+    }
+
+    /// Takes the figures of a later event of the same answer: each stands for all of the answer so far.
+    pub fn update(&mut self, later: Self) {
+        if later.input.is_some() {
+            (self.input, self.cached, self.cache_writes) = (later.input, later.cached, later.cache_writes);
+        }
+        self.output = later.output.or(self.output);
+    }
 }
 
 /// Adds the output figures of one answer to the total. Input figures are left out: each answer reads all that those
@@ -76,28 +117,45 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_interface_reports_its_input() {
-        let check = |answer: Value, expect: Option<u64>| assert_eq!(reported_input(&answer), expect, "{answer}");
+    fn each_interface_reports_its_tokens() {
+        let check = |answer: Value, expect: Option<(Option<u64>, u64, u64, Option<u64>)>| {
+            let told = ReportedUsage::of(&answer).map(|it| (it.input, it.cached, it.cache_writes, it.output));
+            assert_eq!(told, expect, "{answer}");
+        };
         check(
             json!({"usage": {"prompt_tokens": 900, "cache_read_input_tokens": 800, "completion_tokens": 5}}),
-            Some(900),
+            Some((Some(900), 800, 0, Some(5))),
         );
         let anthropic = json!({"input_tokens": 4, "cache_creation_input_tokens": 30, "cache_read_input_tokens": 200, "output_tokens": 1});
-        check(json!({"type": "message_start", "message": {"usage": anthropic}}), Some(234));
-        check(json!({"type": "message", "usage": anthropic}), Some(234));
-        check(json!({"type": "message_delta", "usage": {"output_tokens": 9}}), None);
+        check(json!({"type": "message_start", "message": {"usage": anthropic}}), Some((Some(234), 200, 30, Some(1))));
+        check(json!({"type": "message", "usage": anthropic}), Some((Some(234), 200, 30, Some(1))));
+        check(json!({"type": "message_delta", "usage": {"output_tokens": 9}}), Some((None, 0, 0, Some(9))));
         check(
             json!({"choices": [], "usage": {"prompt_tokens": 50, "prompt_tokens_details": {"cached_tokens": 40}}}),
-            Some(50),
+            Some((Some(50), 40, 0, None)),
         );
         check(json!({"choices": [], "usage": null}), None);
-        check(json!({"type": "response.completed", "response": {"usage": {"input_tokens": 60}}}), Some(60));
         check(
-            json!({"candidates": [], "usageMetadata": {"promptTokenCount": 70, "cachedContentTokenCount": 60}}),
-            Some(70),
+            json!({"type": "response.completed", "response": {"usage": {"input_tokens": 60,
+                "input_tokens_details": {"cached_tokens": 70}, "output_tokens": 2}}}),
+            Some((Some(60), 60, 0, Some(2))),
+        );
+        check(
+            json!({"candidates": [], "usageMetadata": {"promptTokenCount": 70, "cachedContentTokenCount": 60,
+                "candidatesTokenCount": 3, "thoughtsTokenCount": 4}}),
+            Some((Some(70), 60, 0, Some(7))),
         );
         check(json!({"usage": {"input_tokens": 0}}), None);
         check(json!("usage"), None);
+    }
+
+    #[test]
+    fn the_last_figures_of_an_answer_count() {
+        let mut usage = ReportedUsage { input: Some(234), cached: 200, cache_writes: 30, output: Some(1) };
+        usage.update(ReportedUsage { output: Some(9), ..ReportedUsage::default() });
+        assert_eq!(usage, ReportedUsage { input: Some(234), cached: 200, cache_writes: 30, output: Some(9) });
+        usage.update(ReportedUsage { input: Some(240), cached: 210, ..ReportedUsage::default() });
+        assert_eq!(usage, ReportedUsage { input: Some(240), cached: 210, cache_writes: 0, output: Some(9) });
     }
 
     #[test]

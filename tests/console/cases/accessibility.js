@@ -61,17 +61,17 @@ async function pages(service) {
   const { id } = await service.session(toolWork(), { title: "Everything" });
   await service.call("POST", `/v1/sessions/${id}/compact`, { target: 1_500, chain: ["tool-results", "structured-extraction"] });
   const session = `sessions/${id}`;
-  return ["", session, `${session}/preview`, `${session}/context`, `${session}/history`, `${session}/epochs/0`, "agents", "channels"];
+  return ["", session, `${session}/preview`, `${session}/context`, `${session}/compactions`, `${session}/epochs/0`, "agents", "channels"];
 }
 
 async function axe({ service, visit }) {
   const routes = await pages(service);
   for (const colorScheme of ["light", "dark"]) {
     const here = await visit({ colorScheme });
-    for (const route of routes) {
+    for (const route of [...routes, "proxy"]) {
       await here.open(route);
       await until(() => here.page.locator("[aria-busy=true]").count(), 0);
-      await here.page.locator("main :is(.card, .message, .compare, table)").first().waitFor();
+      await here.page.locator("main :is(.card, .message, .compare, table, .notice)").first().waitFor();
       await look(here.page, `${route} in ${colorScheme}`);
     }
     await here.open(routes[1]);
@@ -107,6 +107,32 @@ async function narrow({ service, visit }) {
   }
 }
 
+async function phone({ service, visit }) {
+  const title = "A title that is much longer than a telephone is wide, as titles of real sessions are";
+  const { id } = await service.session(talk(20, 400), { title });
+  const here = await visit({ viewport: { width: 390, height: 844 } });
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  await page.locator(".message").last().waitFor();
+  const inSight = (locator) =>
+    locator.evaluate((part) => {
+      const { left, top, width, height } = part.getBoundingClientRect();
+      const found = document.elementFromPoint(left + Math.min(width, innerWidth) / 2, top + height / 2);
+      return top >= 0 && top + height <= innerHeight / 4 && (found === part || part.contains(found));
+    });
+  for (const place of ["the end", "the middle", "the beginning"]) {
+    const at = { "the end": 1, "the middle": 0.5, "the beginning": 0.1 }[place];
+    await page.evaluate((at) => scrollTo(0, document.documentElement.scrollHeight * at), at);
+    await until(() => inSight(page.getByRole("heading", { level: 1, name: title })), true, `the title at ${place}`);
+    await until(() => inSight(page.getByRole("meter")), true, `the bar at ${place}`);
+  }
+  for (const name of ["Sessions", "Proxy", "Agents", "Channels"]) {
+    await page.evaluate(() => scrollTo(0, 0));
+    const box = await page.getByRole("navigation").getByRole("link", { name }).boundingBox();
+    assert.ok(box.x >= 0 && box.x + box.width <= 390, `${name} is on the page`);
+  }
+}
+
 async function stillness({ service, model, visit }) {
   const { id } = await service.session(talk(6, 2_600), { agent: "writer" });
   const here = await visit({ reducedMotion: "reduce" });
@@ -125,5 +151,6 @@ export const accessibility = [
   ["a session is found, previewed and compacted with the keyboard alone", keyboard],
   ["assistive technology finds nothing to complain about, in light and dark", axe],
   ["a window of 320 pixels is wide enough", narrow],
+  ["on a telephone the title and the bar stay in sight", phone],
   ["nothing moves for those who do not want it", stillness],
 ];

@@ -63,7 +63,7 @@ async function receipts({ service, visit }) {
   });
   assert.equal(report.status, "compacted");
   const here = await visit();
-  await here.open(`sessions/${id}/history`);
+  await here.open(`sessions/${id}/compactions`);
   const { page } = here;
   assert.match(await textOf(page.locator(".card")), /trigger: manual/);
   await page.getByRole("link", { name: "Before and after" }).click();

@@ -32,6 +32,10 @@ async function everyPage({ service, model, visit }) {
   // Everything that can be opened.
   for (const fold of await page.locator("main summary").all()) await fold.click();
   await page.locator(".message").getByText("<script>alert(1)</script>").first().waitFor();
+  await page.locator(".message .markdown").first().waitFor();
+  await nothingRuns(page);
+  assert.equal(await page.locator(".message .markdown a").count(), 0, "no address of these is one to follow");
+  await page.getByRole("button", { name: /^Raw text/ }).first().click();
   await nothingRuns(page);
 
   const box = page.getByRole("searchbox");

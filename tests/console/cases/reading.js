@@ -114,25 +114,74 @@ async function deletesFromTheList({ service, visit }) {
   await assert.rejects(service.call("GET", `/v1/sessions/${made.id}`), /404/);
 }
 
-async function proxyTellsWhatIsListed({ bench, visit }) {
+async function sentToTheProxysPage({ bench, visit }) {
   const service = await bench.another({ upstream: bench.model.address });
   try {
     const here = await visit({ service, at: "/console/" });
     here.expectLoss();
-    await here.page.getByText("Conversations that go through the proxy are not listed").waitFor();
     await here.page.getByText("There are no sessions yet. This page lists those that the service stores").waitFor();
+    await here.page.getByRole("link", { name: "the page Proxy lists them" }).click();
+    await here.page.getByText("No conversation has gone through the proxy yet").waitFor();
+    await here.page.goto("about:blank"); // it would ask on when the service has gone
   } finally {
     await service.kill();
   }
   const { page } = await visit();
-  await page.locator(".cards[aria-busy=false]").waitFor();
+  await page.locator(".cards[aria-busy=false]").waitFor({ state: "attached" });
   assert.equal(await page.getByText("go through the proxy").count(), 0, "a service without one does not speak of it");
+}
+
+async function markdown({ service, visit }) {
+  const said = "# A plan\n\nDo **this** first:\n\n- one\n- `two`\n\n```\nlet a = 1;\n```\n\n[a page](https://example.com/)";
+  const { id } = await service.session([{ role: "user", content: "Plan it.\nIn two lines." }, { role: "assistant", content: said }]);
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  const message = page.locator(".message").last();
+  await message.getByRole("heading", { name: "A plan" }).waitFor();
+  assert.equal(await textOf(message.locator("strong")), "this");
+  assert.deepEqual(await message.locator("li").allInnerTexts(), ["one", "two"]);
+  assert.equal(await message.locator("pre code").innerText(), "let a = 1;");
+  assert.equal(await message.getByRole("link", { name: "a page" }).getAttribute("href"), "https://example.com/");
+  assert.match(await page.locator(".message").first().locator(".markdown").innerText(), /^Plan it\.\nIn two lines\.$/);
+  // Character for character, and back.
+  await message.getByRole("button", { name: "Raw text: #1" }).click();
+  assert.equal(await message.locator(".text").innerText(), said);
+  assert.equal(await message.locator("strong").count(), 0);
+  await message.getByRole("button", { name: "Formatted: #1" }).click();
+  await message.locator("strong").waitFor();
+}
+
+async function firstCompaction({ service, visit }) {
+  const { id } = await service.session(talk(12, 1_400));
+  const here = await visit();
+  await here.open(`sessions/${id}`);
+  const { page } = here;
+  await page.getByText("Nothing has been compacted yet").waitFor();
+  const first = page.getByRole("button", { name: "First compaction" });
+  assert.equal(await first.count(), 0);
+  await service.call("POST", `/v1/sessions/${id}/compact`, { target: 6_000 });
+  for (let round = 0; round < 40; round += 1) {
+    const messages = [{ role: "user", content: `Round ${round}: ${text(20, round)}` }];
+    await service.call("POST", `/v1/sessions/${id}/messages`, { messages });
+  }
+  await service.call("POST", `/v1/sessions/${id}/compact`, { target: 3_000 });
+  await page.reload();
+  await page.getByRole("link", { name: "Compactions (2)" }).waitFor();
+  await first.click();
+  const bubble = page.locator(".bubble").filter({ hasText: "Compaction 0" });
+  await bubble.waitFor();
+  await until(() => bubble.evaluate((part) => {
+    const { top, bottom } = part.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+  }), true, "it is in sight");
+  await page.getByRole("radio", { name: "Full history" }).and(page.locator(":checked")).waitFor();
 }
 
 async function helpForPeople({ visit }) {
   const here = await visit();
   here.expect("status of 404");
-  await here.open("sessions/nobody/history");
+  await here.open("sessions/nobody/compactions");
   const alert = here.page.getByRole("alert");
   await until(() => textOf(alert), "There is no such session. It may have been deleted; the page Sessions lists those that there are.");
 }
@@ -270,7 +319,9 @@ export const reading = [
   ["a file that is no session is refused with the reason", whatIsNoSession],
   ["sessions are found by title and agent", findsSessions],
   ["a session is deleted from the list, once that is confirmed", deletesFromTheList],
-  ["with a proxy the list says what is not in it", proxyTellsWhatIsListed],
+  ["with a proxy the list leads to what is not in it", sentToTheProxysPage],
+  ["messages are Markdown, with their raw text on demand", markdown],
+  ["the first compaction of a long session is one click away", firstCompaction],
   ["help is for people, and speaks of no routes", helpForPeople],
   ["the bar turns orange and red while messages arrive", barChanges],
   ["a session is begun, written to, renamed and deleted", addsMessages],

@@ -41,7 +41,7 @@ async function findsWhatLeft({ service, visit }) {
   await box.fill("Answer 3");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   await page.locator(".hit .place.out").first().waitFor();
-  await page.locator(".hit").first().getByRole("button", { name: "Show in history" }).click();
+  await page.locator(".hit").first().getByRole("button", { name: "Show in full history" }).click();
   await page.getByRole("radio", { name: "Full history" }).and(page.locator(":checked")).waitFor();
   const aimed = page.locator(".message[data-aimed]");
   await isAimedAt(page, "Answer 3:");
@@ -51,7 +51,7 @@ async function findsWhatLeft({ service, visit }) {
   await box.press("Enter");
   const first = page.locator(".hit").filter({ hasText: "HLV-2209" }).first();
   await first.getByText("#0", { exact: true }).waitFor();
-  await first.getByRole("button", { name: "Show in history" }).click();
+  await first.getByRole("button", { name: "Show in full history" }).click();
   await isAimedAt(page, "Never touch partner HLV-2209");
   await until(() => textOf(aimed.locator(".number")), "#0", "the number that the hit has");
   await box.fill("xylophone");

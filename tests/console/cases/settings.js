@@ -122,9 +122,100 @@ async function colours({ visit }) {
   await until(ground, dark);
 }
 
+/** What the service would refuse is not offered, and the page says why. */
+async function withoutStore({ bench, visit }) {
+  const service = await bench.another({ store: "none" });
+  try {
+    const here = await visit({ service });
+    here.expect("status of 404");
+    const { page } = here;
+    await page.getByText("This service stores no sessions: start it with --store").waitFor();
+    assert.equal(await page.getByRole("button", { name: "New session" }).isDisabled(), true);
+    assert.equal(await page.getByRole("button", { name: "Open a recorded session" }).count(), 0);
+    await here.open("agents");
+    await page.getByText("This service stores no agents").waitFor();
+    await page.getByLabel("New agent").fill("reviewer");
+    assert.equal(await page.getByRole("button", { name: "Add agent" }).isDisabled(), true);
+    await here.open("channels");
+    await page.getByText("No channel can be set up here").waitFor();
+    assert.equal(await page.getByRole("form", { name: "New channel" }).count(), 0);
+    await page.goto("about:blank");
+  } finally {
+    await service.kill();
+  }
+}
+
+async function namesOnce({ bench, visit }) {
+  const service = await bench.another({ channelHosts: ["127.0.0.1:*"] });
+  try {
+    const here = await visit({ service });
+    await here.open("channels");
+    const { page } = here;
+    const form = page.getByRole("form", { name: "New channel" });
+    const add = form.getByRole("button", { name: "Add channel" });
+    const fill = async (name) => {
+      await form.getByLabel("Name").fill(name);
+      await form.getByLabel("Address").fill("http://127.0.0.1:9/v1");
+    };
+    await fill("local"); // the configuration's
+    await form.getByText("There is a channel of this name.").waitFor();
+    assert.equal(await add.isDisabled(), true);
+    await page.getByLabel("Only those that may be used for compaction").check();
+    await fill("chat"); // one that the filter hides
+    await form.getByText("There is a channel of this name.").waitFor();
+    await page.getByLabel("Only those that may be used for compaction").uncheck();
+    await fill("mine");
+    await add.click();
+    await page.getByText("Channel mine saved").waitFor();
+    await fill("mine");
+    await form.getByText("There is a channel of this name.").waitFor();
+    await service.call("PUT", "/v1/agents/reviewer", { settings: { keep_recent: 8 } });
+    await here.open("agents");
+    await page.getByRole("form", { name: "Settings of reviewer" }).waitFor();
+    await page.getByLabel("New agent").fill("reviewer");
+    await page.getByText("There is an agent of this name.").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Add agent" }).isDisabled(), true);
+    await page.getByLabel("New agent").press("Enter");
+    assert.deepEqual((await service.call("GET", "/v1/agents/reviewer")).settings, { keep_recent: 8 }, "its settings stay");
+    await page.goto("about:blank");
+  } finally {
+    await service.kill();
+  }
+}
+
+async function notNow({ service, visit }) {
+  const empty = await service.call("POST", "/v1/sessions", { title: "Empty" });
+  const here = await visit();
+  await here.open(`sessions/${empty.id}`);
+  const { page } = here;
+  const compact = page.getByRole("button", { name: "Compact…" });
+  await compact.waitFor();
+  assert.equal(await compact.isDisabled(), true);
+  await until(() => compact.getAttribute("title"), "There is nothing to compact: the session has no messages.");
+  // A compaction on which another is built is not undone before that one.
+  const { id } = await service.session(talk(8, 2_000));
+  for (const more of [talk(6, 1_400), []]) {
+    await service.call("POST", `/v1/sessions/${id}/compact`, { target: 6_000, chain: ["structured-extraction"] });
+    if (more.length > 0) await service.call("POST", `/v1/sessions/${id}/messages`, { messages: more });
+  }
+  const { epochs } = await service.call("GET", `/v1/sessions/${id}/history`);
+  assert.deepEqual(epochs.map((epoch) => epoch.covered_by), [1, null]);
+  await here.open(`sessions/${id}/compactions`);
+  const undo = (number) => page.locator("li.card").filter({ hasText: `Compaction ${number} saved` }).getByRole("button", { name: "Undo" });
+  await page.getByText("Compaction 1 is built on it: undo that one first.").waitFor();
+  assert.equal(await undo(0).isDisabled(), true);
+  await undo(1).click();
+  await until(() => undo(0).isDisabled(), false);
+  await undo(0).click();
+  await until(() => page.locator("[data-undone]").count(), 2);
+}
+
 export const settings = [
   ["an agent's settings are edited with the keyboard and count for its sessions", agentSettings],
   ["channels are listed with their mark and filtered", channelList],
+  ["without a store nothing is offered that needs one", withoutStore],
+  ["a name that is taken is not saved over", namesOnce],
+  ["what cannot be done now is not offered, with the reason", notNow],
   ["a service with a token is asked properly", token],
   ["the colours follow the system until somebody chooses", colours],
 ];

@@ -112,7 +112,7 @@ pub(crate) fn failure(error: EvalError) -> Failure {
         }
         EvalError::Method(_) => Failure::usage(error).with_help("`epitome strategies` lists strategies and chains"),
         EvalError::Config(_) => Failure::usage(error).with_help("docs/configuration.md lists every setting"),
-        EvalError::Prices { .. } => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
+        EvalError::Prices(_) => Failure::usage(error).with_help("docs/evaluation.md shows a price table"),
         EvalError::Probes { .. } => Failure::usage(error).with_help("docs/evaluation.md says how probes are written"),
         EvalError::Patterns(_) => Failure::other(error),
     }

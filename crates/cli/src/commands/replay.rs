@@ -69,15 +69,15 @@ pub(crate) fn run(args: &ReplayArgs, quiet: bool) -> CommandResult {
 
 fn plan(args: &ReplayArgs) -> Result<ReplayPlan, Failure> {
     let prices = match &args.prices {
-        None => Prices::shipped(),
+        None => Prices::shipped().map_err(EvalError::from),
         Some(path) => {
             let file = path.display().to_string();
             let read =
                 epitome_shelf::read_plain_text(path).map_err(|error| EvalError::Read { file: file.clone(), error });
-            read.and_then(|text| Prices::with(&text, &file))
+            read.and_then(|text| Ok(Prices::with(&text, &file)?))
         }
     };
-    let price = prices.and_then(|prices| prices.price(&args.model).cloned()).map_err(failure)?;
+    let price = prices.and_then(|prices| Ok(prices.price(&args.model)?.clone())).map_err(failure)?;
     let mut config = epitome::Config::default();
     if let Some(window) = args.window {
         config

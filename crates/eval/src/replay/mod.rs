@@ -6,7 +6,6 @@
 
 mod observer;
 mod policy;
-mod prices;
 mod prompt;
 mod recording;
 mod session;
@@ -20,9 +19,9 @@ use epitome::formats::{ReadOptions, read};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub use epitome::config::{Price, Prices, TokenUsage};
 pub use observer::ReplayObserver;
 pub use policy::{NEVER, Policy, RECORDED, policies};
-pub use prices::{Price, Prices, TokenUsage};
 pub use recording::Recording;
 pub use session::{Model, ReplayEpoch, Turn};
 pub use total::{Total, totals};

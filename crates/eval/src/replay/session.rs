@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 
 use super::observer::ReplayObserver;
 use super::policy::{EngineSetup, Policy, PolicyKind};
-use super::prices::{Price, TokenUsage};
 use super::prompt::Prompt;
 use super::recording::{Recording, is_empty, is_said};
 use crate::EvalError;
 use crate::cases::cut::tokens_of;
+use epitome::config::{Price, TokenUsage};
 
 /// One call of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::prices::{Price, TokenUsage};
 use super::{NEVER, ReplayedSession};
 use crate::cases::text::distinct;
+use epitome::config::{Price, TokenUsage};
 
 /// The totals of a policy, over one session or many.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]

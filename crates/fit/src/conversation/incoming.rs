@@ -115,7 +115,7 @@ impl Incoming {
     }
 
     /// Reads the whole request. An error is a code: why it is not one that can be fitted.
-    pub(super) fn load(&self) -> Result<LoadedFile, &'static str> {
+    pub fn load(&self) -> Result<LoadedFile, &'static str> {
         let options = ReadOptions { format: Some(self.wire.into()), strict: true, ..ReadOptions::default() };
         let loaded = read(self.body.to_vec(), options).map_err(|_| "not-understood")?;
         // A request that brings compactions of its own is the client's to manage.

@@ -242,7 +242,7 @@ impl<S: Slot> Decisions<S> {
     }
 
     /// Every conversation with the place where it ended last, the least recently used first.
-    pub(crate) fn all(&self) -> Vec<(S, Digest)> {
+    pub fn all(&self) -> Vec<(S, Digest)> {
         let known = self.lock();
         let of = |slot: &KnownConversation<S>| Some((slot.shared.clone(), *slot.digests.last()?));
         known.slots.iter().filter_map(|(_, slot)| of(slot)).collect()

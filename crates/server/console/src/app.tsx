@@ -4,12 +4,14 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Client } from "./api/client";
 import { TokenStore } from "./api/token";
 import { type Route, hashOf, routeOf } from "./lib/route";
+import { type Language, LANGUAGES, chosenLanguage, keepLanguage, nextLanguage, speak, t } from "./lang";
 import { type Theme, chosenTheme, nextTheme, showTheme } from "./lib/theme";
 import { AgentsScreen } from "./screens/agents";
 import { ChannelsScreen } from "./screens/channels";
 import { ContextScreen } from "./screens/context";
 import { EpochScreen } from "./screens/epoch";
-import { HistoryScreen } from "./screens/history";
+import { ProxyScreen } from "./screens/proxy";
+import { CompactionsScreen } from "./screens/compactions";
 import { SessionsScreen } from "./screens/sessions";
 import { PreviewScreen } from "./session/preview-screen";
 import { SessionScreen } from "./session/session-screen";
@@ -25,6 +27,11 @@ export function App(): VNode {
   const [asking, setAsking] = useState<{ wasRefused: boolean; answer: (token: string | null) => void } | null>(null);
   const { toast, announce } = useToast();
   const main = useRef<HTMLElement>(null);
+  const [language, setLanguage] = useState<Language>(() => chosenLanguage(localStorage, navigator.languages));
+  speak(language); // everything below is rendered again with it
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
 
   const client = useMemo(() => {
     const tokens = new TokenStore(sessionStorage);
@@ -57,18 +64,26 @@ export function App(): VNode {
     <ClientProvider value={client}>
       <AnnounceProvider value={announce}>
         <button type="button" class="skip" onClick={() => main.current?.focus()}>
-          Skip to the content
+          {t.skip}
         </button>
         <header class="top">
           <a class="brand" href="#/">
             epitome
           </a>
-          <nav aria-label="Console">
-            <NavLink to={{ page: "sessions" }} current={isAboutSessions(route)} text="Sessions" />
-            <NavLink to={{ page: "agents" }} current={route.page === "agents"} text="Agents" />
-            <NavLink to={{ page: "channels" }} current={route.page === "channels"} text="Channels" />
+          <nav aria-label={t.console}>
+            <NavLink to={{ page: "sessions" }} current={isAboutSessions(route)} text={t.sessions.title} />
+            <NavLink to={{ page: "proxy" }} current={route.page === "proxy"} text={t.proxy.title} />
+            <NavLink to={{ page: "agents" }} current={route.page === "agents"} text={t.agents.title} />
+            <NavLink to={{ page: "channels" }} current={route.page === "channels"} text={t.channels.title} />
           </nav>
           <span class="grow" />
+          <LanguageButton
+            language={language}
+            onChange={(chosen) => {
+              keepLanguage(chosen, localStorage);
+              setLanguage(chosen);
+            }}
+          />
           <ThemeButton />
         </header>
         <OpeningProvider>
@@ -86,7 +101,7 @@ export function App(): VNode {
 }
 
 function isAboutSessions({ page }: Route): boolean {
-  return page !== "agents" && page !== "channels" && page !== "unknown";
+  return page !== "agents" && page !== "channels" && page !== "proxy" && page !== "unknown";
 }
 
 function NavLink({ to, current, text }: { to: Route; current: boolean; text: string }): VNode {
@@ -97,6 +112,15 @@ function NavLink({ to, current, text }: { to: Route; current: boolean; text: str
   );
 }
 
+function LanguageButton({ language, onChange }: { language: Language; onChange: (language: Language) => void }): VNode {
+  const next = nextLanguage(language);
+  return (
+    <button type="button" class="quiet" lang={next} onClick={() => onChange(next)}>
+      {LANGUAGES[next].name}
+    </button>
+  );
+}
+
 function ThemeButton(): VNode {
   const [theme, setTheme] = useState<Theme>(() => chosenTheme(localStorage));
   useEffect(() => showTheme(theme, localStorage), [theme]);
@@ -104,10 +128,10 @@ function ThemeButton(): VNode {
     <button
       type="button"
       class="quiet"
-      aria-label={`Colours: ${theme}. Change to ${nextTheme(theme)}`}
+      aria-label={t.colours.change(t.colours[theme], t.colours[nextTheme(theme)])}
       onClick={() => setTheme(nextTheme(theme))}
     >
-      {{ auto: "◐ auto", light: "○ light", dark: "● dark" }[theme]}
+      <span aria-hidden="true">{{ auto: "◐", light: "○", dark: "●" }[theme]}</span> <span class="wide-only">{t.colours[theme]}</span>
     </button>
   );
 }
@@ -129,8 +153,10 @@ function Screen({ route }: { route: Route }): VNode {
       return <SessionScreen id={route.id} />;
     case "preview":
       return <PreviewScreen id={route.id} />;
-    case "history":
-      return <HistoryScreen id={route.id} />;
+    case "proxy":
+      return <ProxyScreen />;
+    case "compactions":
+      return <CompactionsScreen id={route.id} />;
     case "context":
       return <ContextScreen id={route.id} />;
     case "epoch":
@@ -142,8 +168,8 @@ function Screen({ route }: { route: Route }): VNode {
     case "unknown":
       return (
         <>
-          <Heading title="There is no such page" />
-          <a href="#/">Sessions</a>
+          <Heading title={t.noSuchPage} />
+          <a href="#/">{t.sessions.title}</a>
         </>
       );
   }

@@ -9,6 +9,7 @@ import "./style/search.css";
 import "./style/summary.css";
 import "./style/compare.css";
 import "./style/context.css";
+import "./style/proxy.css";
 
 const root = document.getElementById("console");
 if (root) render(<App />, root);

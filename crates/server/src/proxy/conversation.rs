@@ -5,24 +5,35 @@ use std::sync::Arc;
 use epitome_fit::conversation::{Conversation, Slot};
 use tokio::sync::{Mutex, MutexGuard, OwnedMutexGuard};
 
-/// A conversation that one request at a time works on. Clones are the same conversation.
+use super::account::Account;
+
+/// A conversation that one request at a time works on, and its account, for which nobody waits. Clones are the same
+/// conversation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SharedConversation(Arc<Mutex<Conversation>>);
+pub(crate) struct SharedConversation {
+    turn: Arc<Mutex<Conversation>>,
+    account: Arc<parking_lot::Mutex<Account>>,
+}
 
 impl Slot for SharedConversation {
     fn new(conversation: Conversation) -> Self {
-        Self(Arc::new(Mutex::new(conversation)))
+        Self { turn: Arc::new(Mutex::new(conversation)), account: Arc::default() }
     }
 }
 
 impl SharedConversation {
     /// Waits for a turn at it.
     pub(super) async fn lock(&self) -> OwnedMutexGuard<Conversation> {
-        Arc::clone(&self.0).lock_owned().await
+        Arc::clone(&self.turn).lock_owned().await
     }
 
     /// The same on a thread that may wait.
     pub(super) fn blocking_lock(&self) -> MutexGuard<'_, Conversation> {
-        self.0.blocking_lock()
+        self.turn.blocking_lock()
+    }
+
+    /// The sums of its requests.
+    pub(super) fn account(&self) -> parking_lot::MutexGuard<'_, Account> {
+        self.account.lock()
     }
 }

@@ -149,8 +149,9 @@ async fn send_on(
     let (overflow, remembered) = match (opened.overflow, remembered) {
         (Some(overflow), Some(remembered)) => (overflow, remembered),
         (_, remembered) => {
-            let known = remembered.filter(|_| status.is_success());
-            opened.reader = known.map(|(incoming, _)| UsageReader::new(proxy, &incoming, opened.is_stream()));
+            if let Some((incoming, _)) = remembered.filter(|_| status.is_success()) {
+                opened.reader = reader_of(proxy, &incoming, &prepared, opened.is_stream());
+            }
             return Ok(with_headers(metrics, pass_answer(lookup, opened).await, &prepared));
         }
     };
@@ -162,12 +163,22 @@ async fn send_on(
         Some((lookup, body)) => (Some(lookup), body),
         None => (None, smaller.body.clone()),
     };
-    let answer = send(body).await?;
-    let answer = match lookup {
-        Some(lookup) => lookup.answer(OpenedAnswer::unseen(answer)).await,
-        None => streamed(answer),
-    };
-    Ok(with_headers(metrics, answer, &smaller))
+    let mut opened = OpenedAnswer::unseen(send(body).await?);
+    if opened.is_success() {
+        opened.reader = reader_of(proxy, &remembered.0, &smaller, opened.is_stream());
+    }
+    Ok(with_headers(metrics, pass_answer(lookup, opened).await, &smaller))
+}
+
+/// Notes a request that was accepted, and reads what its answer reports, where its conversation is remembered.
+fn reader_of(
+    proxy: &Arc<Proxy>,
+    incoming: &Arc<Incoming>,
+    prepared: &PreparedRequest,
+    is_stream: bool,
+) -> Option<UsageReader> {
+    let shared = proxy.note(incoming, prepared)?;
+    Some(UsageReader::new(proxy, shared, incoming.model.as_deref(), is_stream))
 }
 
 /// An answer for the client: as it comes, or with what the model looks up.

@@ -5,6 +5,7 @@
 //! so that the provider's prompt cache stays warm. On any failure here, the request is still sent: with the earlier
 //! decisions, where these can be carried out, else as it came.
 
+mod account;
 mod answer;
 mod checked;
 mod compaction;
@@ -14,6 +15,7 @@ mod handoff;
 mod headers;
 mod incoming;
 mod learn;
+mod list;
 mod look;
 mod lookup;
 mod native;
@@ -36,6 +38,7 @@ use axum::response::{IntoResponse, Response};
 use epitome::wire::Route;
 
 use forward::{forward, pass};
+pub(crate) use list::router as list_router;
 pub(crate) use native::random_key;
 pub use native::{ItemKeyError, ItemKeys};
 pub(crate) use state::Proxy;

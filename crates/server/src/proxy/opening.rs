@@ -74,6 +74,11 @@ impl OpenedAnswer {
         opened
     }
 
+    /// Whether the provider accepted the request.
+    pub(super) fn is_success(&self) -> bool {
+        self.answer.status().is_success()
+    }
+
     /// Whether the answer is a stream of events.
     pub(super) fn is_stream(&self) -> bool {
         let kind =

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use epitome::Runtime;
-use epitome::config::CompactionBy;
+use epitome::config::{CompactionBy, Prices};
 use epitome_fit::conversation::{Decider, Decisions, Incoming, PreparedRequest};
 
 use super::conversation::SharedConversation;
@@ -38,6 +38,7 @@ pub(crate) struct Proxy {
     pub(super) item_keys: ItemKeys,
     /// What requests may unpack to.
     pub(super) unpacked: UnpackedBytes,
+    pub(super) prices: Prices,
 }
 
 impl Proxy {
@@ -67,6 +68,7 @@ impl Proxy {
             compactions: Offers::default(),
             item_keys,
             unpacked: UnpackedBytes::new(settings.limits.body_bytes, settings.tokens.has_several_tenants()),
+            prices: Prices::shipped().map_err(|error| error.to_string())?,
             core,
         }))
     }

@@ -26,6 +26,7 @@ use crate::agents::runtime_for;
 use crate::auth::Caller;
 use crate::http::{ApiError, Problem, QueryParameters, body_of, check_name, json_of, parts, too_many_parts};
 use crate::routes::job::RequestFields;
+use crate::title::title_of;
 
 /// Sessions that one file may bring.
 const MOST_SESSIONS: usize = 1_000;
@@ -35,9 +36,6 @@ const MOST_GROWTH: usize = 8;
 
 /// The factor by which a kept session may have more parts than a request.
 pub(super) const MOST_TIMES_PARTS: usize = 4;
-
-/// Characters of a title that is taken from the conversation.
-const TITLE: usize = 80;
 
 /// A session to be made.
 #[derive(Debug, Default, Deserialize, ToSchema)]
@@ -315,12 +313,4 @@ fn decompress(file: &[u8], most_bytes: usize) -> Result<Vec<u8>, ApiError> {
     let mut bytes = Vec::with_capacity(size as usize);
     content().read_to_end(&mut bytes).map_err(damaged)?;
     Ok(bytes)
-}
-
-/// A title from the session's beginning.
-fn title_of(session: &Session) -> Option<String> {
-    let first = session.log().iter().find(|message| message.is_typed())?.plain_text();
-    let line = first.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let short: String = line.chars().filter(|char| !char.is_control()).take(TITLE).collect();
-    Some(if line.chars().count() > TITLE { format!("{short}…") } else { short })
 }

@@ -94,14 +94,18 @@ pub(crate) struct HistoryItem {
     /// When it was undone; null where it was not.
     #[schema(required)]
     undone_at: Option<i64>,
+    /// The later compaction that is built on this one, and has to be undone before it; null where there is none.
+    #[schema(required)]
+    covered_by: Option<u32>,
 }
 
-/// The compactions of a session. Linear in the journal.
+/// The compactions of a session. For each, linear in the changes of all later ones.
 fn items(opened: &CachedSession) -> Vec<HistoryItem> {
     let item = |entry: HistoryEntry| {
         let times = opened.times(entry.epoch);
         let undone_at = times.and_then(|times| times.undone_at);
-        HistoryItem { entry, at: times.map(|times| times.committed_at), undone_at }
+        let covered_by = opened.live.session().covered_by(entry.epoch);
+        HistoryItem { entry, at: times.map(|times| times.committed_at), undone_at, covered_by }
     };
     opened.live.history().into_iter().map(item).collect()
 }

@@ -15,6 +15,7 @@ mod memories;
 mod model;
 mod proxy;
 mod proxy_compaction;
+mod proxy_conversations;
 mod proxy_faults;
 mod proxy_gemini;
 mod proxy_handoff;

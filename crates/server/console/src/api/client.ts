@@ -1,3 +1,4 @@
+import { t } from "../lang";
 import { helpFor, messageFor } from "../lib/problem";
 import type {
   Agent,
@@ -12,6 +13,7 @@ import type {
   Found,
   HistoryItem,
   Messages,
+  ProxiedConversations,
   Ready,
   Recalled,
   Report,
@@ -74,7 +76,7 @@ export function errorOf(status: number, body: unknown): ApiError {
   return new ApiError(
     status,
     code,
-    messageFor(code, text("message", `the service answered with status ${status}`)),
+    messageFor(code, text("message", t.errors.status(status))),
     helpFor(code, text("help", "")),
     isRecord(report) ? (report as unknown as Report) : null,
   );
@@ -188,6 +190,11 @@ export class Client {
     return this.json("GET", `${path(id)}/recall/${encodeURIComponent(handle)}`);
   }
 
+  /** The conversations that go through the proxy. */
+  proxied(): Promise<ProxiedConversations> {
+    return this.json("GET", `/v1/proxy/conversations${query({ limit: 100 })}`);
+  }
+
   async agents(): Promise<Agent[]> {
     return (await this.json<{ items: Agent[] }>("GET", "/v1/agents")).items;
   }
@@ -246,7 +253,7 @@ export class Client {
         answer = await fetch(`..${address}`, init); // relative to /console/
       } catch (error) {
         if (signal?.aborted) throw error;
-        throw new ApiError(0, "unreachable", "the service cannot be reached", "is `epitome serve` still running?");
+        throw new ApiError(0, "unreachable", t.errors.unreachable, t.errors.unreachableHelp);
       }
       if (answer.ok) return answer;
       if (answer.status === 401) {

@@ -409,6 +409,8 @@ export interface components {
         HistoryItem: components["schemas"]["HistoryEntry"] & {
             /** Format: int64 */
             at: number | null;
+            /** Format: int32 */
+            covered_by: number | null;
             /** Format: int64 */
             undone_at: number | null;
         };
@@ -594,6 +596,34 @@ export interface components {
             draft: Record<string, never>;
             summaries: components["schemas"]["DraftSummary"][];
         };
+        ProxiedConversation: {
+            /** Format: int64 */
+            began: number;
+            /** Format: int32 */
+            compactions: number;
+            interface: string;
+            /** Format: int64 */
+            last: number;
+            model: string | null;
+            /** Format: double */
+            price: number | null;
+            reported: components["schemas"]["ReportedTokens"];
+            /** Format: int64 */
+            requests: number;
+            title: string;
+            /** Format: int32 */
+            tokens_after: number;
+            /** Format: int32 */
+            tokens_before: number;
+            /** Format: int64 */
+            tokens_saved: number;
+            /** Format: int32 */
+            tokens_usable: number;
+        };
+        ProxiedConversations: {
+            items: components["schemas"]["ProxiedConversation"][];
+            total: number;
+        };
         Quality: {
             below: components["schemas"]["Shortfall"][];
             conclusions: components["schemas"]["KeptShare"];
@@ -616,6 +646,7 @@ export interface components {
             proxy: boolean;
             sessions: string;
             status: string;
+            takes_channels: boolean;
         };
         ReasonReport: {
             code: string;
@@ -719,6 +750,20 @@ export interface components {
             /** Format: int32 */
             tokens_before: number;
             trigger: components["schemas"]["Trigger"];
+        };
+        ReportedTokens: {
+            /** Format: int64 */
+            answers: number;
+            /** Format: int64 */
+            cache_writes: number;
+            /** Format: int64 */
+            cached: number;
+            /** Format: int64 */
+            input: number;
+            /** Format: int64 */
+            output: number;
+            /** Format: int64 */
+            unpriced: number;
         };
         ReportedUsage: {
             messages_since: number;
@@ -1166,6 +1211,8 @@ export type OverflowRetry = components['schemas']['OverflowRetry'];
 export type Overflowed = components['schemas']['Overflowed'];
 export type PartKind = components['schemas']['PartKind'];
 export type PreviewAnswer = components['schemas']['PreviewAnswer'];
+export type ProxiedConversation = components['schemas']['ProxiedConversation'];
+export type ProxiedConversations = components['schemas']['ProxiedConversations'];
 export type Quality = components['schemas']['Quality'];
 export type QualityPart = components['schemas']['QualityPart'];
 export type RawBlock = components['schemas']['RawBlock'];
@@ -1178,6 +1225,7 @@ export type RemovedContent = components['schemas']['RemovedContent'];
 export type RemovedItem = components['schemas']['RemovedItem'];
 export type Repairs = components['schemas']['Repairs'];
 export type Report = components['schemas']['Report'];
+export type ReportedTokens = components['schemas']['ReportedTokens'];
 export type ReportedUsage = components['schemas']['ReportedUsage'];
 export type RequestOutcome = components['schemas']['RequestOutcome'];
 export type RetrieveAnswer = components['schemas']['RetrieveAnswer'];

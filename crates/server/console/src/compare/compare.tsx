@@ -2,10 +2,11 @@ import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
 
 import type { EditReport, Outcome, Report, StoredMessage } from "../api/types";
+import { t } from "../lang";
 import { OUTCOMES, type Receipt, type Row, align, tally } from "../lib/align";
 import { textOf, wholeText } from "../lib/blocks";
 import { diffLines } from "../lib/diff";
-import { count, plural } from "../lib/format";
+import { count } from "../lib/format";
 import { MessageCard, MessageLine } from "../session/message-card";
 import { useRecall } from "../ui/recall";
 import { Diff } from "./diff-view";
@@ -30,9 +31,9 @@ export function Compare({ before, after, edits, receipts }: Properties): VNode {
   const [hidden, setHidden] = useState<ReadonlySet<Outcome>>(new Set());
   const shows = (outcome: Outcome) => !hidden.has(outcome);
   return (
-    <section class="compare" aria-label="Before and after">
+    <section class="compare" aria-label={t.compare.area}>
       <fieldset class="filters">
-        <legend class="visually-hidden">Show messages that were</legend>
+        <legend class="visually-hidden">{t.compare.show}</legend>
         {IN_ORDER.filter((outcome) => counts.has(outcome)).map((outcome) => (
           <label class="check" key={outcome}>
             <input
@@ -45,15 +46,15 @@ export function Compare({ before, after, edits, receipts }: Properties): VNode {
               }}
             />
             <span class="badge" data-outcome={outcome}>
-              {outcome}
+              {t.compare.outcomes[outcome]}
             </span>
             {count(counts.get(outcome) ?? 0)}
           </label>
         ))}
       </fieldset>
       <div class="sides" aria-hidden="true">
-        <h2>Before</h2>
-        <h2>After</h2>
+        <h2>{t.compare.before}</h2>
+        <h2>{t.compare.after}</h2>
       </div>
       {groups(rows, shows).map((group, position) => (
         <Group key={position} group={group} />
@@ -96,11 +97,11 @@ function Kept({ rows }: { rows: Extract<Row, { kind: "kept" }>[] }): VNode {
   const [most, setMost] = useState(0);
   return (
     <details class="kept" onToggle={(event) => event.currentTarget.open && setMost((most) => Math.max(most, RUN))}>
-      <summary>{plural(rows.length, "message")} as before</summary>
+      <summary>{t.compare.asBefore(rows.length)}</summary>
       {rows.slice(0, most).map(({ before, receipt }) => (
         <div key={before.message.id} class="kept-row">
           <span class="badge" data-outcome={receipt.outcome}>
-            {receipt.outcome}
+            {t.compare.outcomes[receipt.outcome]}
           </span>
           <MessageLine stored={before} />
         </div>
@@ -114,7 +115,7 @@ function More({ left, onClick }: { left: number; onClick: () => void }): VNode |
   if (left <= 0) return null;
   return (
     <button type="button" class="quiet" onClick={onClick}>
-      {plural(left, "more message")}
+      {t.counts.moreMessages(left)}
     </button>
   );
 }
@@ -156,7 +157,7 @@ function Replaced({ row }: { row: Extract<Row, { kind: "replaced" }> }): VNode {
         {row.came.map((stored) => (
           <MessageCard key={stored.message.id} stored={stored} />
         ))}
-        {row.came.length === 0 && <p class="quiet-text">Nothing stands in their place.</p>}
+        {row.came.length === 0 && <p class="quiet-text">{t.compare.nothingInstead}</p>}
       </div>
     </div>
   );
@@ -190,20 +191,20 @@ function ReceiptView({ receipt, shown }: { receipt: Receipt; shown?: StoredMessa
       {receipt.edits.length === 0 && (
         <li>
           <span class="badge" data-outcome={receipt.outcome}>
-            {receipt.outcome}
+            {t.compare.outcomes[receipt.outcome]}
           </span>
         </li>
       )}
       {receipt.edits.map(({ edit, strategy, reason, recall: handle }, position) => (
         <li key={position}>
           <span class="badge" data-outcome={OUTCOMES[edit]}>
-            {OUTCOMES[edit]}
+            {t.compare.outcomes[OUTCOMES[edit]]}
           </span>{" "}
-          <code>{reason.code}</code> {reason.detail} <span class="note">by {strategy}</span>
-          {reason.score !== null && <span class="note"> · score {Number(reason.score.toPrecision(3))}</span>}{" "}
+          <code>{reason.code}</code> {reason.detail} <span class="note">{t.compare.by(strategy)}</span>
+          {reason.score !== null && <span class="note">{t.compare.score(Number(reason.score.toPrecision(3)))}</span>}{" "}
           {handle !== null && (
             <button type="button" class="link" onClick={() => recall(handle, shown && textWith(shown, handle))}>
-              Recall
+              {t.words.recall}
             </button>
           )}
         </li>

@@ -1,8 +1,8 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
+import { t } from "../lang";
 import { type DiffLine, type DiffRun, runs } from "../lib/diff";
-import { plural } from "../lib/format";
 import { MarkedText } from "../ui/recall";
 
 /** Equal lines next to a difference that stay in sight. */
@@ -21,7 +21,7 @@ interface Properties {
 export function Diff({ lines, hide }: Properties): VNode {
   const shown = runs(lines.filter((line) => line.kind !== hide));
   return (
-    <div class="diff" tabIndex={0} role="group" aria-label="Text with differences">
+    <div class="diff" tabIndex={0} role="group" aria-label={t.compare.differences}>
       {shown.map((run, position) => (
         <Run key={position} run={run} isFirst={position === 0} isLast={position === shown.length - 1} />
       ))}
@@ -39,7 +39,7 @@ function Run({ run, isFirst, isLast }: { run: DiffRun; isFirst: boolean; isLast:
     return (
       <>
         <Lines kind={kind} lines={head} />
-        <Unfold count={folded} what="equal line" onClick={() => setOpen(true)} />
+        <Unfold text={t.counts.equalLines(folded)} onClick={() => setOpen(true)} />
         <Lines kind={kind} lines={tail} />
       </>
     );
@@ -48,17 +48,17 @@ function Run({ run, isFirst, isLast }: { run: DiffRun; isFirst: boolean; isLast:
     return (
       <>
         <Lines kind={kind} lines={lines.slice(0, FOLDED)} />
-        <Unfold count={lines.length - FOLDED} what="more line" onClick={() => setOpen(true)} />
+        <Unfold text={t.counts.moreLines(lines.length - FOLDED)} onClick={() => setOpen(true)} />
       </>
     );
   }
   return <Lines kind={kind} lines={lines} />;
 }
 
-function Unfold({ count, what, onClick }: { count: number; what: string; onClick: () => void }): VNode {
+function Unfold({ text, onClick }: { text: string; onClick: () => void }): VNode {
   return (
     <button type="button" class="unfold" onClick={onClick}>
-      {plural(count, what)}
+      {text}
     </button>
   );
 }

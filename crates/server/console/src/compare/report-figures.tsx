@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 
 import type { Report } from "../api/types";
+import { t } from "../lang";
 import { count, savedShare, share } from "../lib/format";
 import { keptParts, milliseconds, shortfalls, statusSentence } from "../lib/report";
 
@@ -15,22 +16,22 @@ export function ReportFigures({ report }: { report: Report }): VNode {
       {sentence !== "" && <p class="notice">{sentence}</p>}
       <dl class="figures-list">
         <div>
-          <dt>Tokens</dt>
+          <dt>{t.report.tokens}</dt>
           <dd>
             {count(report.tokens_before)} → {count(report.tokens_after)}
             {saved !== null && ` (−${share(saved)})`}
           </dd>
         </div>
         <div>
-          <dt>Messages</dt>
+          <dt>{t.report.messages}</dt>
           <dd>
             {count(report.messages_before)} → {count(report.messages_after)}
           </dd>
         </div>
         {report.quality && (
           <div>
-            <dt>Kept of what matters</dt>
-            <dd title="Of the whole session, so that what earlier compactions lost is missing here too">
+            <dt>{t.report.kept}</dt>
+            <dd title={t.report.keptWhat}>
               {share(report.quality.share * 100)}
               {parts !== "" && `: ${parts}`}
               {below !== "" && ` (${below})`}
@@ -39,19 +40,19 @@ export function ReportFigures({ report }: { report: Report }): VNode {
         )}
         {report.chain.length > 0 && (
           <div>
-            <dt>Chain</dt>
+            <dt>{t.report.chain}</dt>
             <dd>{report.chain.join(" → ")}</dd>
           </div>
         )}
         {report.stopped !== undefined && (
           <div>
-            <dt>Why no further</dt>
+            <dt>{t.report.stopped}</dt>
             <dd>{report.stopped}</dd>
           </div>
         )}
         <div>
-          <dt>Worked out in</dt>
-          <dd>{count(milliseconds(report.timings))} ms</dd>
+          <dt>{t.report.time}</dt>
+          <dd>{t.report.milliseconds(milliseconds(report.timings))}</dd>
         </div>
       </dl>
     </>

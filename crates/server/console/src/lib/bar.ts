@@ -1,5 +1,5 @@
 import type { ContextTokens } from "../api/types";
-import { count, share } from "./format";
+import { t } from "../lang";
 
 export type BarState = "calm" | "near" | "above";
 
@@ -41,15 +41,13 @@ export function atSoftThreshold(
 /** What the token bar shows. */
 export function barOf(context: ContextTokens): Bar {
   const state = barState(context);
-  const about = context.estimated ? "≈ " : "";
   const threshold = context.thresholdPercent > 0 ? Math.min(context.thresholdPercent, 100) : null;
-  const at = threshold === null ? "the window" : `the threshold of ${share(context.thresholdPercent)}`;
-  const meanings: Record<BarState, string> = { calm: `below ${at}`, near: `close to ${at}`, above: `above ${at}` };
+  const at = threshold === null ? t.bar.window : t.bar.threshold(context.thresholdPercent);
   return {
     state,
     filled: Math.max(0, Math.min(context.percent, 100)),
     threshold,
-    label: `${about}${count(context.usedTokens)} of ${count(context.maxTokens)} tokens, ${share(context.percent)}`,
-    meaning: meanings[state],
+    label: t.bar.label(context.estimated, context.usedTokens, context.maxTokens, context.percent),
+    meaning: t.bar[state](at),
   };
 }

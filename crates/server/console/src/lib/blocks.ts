@@ -1,4 +1,5 @@
 import type { Content, Message } from "../api/types";
+import { t } from "../lang";
 import { firstLine } from "./format";
 
 /** The readable text of a block; empty where it has none. */
@@ -40,8 +41,9 @@ export function gist(message: Message): string {
     if (line !== "" && content.type !== "thinking") return line;
   }
   const [first] = message.blocks;
-  if (!first) return "(empty)";
-  return first.content.type === "thinking" ? "(reasoning)" : `(${first.content.type})`;
+  if (!first) return t.message.gists.empty;
+  const kinds: Partial<Record<string, string>> = t.message.gists;
+  return kinds[first.content.type] ?? t.message.gists.other;
 }
 
 /** All text of a message, block after block: what the two sides of a comparison are made of. */

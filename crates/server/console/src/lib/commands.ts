@@ -1,3 +1,5 @@
+import { t } from "../lang";
+
 /** The commands that the field below a session takes, with what they take. */
 export const COMMANDS = ["/compact [focus]", "/undo [number]", "/history", "/recall handle", "/context"];
 
@@ -14,5 +16,5 @@ export function unknownCommand(text: string): string | null {
 
 /** Which commands there are. */
 export function commandList(): string {
-  return `The commands are ${COMMANDS.slice(0, -1).join(", ")} and ${COMMANDS.at(-1) ?? ""}.`;
+  return t.composer.commands(COMMANDS);
 }

@@ -1,14 +1,9 @@
 import { expect, test } from "vitest";
 
-import { ago, count, firstLine, lineCount, newTitle, plural, savedShare, sentence, share, short, titleOf } from "./format";
+import { ago, count, firstLine, lineCount, savedShare, sentence, share, short } from "./format";
 
 test("numbers", () => {
   expect([count(1204), short(128_000), share(70.94), share(100)]).toEqual(["1,204", "128K", "70.9%", "100%"]);
-  expect([plural(1, "message"), plural(2000, "message"), plural(0, "entry", "entries")]).toEqual([
-    "1 message",
-    "2,000 messages",
-    "0 entries",
-  ]);
 });
 
 test("what the service says, as a sentence", () => {
@@ -30,7 +25,7 @@ test("how long ago", () => {
   expect(ago(now - 3 * 3_600_000, now)).toBe("3 hours ago");
   expect(ago(now - 86_400_000, now)).toBe("yesterday");
   expect(ago(now - 400 * 86_400_000, now)).toMatch(/2025/);
-  expect(ago(Number.NaN, now)).toBe("an unknown time");
+  expect(ago(Number.NaN, now)).toBe("—");
 });
 
 test("lines", () => {
@@ -38,12 +33,4 @@ test("lines", () => {
   expect(firstLine("\n\n  one\ntwo")).toBe("one");
   expect(firstLine("日本語日本語", 4)).toBe("日本語…");
   expect(firstLine("😀".repeat(9), 3)).toBe("😀😀…");
-});
-
-test("what a session is called", () => {
-  const id = "0c1b11892f948be4527aa8fd2d8050f0";
-  expect(titleOf({ id, title: "The parser" })).toBe("The parser");
-  expect([titleOf({ id, title: "" }), titleOf({ id })]).toEqual(["Untitled session 0c1b1189", "Untitled session 0c1b1189"]);
-  expect(titleOf({ id: "parser" })).toBe("parser");
-  expect(newTitle(Date.UTC(2026, 3, 7, 12))).toMatch(/^New session, Apr \d, 2026, \d\d:\d\d$/);
 });

@@ -1,34 +1,46 @@
-// The console speaks English throughout, so numbers and dates do too, whatever the browser's language is.
-const WHOLE = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-const TENTHS = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-const TIME = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" });
-const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** How a language writes numbers and times. */
+function formatsOf(locale: string) {
+  return {
+    whole: new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }),
+    tenths: new Intl.NumberFormat(locale, { maximumFractionDigits: 1 }),
+    compact: new Intl.NumberFormat(locale, { notation: "compact", maximumFractionDigits: 1 }),
+    money: new Intl.NumberFormat(locale, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", maximumFractionDigits: 4 }),
+    time: new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short", hourCycle: "h23" }),
+    relative: new Intl.RelativeTimeFormat(locale, { numeric: "auto" }),
+  };
+}
+
+let formats = formatsOf("en");
+
+/** Writes numbers and times as a language does, from now on. */
+export function setLocale(locale: string): void {
+  formats = formatsOf(locale);
+}
 
 /** `1204` → `1,204`. */
 export function count(value: number): string {
-  return WHOLE.format(value);
+  return formats.whole.format(value);
 }
 
 /** `128000` → `128K`. */
 export function short(value: number): string {
-  return COMPACT.format(value);
+  return formats.compact.format(value);
 }
 
 /** A percentage with one decimal at most. */
 export function share(percent: number): string {
-  return `${TENTHS.format(percent)}%`;
+  return `${formats.tenths.format(percent)}%`;
 }
 
-/** `1 message`, `2,000 messages`. */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`;
+/** A price in US dollars. */
+export function money(dollars: number): string {
+  return formats.money.format(dollars);
 }
 
 /** A time for people. */
 export function time(milliseconds: number): string {
   const date = new Date(milliseconds);
-  return Number.isNaN(date.getTime()) ? "an unknown time" : TIME.format(date);
+  return Number.isNaN(date.getTime()) ? "—" : formats.time.format(date);
 }
 
 const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
@@ -42,7 +54,7 @@ const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
 export function ago(milliseconds: number, now: number): string {
   let distance = (milliseconds - now) / 1000;
   for (const [most, unit] of STEPS) {
-    if (Math.abs(distance) < most) return RELATIVE.format(Math.round(distance), unit);
+    if (Math.abs(distance) < most) return formats.relative.format(Math.round(distance), unit);
     distance /= most;
   }
   return time(milliseconds);
@@ -73,21 +85,8 @@ export function lineCount(text: string): number {
 export function sentence(text: string): string {
   if (text === "") return "";
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?)]$/.test(whole) ? whole : `${whole}.`;
-}
-
-/** An id that a program made up, of hexadecimal digits. */
-const MADE_UP = /^[0-9a-f]{32}$/;
-
-/** What a session is called: its title, or its id where a person gave it one. */
-export function titleOf({ id, title }: { id: string; title?: string }): string {
-  if (title !== undefined && title !== "") return title;
-  return MADE_UP.test(id) ? `Untitled session ${id.slice(0, 8)}` : id;
-}
-
-/** The title of a session that is begun in the console. */
-export function newTitle(now: number): string {
-  return `New session, ${time(now)}`;
+  if (/[.!?)。！？）]$/.test(whole)) return whole;
+  return `${whole}${/\p{Script=Han}$/u.test(whole) ? "。" : "."}`;
 }
 
 /** `context-window` → `context window`. */

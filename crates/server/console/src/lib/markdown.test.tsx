@@ -7,7 +7,7 @@ import { Markdown, safeAddress } from "./markdown";
 const ELEMENTS = new Set(
   "div p h3 h4 h5 h6 ul ol li pre code blockquote hr br strong em del a table thead tbody tr th td".split(" "),
 );
-const ATTRIBUTES = new Set(["children", "class", "href", "rel", "target", "title", "start", "scope", "tabIndex", "role", "aria-label"]);
+const ATTRIBUTES = new Set(["children", "class", "dir", "href", "rel", "target", "title", "start", "scope", "tabIndex", "role", "aria-label"]);
 
 /** What is rendered, as text like HTML; throws on anything that may not come out. */
 function rendered(children: ComponentChildren): string {
@@ -52,10 +52,10 @@ describe("what summaries are written in", () => {
 
 describe("nothing that runs or is fetched", () => {
   test.each([
-    ["<img src=x onerror=alert(1)>", "<img src=x onerror=alert(1)>"],
+    ["<img src=x onerror=alert(1)>", "<p><img src=x onerror=alert(1)></p>"],
     ["a <script>alert(1)</script> b", "<p>a <script>alert(1)</script> b</p>"],
     ["<svg onload=alert(1)><animate/></svg>", "<p><svg onload=alert(1)><animate/></svg></p>"],
-    ["<iframe srcdoc='<script>1</script>'></iframe>", "<iframe srcdoc='<script>1</script>'></iframe>"],
+    ["<iframe srcdoc='<script>1</script>'></iframe>", "<p><iframe srcdoc='<script>1</script>'></iframe></p>"],
     ["[x](javascript:alert(1))", "<p>x (javascript:alert(1))</p>"],
     ["[x](JaVaScRiPt:alert(1))", "<p>x (JaVaScRiPt:alert(1))</p>"],
     ["[x](data:text/html,<b>)", "<p>x (data:text/html,<b>)</p>"],

@@ -1,6 +1,8 @@
 import { Lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 
+import { t } from "../lang";
+
 /** Texts longer than this are shown as they are: nobody reads them as a page, and parsing them would stall it. */
 const LONGEST = 200_000;
 
@@ -14,21 +16,36 @@ const DEEPEST = 24;
  * Markdown as elements. There is no way through HTML: what is not known here, raw HTML included, is shown as text, and
  * images are shown as their address, because the console asks nobody but its service for anything.
  */
-export function Markdown({ text }: { text: string }): VNode {
-  if (text.length > LONGEST) return <pre class="plain">{text}</pre>;
+export function Markdown({ text, firstHeading = 3, leaf = (part) => part }: Properties): VNode {
+  if (text.length > LONGEST) return <pre class="plain">{leaf(text)}</pre>;
   const tokens = new Lexer({ gfm: true }).lex(text);
   const levels = tokens.flatMap((token) => (token.type === "heading" ? [(token as Tokens.Heading).depth] : []));
-  return <div class="markdown">{blocks(tokens, { depth: 0, top: Math.min(6, ...levels) })}</div>;
+  const place = { depth: 0, top: Math.min(6, ...levels), first: firstHeading, leaf };
+  return (
+    <div class="markdown" dir="auto">
+      {blocks(tokens, place)}
+    </div>
+  );
 }
 
-/** How deep a token is nested, and the level of the text's highest heading. */
+interface Properties {
+  text: string;
+  /** The level of the text's highest heading, below the one that it stands under. */
+  firstHeading?: 2 | 3;
+  /** What a piece of plain text becomes. */
+  leaf?: (part: string) => ComponentChildren;
+}
+
+/** How deep a token is nested, the level of the text's highest heading and the one that it gets, and what texts become. */
 interface Place {
   depth: number;
   top: number;
+  first: number;
+  leaf: (part: string) => ComponentChildren;
 }
 
-function within({ depth, top }: Place): Place {
-  return { depth: depth + 1, top };
+function within(place: Place): Place {
+  return { ...place, depth: place.depth + 1 };
 }
 
 function blocks(tokens: Token[], place: Place): ComponentChildren[] {
@@ -36,15 +53,14 @@ function blocks(tokens: Token[], place: Place): ComponentChildren[] {
 }
 
 function block(token: Token, place: Place): ComponentChildren {
-  if (place.depth > DEEPEST) return token.raw;
+  if (place.depth > DEEPEST) return place.leaf(token.raw);
   switch (token.type) {
     case "space":
     case "def":
       return null;
     case "heading": {
-      // The dialog that shows the text has the page's second heading: the text's own begin below it.
       const { depth: level, tokens } = token as Tokens.Heading;
-      const Heading = `h${Math.min(Math.max(level - place.top, 0) + 3, 6)}` as "h3";
+      const Heading = `h${Math.min(Math.max(level - place.top, 0) + place.first, 6)}` as "h3";
       return <Heading>{inlines(tokens, place)}</Heading>;
     }
     case "paragraph":
@@ -52,7 +68,7 @@ function block(token: Token, place: Place): ComponentChildren {
     case "code":
       return (
         <pre tabIndex={0}>
-          <code>{(token as Tokens.Code).text}</code>
+          <code>{place.leaf((token as Tokens.Code).text)}</code>
         </pre>
       );
     case "blockquote":
@@ -65,12 +81,12 @@ function block(token: Token, place: Place): ComponentChildren {
       return <hr />;
     case "text": {
       const { tokens, text } = token as Tokens.Text;
-      return tokens ? inlines(tokens, place) : characters(text);
+      return tokens ? inlines(tokens, place) : place.leaf(characters(text));
     }
     case "checkbox":
       return (token as Tokens.Checkbox).checked ? "☑ " : "☐ ";
-    default:
-      return token.raw; // raw HTML, and whatever a later version of the parser knows
+    default: // raw HTML, and whatever a later version of the parser knows
+      return <p class="verbatim">{place.leaf(token.raw)}</p>;
   }
 }
 
@@ -82,7 +98,7 @@ function list(list: Tokens.List, place: Place): VNode {
 
 function table(table: Tokens.Table, place: Place): VNode {
   return (
-    <div class="table" tabIndex={0} role="group" aria-label="Table">
+    <div class="table" tabIndex={0} role="group" aria-label={t.words.table}>
       <table>
         <thead>
           <tr>
@@ -110,14 +126,14 @@ function inlines(tokens: Token[], place: Place): ComponentChildren[] {
 }
 
 function inline(token: Token, place: Place): ComponentChildren {
-  if (place.depth > DEEPEST) return token.raw;
+  if (place.depth > DEEPEST) return place.leaf(token.raw);
   switch (token.type) {
     case "text": {
       const { tokens, text } = token as Tokens.Text;
-      return tokens ? inlines(tokens, place) : characters(text);
+      return tokens ? inlines(tokens, place) : place.leaf(characters(text));
     }
     case "escape":
-      return (token as Tokens.Escape).text;
+      return place.leaf((token as Tokens.Escape).text);
     case "strong":
       return <strong>{inlines((token as Tokens.Strong).tokens, place)}</strong>;
     case "em":
@@ -125,7 +141,7 @@ function inline(token: Token, place: Place): ComponentChildren {
     case "del":
       return <del>{inlines((token as Tokens.Del).tokens, place)}</del>;
     case "codespan":
-      return <code>{(token as Tokens.Codespan).text}</code>;
+      return <code>{place.leaf((token as Tokens.Codespan).text)}</code>;
     case "br":
       return <br />;
     case "link":
@@ -135,7 +151,7 @@ function inline(token: Token, place: Place): ComponentChildren {
       return `🖼 ${text} (${href})`;
     }
     default:
-      return token.raw;
+      return place.leaf(token.raw);
   }
 }
 

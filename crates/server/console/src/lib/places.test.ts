@@ -18,6 +18,7 @@ function entry(epoch: number, messages: number): HistoryItem {
     undone: false,
     at: null,
     undone_at: null,
+    covered_by: null,
   };
 }
 

@@ -1,13 +1,11 @@
 import type { HistoryItem, StoredMessage } from "../api/types";
-import { count, plural } from "./format";
+import { t } from "../lang";
 
 /** Which messages of how many are in sight, by their numbers, which count from 0 as everywhere. */
 export function rangeText(messages: StoredMessage[], total: number): string {
-  if (messages.length >= total) return plural(total, "message");
+  if (messages.length >= total) return t.counts.messages(total);
   const numbers = messages.flatMap(({ number }) => (number === null ? [] : [number]));
-  const [first] = numbers;
-  const range = first === undefined ? "" : `: #${first} to #${numbers.at(-1) ?? first}`;
-  return `${count(messages.length)} of ${plural(total, "message")}${range}`;
+  return t.timeline.range(messages.length, total, numbers[0], numbers.at(-1));
 }
 
 /**

@@ -28,7 +28,7 @@ test("thresholds that are missed", () => {
     { part: "conclusions", share: 0, least: 0.25 },
   ] as const;
   expect(shortfalls({ ...QUALITY, below: [...below] })).toBe(
-    "below what is asked for: strings 40%, asked for 60%; conclusions 0%, asked for 25%",
+    "below what is asked for: exact strings 40%, asked for 60%; conclusions 0%, asked for 25%",
   );
 });
 

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useId, useState } from "preact/hooks";
 
 import type { Agent, AgentSettings, Channel } from "../api/types";
+import { t } from "../lang";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
 import { Problem } from "../ui/problem";
@@ -13,15 +14,18 @@ export function AgentsScreen(): VNode {
   const channels = useLoad(useCallback(() => client.channels(true), [client]));
   const [name, setName] = useState("");
   const add = useAction();
+  const service = useLoad(useCallback(() => client.ready(), [client]));
+  const storesNothing = service.value?.sessions === "none";
+  const exists = agents.value?.some((agent) => agent.name === name.trim()) ?? false; // adding it would empty its settings
   return (
     <>
-      <Heading title="Agents" />
+      <Heading title={t.agents.title} />
       {agents.error && <Problem error={agents.error} />}
       {agents.value?.length === 0 && (
-        <p class="quiet-text">No agent has settings of its own: all sessions go by the configuration.</p>
+        <p class="quiet-text">{t.agents.empty}</p>
       )}
       {agents.value?.map((agent) => (
-        <AgentCard key={agent.name} agent={agent} channels={channels.value ?? []} onChanged={agents.reload} />
+        <AgentCard key={agent.name} agent={agent} channels={channels.value} onChanged={agents.reload} />
       ))}
       <form
         class="search"
@@ -35,39 +39,32 @@ export function AgentsScreen(): VNode {
         }}
       >
         <label class="grow">
-          <span>New agent</span>
+          <span>{t.agents.new}</span>
           <input type="text" value={name} maxLength={200} onInput={(event) => setName(event.currentTarget.value)} />
         </label>
-        <button type="submit" disabled={name.trim() === "" || add.busy}>
-          Add agent
+        <button type="submit" disabled={name.trim() === "" || exists || storesNothing || add.busy}>
+          {t.agents.add}
         </button>
       </form>
+      {storesNothing && <p class="notice">{t.agents.noStore}</p>}
+      {exists && <p class="field-problem" role="alert">{t.agents.exists}</p>}
       {add.error && <Problem error={add.error} />}
     </>
   );
 }
 
-/** Who may write summaries, by the setting's values. */
-const WRITERS: Record<string, string> = {
-  rules: "rules, without a model",
-  llm: "the auxiliary model",
-  provider: "the model's provider, by its own compaction",
-  off: "nobody",
-};
-
 /** The most of the newest messages that are offered to stay. */
 const KEEP_MOST = 20;
 
-/** What is said to 1: one message alone is an answer without its question. */
-const KEEPS_ONE = "At least 2 messages, or 0 to leave it to the strategies.";
-
 interface CardProperties {
   agent: Agent;
-  channels: Channel[];
+  /** Those for compaction; null before they are known. */
+  channels: Channel[] | null;
   onChanged: () => void;
 }
 
-function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
+function AgentCard({ agent, channels: known, onChanged }: CardProperties): VNode {
+  const channels = known ?? [];
   const client = useClient();
   const announce = useAnnounce();
   const action = useAction();
@@ -79,40 +76,41 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
   // A larger number that the configuration or a client has set may stay.
   const keepMost = Math.max(KEEP_MOST, agent.settings.keep_recent ?? effective.keep_recent ?? 0);
   const channel = settings.channel ?? "";
-  const models = channels.find((known) => known.name === channel)?.models ?? channels.flatMap((known) => known.models);
+  const lacksModel = known?.length === 0 && settings.summarizer !== "llm";
+  const models = channels.find(({ name }) => name === channel)?.models ?? channels.flatMap(({ models }) => models);
   const list = useId();
-  const change = (changes: AgentSettings) => setSettings({ ...settings, ...changes });
+  const change = (changes: AgentSettings) => setSettings((settings) => ({ ...settings, ...changes }));
   const save = () =>
     action.run(async () => {
       const given = Object.entries(settings).filter(([, value]) => value !== null && value !== "");
       await client.saveAgent(agent.name, Object.fromEntries(given));
-      announce(`Settings of ${agent.name} saved`);
+      announce(t.agents.saved(agent.name));
       onChanged();
     });
   const remove = () =>
     action.run(async () => {
       await client.removeAgent(agent.name);
-      announce(`${agent.name} removed`);
+      announce(t.agents.removed(agent.name));
       onChanged();
     });
   return (
     <form
       class="card form"
-      aria-label={`Settings of ${agent.name}`}
+      aria-label={t.agents.settingsOf(agent.name)}
       onSubmit={(event) => {
         event.preventDefault();
         void save();
       }}
     >
       <h2>
-        {agent.name} {isFixed && <span class="badge">from the configuration: read-only</span>}
+        {agent.name} {isFixed && <span class="badge">{t.agents.fixed}</span>}
       </h2>
-      {agent.problem !== undefined && <p class="notice">It cannot be used as the service runs now: {agent.problem}</p>}
+      {agent.problem !== undefined && <p class="notice">{t.agents.problem(agent.problem)}</p>}
       {action.error && <Problem error={action.error} />}
       <fieldset disabled={isFixed || action.busy} class="fields">
         <label>
           <span>
-            Threshold: <output>{threshold === 0 ? "off" : `${threshold}%`}</output>
+            {t.agents.threshold} <output>{threshold === 0 ? t.words.off : `${threshold}%`}</output>
           </span>
           <input
             type="range"
@@ -120,18 +118,18 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
             max={100}
             step={5}
             value={threshold}
-            aria-valuetext={threshold === 0 ? "off" : `${threshold} percent of the window`}
+            aria-valuetext={threshold === 0 ? t.words.off : t.agents.ofWindow(threshold)}
             onInput={(event) => change({ threshold_percent: event.currentTarget.valueAsNumber })}
           />
         </label>
         <label>
-          <span>Newest messages that stay (2–20; 0 leaves it to the strategies)</span>
+          <span>{t.agents.keep}</span>
           <input
             type="number"
             min={0}
             max={keepMost}
             required
-            ref={(field) => field?.setCustomValidity(keepRecent === 1 ? KEEPS_ONE : "")}
+            ref={(field) => field?.setCustomValidity(keepRecent === 1 ? t.agents.keepsOne : "" /* one message alone is an answer without its question */)}
             value={keepRecent}
             onInput={(event) => {
               const value = event.currentTarget.valueAsNumber;
@@ -140,23 +138,24 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
           />
         </label>
         <label>
-          <span>Summaries are written by</span>
+          <span>{t.agents.writtenBy}</span>
           <select
             value={settings.summarizer ?? ""}
             onChange={(event) => change({ summarizer: (event.currentTarget.value || null) as NonNullable<AgentSettings["summarizer"]> | null })}
           >
-            <option value="">{effective.summarizer ? `default (${WRITERS[effective.summarizer] ?? ""})` : "default"}</option>
-            {Object.entries(WRITERS).map(([value, name]) => (
-              <option key={value} value={value}>
+            <option value="">{effective.summarizer ? t.agents.defaultIs(t.agents.writers[effective.summarizer]) : t.words.default}</option>
+            {Object.entries(t.agents.writers).map(([value, name]) => (
+              <option key={value} value={value} disabled={value === "llm" && lacksModel}>
                 {name}
               </option>
             ))}
           </select>
         </label>
+        {lacksModel && <p class="note">{t.agents.noChannel}</p>}
         <label>
-          <span>Auxiliary channel, for summaries</span>
+          <span>{t.agents.channel}</span>
           <select value={channel} onChange={(event) => change({ channel: event.currentTarget.value })}>
-            <option value="">{effective.channel ? `default (${effective.channel})` : "default"}</option>
+            <option value="">{effective.channel ? t.agents.defaultIs(effective.channel) : t.words.default}</option>
             {channels.map(({ name }) => (
               <option key={name} value={name}>
                 {name}
@@ -166,12 +165,12 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
           </select>
         </label>
         <label>
-          <span>Auxiliary model</span>
+          <span>{t.agents.model}</span>
           <input
             type="text"
             list={list}
             value={settings.model ?? ""}
-            placeholder={effective.model ?? "default"}
+            placeholder={effective.model ?? t.words.default}
             onInput={(event) => change({ model: event.currentTarget.value })}
           />
         </label>
@@ -184,11 +183,11 @@ function AgentCard({ agent, channels, onChanged }: CardProperties): VNode {
       {!isFixed && (
         <div class="buttons end">
           <button type="button" class="danger" disabled={action.busy} onClick={() => void remove()}>
-            Remove
+            {t.words.remove}
           </button>
           <span class="grow" />
           <button type="submit" class="primary" disabled={action.busy}>
-            Save
+            {t.words.save}
           </button>
         </div>
       )}

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
 import type { Channel } from "../api/types";
+import { t } from "../lang";
 import { channelSettings, fieldsOf, withoutDefault } from "../lib/channel";
 import type { ChannelFields } from "../lib/channel";
 import { useAction, useAnnounce, useClient } from "../ui/hooks";
@@ -21,8 +22,9 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
   const announce = useAnnounce();
   const action = useAction();
   const [fields, setFields] = useState<ChannelFields>(() => fieldsOf(channel));
-  const change = (changes: Partial<ChannelFields>) => setFields({ ...fields, ...changes });
+  const change = (changes: Partial<ChannelFields>) => setFields((fields) => ({ ...fields, ...changes }));
   const name = fields.name.trim();
+  const exists = channel === null && others.some((other) => other.name === name); // adding it would replace it
   const save = () =>
     action.run(async () => {
       await client.saveChannel(name, channelSettings(fields));
@@ -30,25 +32,25 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
       for (const other of fields.default ? others.filter((known) => known.default && known.source === "stored") : []) {
         await client.saveChannel(other.name, withoutDefault(other));
       }
-      announce(`Channel ${name} saved`);
+      announce(t.channels.saved(name));
       setFields(fieldsOf(null));
       onDone();
     });
   return (
     <form
       class="card form"
-      aria-label={channel ? `Channel ${channel.name}` : "New channel"}
+      aria-label={channel ? t.channels.one(channel.name) : t.channels.new}
       onSubmit={(event) => {
         event.preventDefault();
         void save();
       }}
     >
-      <h2>{channel ? `Channel ${channel.name}` : "New channel"}</h2>
+      <h2>{channel ? t.channels.one(channel.name) : t.channels.new}</h2>
       {action.error && <Problem error={action.error} />}
       <fieldset disabled={action.busy} class="fields">
         {!channel && (
           <label>
-            <span>Name</span>
+            <span>{t.channels.name}</span>
             <input
               type="text"
               required
@@ -59,14 +61,14 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
           </label>
         )}
         <label>
-          <span>Kind</span>
+          <span>{t.channels.kind}</span>
           <select value={fields.kind} onChange={(event) => change({ kind: event.currentTarget.value as ChannelFields["kind"] })}>
-            <option value="openai">openai: chat completions</option>
-            <option value="anthropic">anthropic: messages</option>
+            <option value="openai">{t.channels.kinds.openai}</option>
+            <option value="anthropic">{t.channels.kinds.anthropic}</option>
           </select>
         </label>
         <label>
-          <span>Address</span>
+          <span>{t.channels.address}</span>
           <input
             type="url"
             required
@@ -77,7 +79,7 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
           />
         </label>
         <label>
-          <span>Models, with commas between them; the usual one first</span>
+          <span>{t.channels.models}</span>
           <input
             type="text"
             value={fields.models}
@@ -85,7 +87,7 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
           />
         </label>
         <label>
-          <span>Variable of the service that holds the key; empty for none</span>
+          <span>{t.channels.key}</span>
           <input
             type="text"
             maxLength={128}
@@ -100,7 +102,7 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
             checked={fields.compaction}
             onChange={(event) => change({ compaction: event.currentTarget.checked })}
           />
-          May be used for compaction
+          {t.channels.compaction}
         </label>
         <label class="check">
           <input
@@ -109,17 +111,18 @@ export function ChannelForm({ channel, others, onDone, onCancel }: FormPropertie
             disabled={!fields.compaction}
             onChange={(event) => change({ default: event.currentTarget.checked })}
           />
-          The default where several fit
+          {t.channels.default}
         </label>
       </fieldset>
+      {exists && <p class="field-problem" role="alert">{t.channels.exists}</p>}
       <div class="buttons end">
         {channel && (
           <button type="button" onClick={onCancel}>
-            Cancel
+            {t.words.cancel}
           </button>
         )}
-        <button type="submit" class="primary" disabled={action.busy || name === ""}>
-          {channel ? "Save channel" : "Add channel"}
+        <button type="submit" class="primary" disabled={action.busy || name === "" || exists}>
+          {channel ? t.channels.save : t.channels.add}
         </button>
       </div>
     </form>

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 
 import type { Channel } from "../api/types";
+import { t } from "../lang";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
 import { Problem } from "../ui/problem";
@@ -14,56 +15,56 @@ export function ChannelsScreen(): VNode {
   const action = useAction();
   const [onlyAuxiliary, setOnlyAuxiliary] = useState(false);
   const [edited, setEdited] = useState<string | null>(null);
-  const loaded = useLoad(
-    useCallback(() => client.channels(onlyAuxiliary ? true : undefined), [client, onlyAuxiliary]),
-  );
+  const loaded = useLoad(useCallback(() => client.channels(), [client]));
+  const shown = loaded.value?.filter(({ compaction }) => compaction || !onlyAuxiliary);
+  const service = useLoad(useCallback(() => client.ready(), [client]));
+  const takesNone = service.value?.takes_channels === false;
   const channel = loaded.value?.find(({ name }) => name === edited);
   const remove = ({ name }: Channel) =>
     action.run(async () => {
       await client.removeChannel(name);
-      announce(`${name} removed`);
+      announce(t.channels.removed(name));
       if (edited === name) setEdited(null);
       loaded.reload();
     });
   return (
     <>
-      <Heading title="Channels" />
+      <Heading title={t.channels.title} />
       <label class="check">
         <input
           type="checkbox"
           checked={onlyAuxiliary}
           onChange={(event) => setOnlyAuxiliary(event.currentTarget.checked)}
         />
-        Only those that may be used for compaction
+        {t.channels.onlyAuxiliary}
       </label>
       {loaded.error && <Problem error={loaded.error} />}
       {action.error && <Problem error={action.error} />}
-      {loaded.value?.length === 0 && (
+      {shown?.length === 0 && (
         <p class="quiet-text">
-          {onlyAuxiliary ? "No channel may be used for compaction." : "There are no channels."} Summaries are written by
-          rules then, without a model.
+          {onlyAuxiliary ? t.channels.noneAuxiliary : t.channels.none} {t.channels.byRules}
         </p>
       )}
-      {loaded.value && loaded.value.length > 0 && (
-        <div class="table" tabIndex={0} role="group" aria-label="Channels">
+      {shown && shown.length > 0 && (
+        <div class="table" tabIndex={0} role="group" aria-label={t.channels.title}>
           <table>
             <thead>
               <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Kind</th>
-                <th scope="col">Address</th>
-                <th scope="col">Models</th>
-                <th scope="col">Key</th>
-                <th scope="col">Set up in</th>
-                <th scope="col">Change</th>
+                <th scope="col">{t.channels.columns.name}</th>
+                <th scope="col">{t.channels.columns.kind}</th>
+                <th scope="col">{t.channels.columns.address}</th>
+                <th scope="col">{t.channels.columns.models}</th>
+                <th scope="col">{t.channels.columns.key}</th>
+                <th scope="col">{t.channels.columns.source}</th>
+                <th scope="col">{t.channels.columns.change}</th>
               </tr>
             </thead>
             <tbody>
-              {loaded.value.map((channel) => (
+              {shown.map((channel) => (
                 <tr key={channel.name}>
                   <th scope="row">
-                    {channel.name} {channel.compaction && <span class="badge auxiliary">auxiliary</span>}{" "}
-                    {channel.default && <span class="badge">default</span>}
+                    {channel.name} {channel.compaction && <span class="badge auxiliary">{t.channels.auxiliary}</span>}{" "}
+                    {channel.default && <span class="badge">{t.words.default}</span>}
                   </th>
                   <td>{channel.kind}</td>
                   <td class="wrap">
@@ -71,26 +72,27 @@ export function ChannelsScreen(): VNode {
                     {channel.problem !== undefined && <p class="warning">{channel.problem}</p>}
                   </td>
                   <td>{channel.models.join(", ")}</td>
-                  <td>{channel.has_key ? "named" : "none"}</td>
-                  <td>{channel.source}</td>
+                  <td>{channel.has_key ? t.channels.keyNamed : t.channels.keyNone}</td>
+                  <td>{t.channels.sources[channel.source]}</td>
                   <td>
                     {channel.source === "stored" && (
                       <span class="buttons">
                         <button
                           type="button"
-                          aria-label={`Edit ${channel.name}`}
+                          disabled={takesNone}
+                          aria-label={t.channels.editOne(channel.name)}
                           onClick={() => setEdited(channel.name)}
                         >
-                          Edit
+                          {t.words.edit}
                         </button>
                         <button
                           type="button"
                           class="danger"
-                          aria-label={`Remove ${channel.name}`}
+                          aria-label={t.channels.removeOne(channel.name)}
                           disabled={action.busy}
                           onClick={() => void remove(channel)}
                         >
-                          Remove
+                          {t.words.remove}
                         </button>
                       </span>
                     )}
@@ -101,6 +103,9 @@ export function ChannelsScreen(): VNode {
           </table>
         </div>
       )}
+      {takesNone ? (
+        <p class="notice">{t.channels.notHere}</p>
+      ) : (
       <ChannelForm
         key={channel?.name ?? ""}
         channel={channel ?? null}
@@ -111,6 +116,7 @@ export function ChannelsScreen(): VNode {
         }}
         onCancel={() => setEdited(null)}
       />
+      )}
     </>
   );
 }

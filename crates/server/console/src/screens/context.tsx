@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useCallback } from "preact/hooks";
 
 import type { ContextPart, ContextReport, Departure, RemovedItem } from "../api/types";
+import { t } from "../lang";
 import {
   barTokens,
   departureMessages,
@@ -16,7 +17,7 @@ import {
   warningSentence,
   windowSentence,
 } from "../lib/context";
-import { count, plural, share, words } from "../lib/format";
+import { floorSentence } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
 import { useClient, useLoad } from "../ui/hooks";
@@ -38,18 +39,18 @@ export function ContextScreen({ id }: { id: string }): VNode {
   return (
     <>
       <p class="crumb">
-        <a href={hashOf({ page: "session", id })}>← Session</a>
+        <a href={hashOf({ page: "session", id })}>{t.session.back}</a>
       </p>
       <div class="title-row">
-        <Heading title="Context" />
+        <Heading title={t.context.title} />
         <button type="button" class="quiet" disabled={report.loading} onClick={report.reload}>
-          Look again
+          {t.context.again}
         </button>
       </div>
       {report.error && <Problem error={report.error} />}
       {report.loading && !report.value && (
         <p class="quiet-text" aria-busy="true">
-          Looking at the context, and working the next compaction out…
+          {t.context.looking}
         </p>
       )}
       {report.value && (
@@ -68,7 +69,7 @@ export function ContextScreen({ id }: { id: string }): VNode {
 function Fullness({ report }: { report: ContextReport }): VNode {
   const usage = usageSentence(report);
   return (
-    <section class="context-section" aria-label="How full it is">
+    <section class="context-section" aria-label={t.context.fullness}>
       <TokenBar context={barTokens(report.fullness)} />
       <p>{nearness(report.fullness)}</p>
       <p class="quiet-text">{windowSentence(report.fullness)}</p>
@@ -87,8 +88,8 @@ function Parts({ report }: { report: ContextReport }): VNode {
   const whole = tokens + tool_definition_tokens;
   return (
     <section class="context-section">
-      <h2>What fills it</h2>
-      {parts.length === 0 && <p class="quiet-text">Nothing: it has no messages.</p>}
+      <h2>{t.context.fills}</h2>
+      {parts.length === 0 && <p class="quiet-text">{t.context.nothingFills}</p>}
       <ul class="context-parts">
         {parts.map((part) => (
           <Part key={part.part} part={part} whole={whole} />
@@ -101,33 +102,30 @@ function Parts({ report }: { report: ContextReport }): VNode {
 function Part({ part, whole }: { part: ContextPart; whole: number }): VNode {
   const percent = (part.tokens * 100) / Math.max(whole, 1);
   const shown = part.items.slice(0, ITEMS);
-  const kind = part.part === "files-read" ? "file" : "tool";
   return (
     <li class="card context-part">
       <p class="title-row">
         <strong>{partName(part.part)}</strong>
-        <span>
-          {count(part.tokens)} tokens, {share(percent)}
-        </span>
-        {part.messages > 0 && <span class="note">{plural(part.messages, "message")}</span>}
+        <span>{t.context.tokensShare(part.tokens, percent)}</span>
+        {part.messages > 0 && <span class="note">{t.counts.messages(part.messages)}</span>}
       </p>
       <div class="part-bar" aria-hidden="true">
         <div class="part-filled" style={{ inlineSize: `${percent}%` }} />
       </div>
       {shown.length > 0 && (
         <details>
-          <summary>{plural(part.items.length, kind)}</summary>
+          <summary>{part.part === "files-read" ? t.counts.files(part.items.length) : t.counts.tools(part.items.length)}</summary>
           <ul class="context-items">
             {shown.map((item) => (
               <li key={item.name}>
                 <code>{item.name}</code>{" "}
                 <span class="note">
-                  {count(item.tokens)} tokens in {plural(item.count, part.part === "tool-calls" ? "call" : "result")}
+                  {part.part === "tool-calls" ? t.context.itemCalls(item.tokens, item.count) : t.context.itemResults(item.tokens, item.count)}
                 </span>
               </li>
             ))}
             {part.items.length > shown.length && (
-              <li class="note">and {count(part.items.length - shown.length)} smaller ones</li>
+              <li class="note">{t.context.smaller(part.items.length - shown.length)}</li>
             )}
           </ul>
         </details>
@@ -141,14 +139,9 @@ function Next({ report, id }: { report: ContextReport; id: string }): VNode {
   const departures = savingDepartures(next);
   return (
     <section class="context-section">
-      <h2>What would leave next</h2>
+      <h2>{t.context.next}</h2>
       <p>{nextSentence(next, fullness)}</p>
-      {next.floor && (
-        <p>
-          What must stay takes {count(next.floor.tokens)} tokens:{" "}
-          {next.floor.parts.map((part) => `${words(part.part)} ${count(part.tokens)}`).join(" + ")}.
-        </p>
-      )}
+      {next.floor && <p>{floorSentence(next.floor)}</p>}
       {departures.length > 0 && (
         <>
           <ul class="cards">
@@ -158,7 +151,7 @@ function Next({ report, id }: { report: ContextReport; id: string }): VNode {
           </ul>
           <p>
             <a class="button" href={hashOf({ page: "preview", id })}>
-              Preview…
+              {t.context.preview}
             </a>
           </p>
         </>
@@ -175,7 +168,7 @@ function Leaving({ departure }: { departure: Departure }): VNode {
           {editName(departure.edit)}
         </span>
         <span>{departureMessages(departure)}</span>
-        <span class="note">saves {count(departure.tokens_saved)} tokens</span>
+        <span class="note">{t.context.saves(departure.tokens_saved)}</span>
       </p>
       {departure.words !== "" && (
         <p class="wrap" dir="auto">
@@ -207,7 +200,7 @@ function Removed({ report: { removed }, id, onRecall }: RemovedProperties): VNod
   const newest = removed.items.toReversed().slice(0, REMOVED);
   return (
     <section class="context-section">
-      <h2>What has left</h2>
+      <h2>{t.context.removed}</h2>
       <p>{removedSentence(removed)}</p>
       <ul class="cards">
         {newest.map((item) => (
@@ -216,8 +209,8 @@ function Removed({ report: { removed }, id, onRecall }: RemovedProperties): VNod
       </ul>
       {removed.items.length > newest.length && (
         <p class="note">
-          and {count(removed.items.length - newest.length)} earlier ones:{" "}
-          <a href={hashOf({ page: "history", id })}>all compactions</a>
+          {t.context.earlier(removed.items.length - newest.length)}{" "}
+          <a href={hashOf({ page: "compactions", id })}>{t.context.all}</a>
         </p>
       )}
     </section>
@@ -232,13 +225,8 @@ function Gone({ item, id, onRecall }: { item: RemovedItem; id: string; onRecall:
         <span class="badge" data-outcome={OUTCOMES[item.edit]}>
           {editName(item.edit)}
         </span>
-        <span>
-          {plural(item.messages, "message")}
-          {item.first !== null && ` from #${item.first}`}
-        </span>
-        <span class="note">
-          {count(item.tokens)} tokens, by {item.origin === "engine" ? "epitome" : "the agent"}
-        </span>
+        <span>{t.context.messagesFrom(item.messages, item.first)}</span>
+        <span class="note">{t.context.tokensBy(item.tokens, item.origin === "engine")}</span>
       </p>
       {item.words !== "" && (
         <p class="wrap" dir="auto">
@@ -248,11 +236,11 @@ function Gone({ item, id, onRecall }: { item: RemovedItem; id: string; onRecall:
       <div class="buttons">
         {handle !== null && (
           <button type="button" onClick={() => onRecall(handle)}>
-            Recall {handle}
+            {t.context.recall(handle)}
           </button>
         )}
         <a class="button" href={hashOf({ page: "epoch", id, epoch: item.epoch })}>
-          Before and after
+          {t.bubble.beforeAndAfter}
         </a>
       </div>
     </li>

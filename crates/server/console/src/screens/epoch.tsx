@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useCallback } from "preact/hooks";
 
 import { Compare } from "../compare/compare";
+import { t } from "../lang";
 import { EpochTitle } from "../session/bubble";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
@@ -17,11 +18,11 @@ export function EpochScreen({ id, epoch }: { id: string; epoch: number }): VNode
   return (
     <RecallProvider value={recall.open}>
       <p class="crumb">
-        <a href={hashOf({ page: "session", id })}>← Session</a> <a href={hashOf({ page: "history", id })}>Compactions</a>
+        <a href={hashOf({ page: "session", id })}>{t.session.back}</a> <a href={hashOf({ page: "compactions", id })}>{t.compactions.title}</a>
       </p>
-      <Heading title={`Compaction ${epoch}: before and after`} />
+      <Heading title={t.epoch.title(epoch)} />
       {sides.error && <Problem error={sides.error} />}
-      {sides.loading && <p class="quiet-text">Fetching both views…</p>}
+      {sides.loading && <p class="quiet-text">{t.epoch.fetching}</p>}
       {sides.value && (
         <>
           <p>

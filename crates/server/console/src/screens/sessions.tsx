@@ -2,18 +2,15 @@ import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { SessionInfo } from "../api/types";
-import { ago, newTitle, plural, time, titleOf } from "../lib/format";
+import { t } from "../lang";
+import { ago, time } from "../lib/format";
+import { newTitle, titleOf } from "../lib/title";
 import { hashOf } from "../lib/route";
 import { DeleteDialog } from "../session/delete-dialog";
 import { Heading } from "../ui/heading";
 import { useAction, useAnnounce, useClient, useLoad, useSettled } from "../ui/hooks";
 import { type Opening, useOpening } from "../ui/opening";
 import { Problem } from "../ui/problem";
-
-/** What the page says without a session. */
-const EMPTY =
-  "There are no sessions yet. This page lists those that the service stores: recorded ones that were opened, those that " +
-  "were begun here, and those that an agent keeps in the service.";
 
 /** The sessions of the tenant, and the ways to get another. */
 export function SessionsScreen(): VNode {
@@ -53,25 +50,26 @@ export function SessionsScreen(): VNode {
     if (opened > 0) reload();
   }, [opened, reload]);
 
+  const storesNothing = service.value?.sessions === "none";
   const isFiltered = title !== "" || agent !== "";
   return (
     <>
       <div class="title-row">
-        <Heading title="Sessions" />
+        <Heading title={t.sessions.title} />
         <span class="grow" />
-        <button type="button" disabled={creating.busy} onClick={() => void create()}>
-          New session
+        <button type="button" disabled={creating.busy || storesNothing} onClick={() => void create()}>
+          {t.sessions.new}
         </button>
       </div>
       {creating.error && <Problem error={creating.error} />}
-      <OpenRecorded opening={opening} />
-      <div class="search" role="search" aria-label="Filter the sessions">
+      {storesNothing ? <p class="notice">{t.sessions.noStore}</p> : <OpenRecorded opening={opening} />}
+      <div class="search" role="search" aria-label={t.sessions.filter}>
         <label class="grow">
-          <span>Filter by title</span>
+          <span>{t.sessions.byTitle}</span>
           <input type="search" value={title} onInput={(event) => setTitle(event.currentTarget.value)} />
         </label>
         <label>
-          <span>Filter by agent</span>
+          <span>{t.sessions.byAgent}</span>
           <input
             type="search"
             list="agents"
@@ -85,21 +83,21 @@ export function SessionsScreen(): VNode {
           ))}
         </datalist>
       </div>
-      {loaded.error && (
+      {loaded.error && !storesNothing && (
         <Problem error={loaded.error}>
           <button type="button" onClick={loaded.reload}>
-            Try again
+            {t.words.tryAgain}
           </button>
         </Problem>
       )}
       {loaded.value?.items.length === 0 && (
         <p class="quiet-text">
-          {isFiltered ? "No session is like that." : EMPTY}
+          {isFiltered ? t.sessions.noneLikeThat : t.sessions.empty}
         </p>
       )}
       {service.value?.proxy && (
         <p class="quiet-text">
-          Conversations that go through the proxy are not listed: the service does not keep them as sessions.
+          {t.sessions.proxied} <a href={hashOf({ page: "proxy" })}>{t.sessions.proxiedPage}</a>
         </p>
       )}
       <ul class="cards" aria-busy={loaded.loading}>
@@ -110,7 +108,7 @@ export function SessionsScreen(): VNode {
       {more.error && <Problem error={more.error} />}
       {loaded.value?.next != null && (
         <button type="button" class="quiet" disabled={more.busy} onClick={() => void loadMore()}>
-          Show more
+          {t.words.showMore}
         </button>
       )}
       {leaving && (
@@ -119,7 +117,7 @@ export function SessionsScreen(): VNode {
           onClose={() => setLeaving(null)}
           onDeleted={() => {
             setLeaving(null);
-            announce("Session deleted");
+            announce(t.sessions.deleted);
             reload();
           }}
         />
@@ -136,13 +134,13 @@ function SessionItem({ session, onDelete }: { session: SessionInfo; onDelete: ()
         {title}
       </a>
       <p class="meta">
-        {session.agent != null && <span>agent {session.agent}</span>}
-        <span>{plural(session.messages, "message")}</span>
-        {session.epochs > 0 && <span>{plural(session.epochs, "compaction")}</span>}
+        {session.agent != null && <span>{t.sessions.agent(session.agent)}</span>}
+        <span>{t.counts.messages(session.messages)}</span>
+        {session.epochs > 0 && <span>{t.counts.compactions(session.epochs)}</span>}
         <time title={time(session.updated_at)}>{ago(session.updated_at, Date.now())}</time>
         <span class="grow" />
-        <button type="button" class="link" aria-label={`Delete ${title}`} onClick={onDelete}>
-          Delete…
+        <button type="button" class="link" aria-label={t.sessions.deleteOne(title)} onClick={onDelete}>
+          {t.words.delete}
         </button>
       </p>
     </li>
@@ -154,14 +152,13 @@ function OpenRecorded({ opening }: { opening: Opening }): VNode {
   const input = useRef<HTMLInputElement>(null);
   const { action, open } = opening;
   return (
-    <section class="drop" aria-label="Open a recorded session">
+    <section class="drop" aria-label={t.opening.area}>
       {action.error && <Problem error={action.error} />}
       <p>
         <button type="button" class="primary" disabled={action.busy} onClick={() => input.current?.click()}>
-          {action.busy ? "Opening…" : "Open a recorded session"}
+          {action.busy ? t.opening.busy : t.opening.open}
         </button>{" "}
-        or drop its file on the page: Claude Code, Codex, OpenAI, Anthropic and other agents' formats, recognised by
-        content.
+        {t.opening.how}
       </p>
       <input
         ref={input}
@@ -169,7 +166,7 @@ function OpenRecorded({ opening }: { opening: Opening }): VNode {
         multiple
         class="visually-hidden"
         tabIndex={-1}
-        aria-label="A recorded session's file"
+        aria-label={t.opening.file}
         onChange={(event) => {
           const { currentTarget } = event;
           open([...(currentTarget.files ?? [])]);

@@ -1,8 +1,9 @@
 import type { ComponentChildren, VNode } from "preact";
 
 import type { HistoryItem } from "../api/types";
+import { t } from "../lang";
 import type { Compaction } from "../lib/compaction";
-import { count, plural, savedShare, sentence, share, words } from "../lib/format";
+import { count, sentence, words } from "../lib/format";
 import { hashOf } from "../lib/route";
 
 /** What the buttons of the bubbles do. */
@@ -15,9 +16,9 @@ export interface BubbleActions {
   busy: boolean;
 }
 
-function Bubble({ state, title, children }: { state: string; title: ComponentChildren; children: ComponentChildren }): VNode {
+function Bubble({ state, title, children }: { state: keyof typeof t.bubble.states; title: ComponentChildren; children: ComponentChildren }): VNode {
   return (
-    <section class="bubble" data-state={state} aria-label={`Compaction, ${state}`}>
+    <section class="bubble" data-state={state} aria-label={t.bubble.label(t.bubble.states[state])}>
       <p class="bubble-title">
         <span class="glyph" aria-hidden="true" />
         {title}
@@ -34,31 +35,31 @@ export function LiveBubble({ compaction, actions }: { compaction: Compaction; ac
       return <Running compaction={compaction} />;
     case "failed":
       return (
-        <Bubble state="failed" title={<strong>Compaction failed</strong>}>
+        <Bubble state="failed" title={<strong>{t.session.failed}</strong>}>
           <div role="alert">
             <p>{sentence(compaction.message)}</p>
             {compaction.help !== "" && <p>{sentence(compaction.help)}</p>}
           </div>
-          <p class="quiet-text">The session is as it was.</p>
+          <p class="quiet-text">{t.bubble.asItWas}</p>
           <div class="buttons">
             {compaction.retryable && (
               <button type="button" onClick={actions.retry}>
-                Try again
+                {t.words.tryAgain}
               </button>
             )}
             <button type="button" class="quiet" onClick={actions.dismiss}>
-              Dismiss
+              {t.words.dismiss}
             </button>
           </div>
         </Bubble>
       );
     case "unchanged":
       return (
-        <Bubble state="unchanged" title={<strong>Nothing was compacted</strong>}>
+        <Bubble state="unchanged" title={<strong>{t.session.nothing}</strong>}>
           <p>
             {compaction.why}{" "}
             <button type="button" class="link" onClick={actions.dismiss}>
-              Dismiss
+              {t.words.dismiss}
             </button>
           </p>
         </Bubble>
@@ -75,9 +76,8 @@ function Running({ compaction }: { compaction: Compaction & { state: "running" }
       state="running"
       title={
         <>
-          <strong>Compacting</strong>
-          {messages > 0 && ` ${plural(messages, "message")}`}
-          {reason !== "" && ` (${words(reason)})`}…
+          <strong>{t.bubble.compacting}</strong>
+          {t.bubble.messagesBecause(messages, triggerName(reason))}
         </>
       }
     >
@@ -85,7 +85,7 @@ function Running({ compaction }: { compaction: Compaction & { state: "running" }
         <ol class="steps">
           {steps.map((step, position) => (
             <li key={position}>
-              <code>{step.strategy}</code> {plural(step.edits, "edit")}, {count(step.tokensBefore)} →{" "}
+              <code>{step.strategy}</code> {t.counts.edits(step.edits)}, {count(step.tokensBefore)} →{" "}
               {count(step.tokensAfter)}
             </li>
           ))}
@@ -93,7 +93,7 @@ function Running({ compaction }: { compaction: Compaction & { state: "running" }
       )}
       {summaries.asked > 0 && (
         <p class="quiet-text">
-          Summaries: {count(summaries.written)} of {count(summaries.asked)} written
+          {t.bubble.summaries(summaries.written, summaries.asked)}
         </p>
       )}
     </Bubble>
@@ -114,42 +114,55 @@ export function EpochBubble({ session, entry, actions }: EpochProperties): VNode
       <div class="buttons">
         {entry.summaries.length > 0 && (
           <button type="button" onClick={() => actions.summary(entry)}>
-            Summary
+            {t.bubble.summary}
           </button>
         )}
         <a class="button" href={compare}>
-          Before and after
+          {t.bubble.beforeAndAfter}
         </a>
         {!entry.undone && (
-          <button type="button" class="quiet" disabled={actions.busy} onClick={() => actions.undo(entry.epoch)}>
-            Undo
+          <button
+            type="button"
+            class="quiet"
+            disabled={actions.busy || entry.covered_by !== null}
+            title={entry.covered_by === null ? undefined : t.compactions.covered(entry.covered_by)}
+            onClick={() => actions.undo(entry.epoch)}
+          >
+            {t.words.undo}
           </button>
         )}
       </div>
+      {!entry.undone && entry.covered_by !== null && <p class="note">{t.compactions.covered(entry.covered_by)}</p>}
     </Bubble>
   );
 }
 
-/** What an epoch is called that is no compaction of the session, by its trigger. */
-const NOT_COMPACTIONS: Record<string, string> = { arrival: "Cut on arrival", clearing: "Old results cleared" };
+/** What called for a compaction; empty where that is not known. */
+function triggerName(reason: string): string {
+  const names: Partial<Record<string, string>> = t.compactions.triggers;
+  return names[reason] ?? words(reason);
+}
+
+/** What an epoch is called; some are no compactions of the session. */
+function epochName({ trigger, epoch }: HistoryItem): string {
+  switch (trigger) {
+    case "arrival":
+      return t.bubble.arrival(epoch);
+    case "clearing":
+      return t.bubble.clearing(epoch);
+    default:
+      return t.bubble.compaction(epoch);
+  }
+}
 
 /** A compaction in one line. */
 export function EpochTitle({ entry }: { entry: HistoryItem }): VNode {
   const { tokens_before: before, tokens_after: after } = entry;
-  const saved = savedShare(before, after);
   return (
     <>
-      <strong>
-        {NOT_COMPACTIONS[entry.trigger] ?? "Compaction"} {entry.epoch}
-      </strong>{" "}
-      {before !== null && after !== null && saved !== null ? (
-        <>
-          saved {count(before - after)} tokens ({share(saved)}): {count(before)} → {count(after)}
-        </>
-      ) : (
-        "made by the agent that recorded the session"
-      )}
-      {entry.undone && <span class="badge">undone</span>}
+      <strong>{epochName(entry)}</strong>{" "}
+      {before !== null && after !== null && before > 0 ? t.bubble.saved(before, after) : t.bubble.recorded}
+      {entry.undone && <span class="badge">{t.bubble.undone}</span>}
     </>
   );
 }

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
 import type { CompactOptions } from "../api/client";
+import { t } from "../lang";
 import { Dialog } from "../ui/dialog";
 
 interface Properties {
@@ -21,7 +22,7 @@ export function CompactDialog({ onCompact, onPreview, onClose }: Properties): VN
     ...(tokens !== null && { target: tokens }),
   };
   return (
-    <Dialog title="Compact this session" onClose={onClose}>
+    <Dialog title={t.compact.title} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -30,38 +31,38 @@ export function CompactDialog({ onCompact, onPreview, onClose }: Properties): VN
         }}
       >
         <label>
-          <span>Focus (optional)</span>
+          <span>{t.compact.focus}</span>
           <input
             type="text"
             value={focus}
             maxLength={2000}
             autofocus
-            placeholder="what the work goes on with, such as: the parser"
+            placeholder={t.compact.focusExample}
             onInput={(event) => setFocus(event.currentTarget.value)}
           />
         </label>
         <label>
-          <span>Target in tokens (optional)</span>
+          <span>{t.compact.target}</span>
           <input
             type="text"
             inputMode="numeric"
             value={target}
             aria-invalid={isBad}
-            placeholder="as the settings say"
+            placeholder={t.compact.targetDefault}
             onInput={(event) => setTarget(event.currentTarget.value)}
           />
         </label>
         {isBad && (
           <p class="field-problem" role="alert">
-            A target is a whole number of tokens above 0.
+            {t.compact.badTarget}
           </p>
         )}
         <div class="buttons end">
           <button type="button" disabled={isBad} onClick={() => onCompact(options)}>
-            Compact now
+            {t.compact.now}
           </button>
           <button type="submit" class="primary" disabled={isBad}>
-            Preview first
+            {t.compact.preview}
           </button>
         </div>
       </form>

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
 
 import type { Appended } from "../api/types";
+import { t } from "../lang";
 import { commandList, unknownCommand } from "../lib/commands";
 import { useAction, useAnnounce, useClient } from "../ui/hooks";
 import { Problem } from "../ui/problem";
@@ -38,7 +39,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
     const sent = await action.run(async () => {
       const answer = await client.say(session, typed, commands);
       setText((now) => (now === typed ? "" : now)); // a compaction takes a while, and what is typed meanwhile stays
-      announce(answer.command ? answer.command.text : "Message added");
+      announce(answer.command ? answer.command.text : t.composer.added);
       onAppended(answer);
     });
     sending.current = null;
@@ -55,7 +56,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
         void send(text, false);
       }}
     >
-      Add it as a message
+      {t.composer.addAsMessage}
     </button>
   );
   return (
@@ -69,7 +70,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
       {unknown !== null && (
         <div class="problem" role="alert">
           <p>
-            <strong>There is no command {unknown}.</strong> {commandList()}
+            <strong>{t.composer.noCommand(unknown)}</strong> {commandList()}
           </p>
           {addAsMessage}
         </div>
@@ -77,12 +78,12 @@ export function Composer({ session, onAppended }: Properties): VNode {
       {action.error && <Problem error={action.error}>{action.error.code === "bad-command" && addAsMessage}</Problem>}
       <div class="composer-row">
         <label class="grow">
-          <span class="visually-hidden">A user message, or a command such as /compact parser</span>
+          <span class="visually-hidden">{t.composer.label}</span>
           <textarea
             ref={field}
             rows={1}
             value={text}
-            placeholder="Add a user message, or a command: /compact parser"
+            placeholder={t.composer.placeholder}
             onInput={(event) => {
               setText(event.currentTarget.value);
               setUnknown(null);
@@ -95,7 +96,7 @@ export function Composer({ session, onAppended }: Properties): VNode {
           />
         </label>
         <button type="submit" disabled={action.busy || text.trim() === ""}>
-          Add
+          {t.words.add}
         </button>
       </div>
     </form>

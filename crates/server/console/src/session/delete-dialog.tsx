@@ -1,7 +1,8 @@
 import type { VNode } from "preact";
 
 import type { SessionInfo } from "../api/types";
-import { plural, titleOf } from "../lib/format";
+import { t } from "../lang";
+import { titleOf } from "../lib/title";
 import { Dialog } from "../ui/dialog";
 import { useAction, useClient } from "../ui/hooks";
 import { Problem } from "../ui/problem";
@@ -22,20 +23,20 @@ export function DeleteDialog({ session, onDeleted, onClose }: Properties): VNode
       onDeleted();
     });
   return (
-    <Dialog title="Delete this session?" onClose={onClose}>
+    <Dialog title={t.sessions.deleteAsk} onClose={onClose}>
       <p class="wrap" dir="auto">
         {titleOf(session)}
       </p>
       <p class="quiet-text">
-        Its {plural(session.messages, "message")} and what its compactions left out are gone with it.
+        {t.sessions.deleteWhat(session.messages)}
       </p>
       {action.error && <Problem error={action.error} />}
       <div class="buttons end">
         <button type="button" autofocus onClick={onClose}>
-          Keep it
+          {t.sessions.keep}
         </button>
         <button type="button" class="danger" disabled={action.busy} onClick={() => void remove()}>
-          Delete it for good
+          {t.words.deleteForGood}
         </button>
       </div>
     </Dialog>

@@ -1,9 +1,12 @@
 import type { ComponentChildren, RefObject, VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
 import type { Content, Media, Message, StoredMessage } from "../api/types";
+import { t } from "../lang";
 import { gist, readableArguments } from "../lib/blocks";
-import { firstLine, lineCount, plural, short, time, words } from "../lib/format";
+import { firstLine, lineCount, time, words } from "../lib/format";
+import { Markdown } from "../lib/markdown";
+import { isTranscript } from "../lib/transcript";
 import { MarkedText } from "../ui/recall";
 
 /** Texts longer than this begin folded, in characters. */
@@ -27,6 +30,8 @@ interface Properties {
 export function MessageCard({ stored, onSummary, aimed }: Properties): VNode {
   const { message } = stored;
   const hasLeft = stored.compacted_at !== null;
+  const [isRaw, setRaw] = useState(false);
+  const name = stored.number === null ? label(message) : `#${stored.number}`;
   return (
     <article
       {...(aimed && { ref: aimed, tabIndex: -1, "data-aimed": true })}
@@ -38,26 +43,36 @@ export function MessageCard({ stored, onSummary, aimed }: Properties): VNode {
       <header class="message-head">
         <span class="role">{label(message)}</span>
         {message.name !== undefined && <span class="name">{message.name}</span>}
-        {message.pinned && <span class="badge">pinned</span>}
+        {message.pinned && <span class="badge">{t.message.pinned}</span>}
         {stored.is_edited && (
-          <span class="badge edited" title="Parts of it left the context">
-            shortened
+          <span class="badge edited" title={t.message.shortenedWhat}>
+            {t.message.shortened}
           </span>
         )}
         <span class="grow" />
         {message.timestamp !== undefined && <time>{time(message.timestamp)}</time>}
+        {message.blocks.some(({ content }) => content.type === "text") && (
+          <button
+            type="button"
+            class="link"
+            aria-label={isRaw ? t.message.renderedOne(name) : t.message.rawOne(name)}
+            onClick={() => setRaw(!isRaw)}
+          >
+            {isRaw ? t.message.rendered : t.message.raw}
+          </button>
+        )}
         {stored.number !== null && <span class="number">#{stored.number}</span>}
       </header>
       {hasLeft && <Left stored={stored} onSummary={onSummary} />}
       {stored.is_summary && onSummary && (
         <p class="fate">
           <button type="button" class="link" onClick={() => onSummary(message.id)}>
-            Read the summary and what is behind it
+            {t.message.readSummary}
           </button>
         </p>
       )}
       {message.blocks.map(({ content }, position) => (
-        <Block key={position} content={content} />
+        <Block key={position} content={content} isRaw={isRaw} />
       ))}
     </article>
   );
@@ -67,12 +82,12 @@ function Left({ stored, onSummary }: Properties): VNode {
   const { compacted_at: at, compacted_into: into } = stored;
   return (
     <p class="fate">
-      Left the context{at !== null && at > 0 ? ` on ${time(at)}` : ""}
+      {t.message.left(at !== null && at > 0 ? time(at) : "")}
       {into !== null && onSummary && (
         <>
           {" · "}
           <button type="button" class="link" onClick={() => onSummary(into)}>
-            what stands in its place
+            {t.message.instead}
           </button>
         </>
       )}
@@ -84,52 +99,46 @@ function Left({ stored, onSummary }: Properties): VNode {
 function label(message: Message): string {
   switch (message.origin) {
     case "summary":
-      return "Summary";
     case "notice":
-      return "Notice";
     case "answer":
-      return "Tool (missing)";
     case "injected":
-      return "User (runtime)";
     case "tool-output":
-      return "User (tool output)";
     case "developer":
-      return "Developer";
     case "configuration":
-      return "Configuration";
+      return t.message.origins[message.origin];
     case "instructions":
     case "typed":
     case "model":
     case "tool":
-      return { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }[message.role];
+      return t.message.roles[message.role];
   }
 }
 
-function Block({ content }: { content: Content }): VNode | null {
+function Block({ content, isRaw = false }: { content: Content; isRaw?: boolean }): VNode | null {
   switch (content.type) {
     case "text":
-      return <Text text={content.text} />;
+      return <Text text={content.text} form={isRaw || isTranscript(content.text) ? "raw" : "markdown"} />;
     case "thinking":
       return (
-        <Folded label={content.redacted ? "Reasoning, withheld" : "Reasoning"} hint={plural(content.text.length, "character")}>
-          {() => <Text text={content.text} isOpen />}
+        <Folded label={content.redacted ? t.message.withheld : t.message.reasoning} hint={t.counts.characters(content.text.length)}>
+          {() => <Text text={content.text} form="markdown" isOpen />}
         </Folded>
       );
     case "tool-call":
       return (
         <Folded label={content.name} hint={firstLine(readableArguments(content.arguments.text), 120)} kind="call">
-          {() => <Text text={readableArguments(content.arguments.text)} isOpen isCode />}
+          {() => <Text text={readableArguments(content.arguments.text)} form="code" isOpen />}
         </Folded>
       );
     case "tool-result":
       return (
         <>
           <Folded
-            label={content.is_error ? "Error" : "Result"}
-            hint={`${plural(lineCount(content.text), "line")} · ${firstLine(content.text, 100)}`}
+            label={content.is_error ? t.message.error : t.message.result}
+            hint={`${t.counts.lines(lineCount(content.text))} · ${firstLine(content.text, 100)}`}
             kind={content.is_error ? "error" : "result"}
           >
-            {() => <Text text={content.text} isOpen isCode />}
+            {() => <Text text={content.text} form="code" isOpen />}
           </Folded>
           {content.attachments?.map((media, position) => (
             <Picture key={position} media={media} />
@@ -140,8 +149,8 @@ function Block({ content }: { content: Content }): VNode | null {
       return <Picture media={content} />;
     case "opaque":
       return (
-        <Folded label={words(content.kind)} hint="not known to this version">
-          {() => <Text text={content.json} isOpen isCode />}
+        <Folded label={words(content.kind)} hint={t.message.unknownKind}>
+          {() => <Text text={content.json} form="code" isOpen />}
         </Folded>
       );
     case "gone":
@@ -170,18 +179,30 @@ function Folded({ label, hint, kind, children }: FoldedProperties): VNode {
   );
 }
 
-/** A text as the model sees it, character for character; a long one begins folded. */
-function Text({ text, isOpen = false, isCode = false }: { text: string; isOpen?: boolean; isCode?: boolean }): VNode {
+/** How a text is shown: as Markdown, or as the model sees it, character for character. */
+type Form = "markdown" | "raw" | "code";
+
+/** A text; a long one begins folded. */
+function Text({ text, form, isOpen = false }: { text: string; form: Form; isOpen?: boolean }): VNode {
   const [whole, setWhole] = useState(isOpen && text.length < LONG * 20);
   const cut = whole || text.length <= LONG ? text : `${text.slice(0, safeEnd(text, LONG))}…`;
+  // Parsed once: the page is rendered again with every event.
+  const page = useMemo(
+    () => form === "markdown" && <Markdown text={cut} firstHeading={2} leaf={(part) => <MarkedText text={part} whole={text} />} />,
+    [form, cut, text],
+  );
   return (
     <>
-      <div class={isCode ? "text code" : "text"} dir="auto">
-        <MarkedText text={cut} />
-      </div>
+      {form === "markdown" ? (
+        page
+      ) : (
+        <div class={form === "code" ? "text code" : "text"} dir="auto">
+          <MarkedText text={cut} />
+        </div>
+      )}
       {cut !== text && (
         <button type="button" class="link" onClick={() => setWhole(true)}>
-          Show all {short(text.length)} characters
+          {t.message.all(text.length)}
         </button>
       )}
     </>
@@ -196,14 +217,13 @@ function safeEnd(text: string, end: number): number {
 
 function Picture({ media }: { media: Media }): VNode {
   const { mime, source } = media;
-  const what = mime === "" ? "attachment" : mime;
+  const what = mime === "" ? t.message.attachmentWord : mime;
   if (source.kind !== "base64" || !PICTURES.has(mime) || source.value.length > LARGEST_PICTURE) {
-    const where = source.kind === "url" ? ` at ${firstLine(source.value)}` : "";
-    return <p class="attachment">Attachment: {what}{where}</p>;
+    return <p class="attachment">{t.message.attachment(what, source.kind === "url" ? firstLine(source.value) : "")}</p>;
   }
   return (
-    <Folded label="Picture" hint={`${mime}, about ${short((source.value.length * 3) / 4)} bytes`}>
-      {() => <img class="picture" alt="Picture of the session" src={`data:${mime};base64,${source.value}`} />}
+    <Folded label={t.message.picture} hint={t.message.pictureSize(mime, (source.value.length * 3) / 4)}>
+      {() => <img class="picture" alt={t.message.pictureOf} src={`data:${mime};base64,${source.value}`} />}
     </Folded>
   );
 }

@@ -5,7 +5,7 @@ import type { CompactOptions } from "../api/client";
 import type { SessionPreview } from "../api/types";
 import { Compare } from "../compare/compare";
 import { ReportFigures } from "../compare/report-figures";
-import { count, plural } from "../lib/format";
+import { t } from "../lang";
 import { isCompaction, tokensOverTarget } from "../lib/report";
 import { hashOf } from "../lib/route";
 import { Heading } from "../ui/heading";
@@ -29,14 +29,14 @@ export function PreviewScreen({ id }: { id: string }): VNode {
   return (
     <RecallProvider value={recall.open}>
       <p class="crumb">
-        <a href={back}>← Session</a>
+        <a href={back}>{t.session.back}</a>
       </p>
-      <Heading title="Preview of a compaction" />
-      {preview.loading && <p class="quiet-text">Working it out: nothing is changed yet…</p>}
+      <Heading title={t.preview.title} />
+      {preview.loading && <p class="quiet-text">{t.preview.working}</p>}
       {preview.error && (
         <Problem error={preview.error}>
           <button type="button" onClick={preview.reload}>
-            Try again
+            {t.words.tryAgain}
           </button>
         </Problem>
       )}
@@ -59,32 +59,25 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
     action.run(async () => {
       const summaries = changed.map(({ number }) => ({ number, text: texts.get(number) ?? "" }));
       await client.apply(id, preview.draft, summaries);
-      announce("The compaction is made");
+      announce(t.preview.made);
       location.hash = hashOf({ page: "session", id });
     });
   const isStale = action.error?.code === "stale-draft" || action.error?.code === "unknown-draft";
   return (
     <>
-      {focus !== undefined && <p class="quiet-text">Focus: {focus}</p>}
+      {focus !== undefined && <p class="quiet-text">{t.preview.focus(focus)}</p>}
       {above > 0 && (
         <p class="notice">
-          The target is not reached: {count(report.tokens_after)} tokens would be left, {count(above)} above the target
-          of {count(report.target)}.
+          {t.preview.overTarget(report.tokens_after, above, report.target)}
         </p>
       )}
       <ReportFigures report={report} />
       {preview.summaries.length > 0 && (
         <details class="summary-editors">
-          <summary>
-            {preview.summaries.length === 1 ? "Change the summary" : `Change the ${plural(preview.summaries.length, "summary", "summaries")}`}{" "}
-            (optional)
-          </summary>
+          <summary>{t.preview.change(preview.summaries.length)}</summary>
           {preview.summaries.map(({ number, heading, most_tokens: most }) => (
             <label class="summary-editor" key={number}>
-              <span>
-                Summary, as the model will read it behind “{heading}”; change what is wrong, in {count(most)} tokens at
-                most
-              </span>
+              <span>{t.preview.editor(heading, most)}</span>
               <textarea
                 rows={12}
                 value={texts.get(number)}
@@ -98,7 +91,7 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
         <Problem error={action.error}>
           {isStale && (
             <button type="button" onClick={again}>
-              Preview again
+              {t.preview.again}
             </button>
           )}
         </Problem>
@@ -108,13 +101,13 @@ function Draft({ id, preview, again }: { id: string; preview: SessionPreview; ag
           type="button"
           class="primary"
           disabled={action.busy || !isCompaction(report.status)}
+          title={isCompaction(report.status) ? undefined : t.preview.nothingToApply}
           onClick={() => void apply()}
         >
-          Apply{changed.length > 0 ? ` with ${plural(changed.length, "changed summary", "changed summaries")}` : ""}
-          {above > 0 && `, ${count(above)} above the target`}
+          {t.preview.apply(changed.length, above)}
         </button>
         <a class="button" href={hashOf({ page: "session", id })}>
-          Discard
+          {t.preview.discard}
         </a>
       </div>
       {preview.before && preview.after && (

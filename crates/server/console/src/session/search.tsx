@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
 import type { FoundPassage } from "../api/types";
-import { plural } from "../lib/format";
+import { t } from "../lang";
 import { useAction, useAnnounce, useClient } from "../ui/hooks";
 import { Problem } from "../ui/problem";
 import { MarkedText, useRecall } from "../ui/recall";
@@ -49,12 +49,12 @@ export function SearchBox({ session, onShow }: Properties): VNode {
       }));
       if (page > 0) return;
       setSearches((before) => before + 1);
-      announce(found.passages.length === 0 ? "Nothing found" : plural(found.passages.length, "passage"));
+      announce(found.passages.length === 0 ? t.search.nothing : t.counts.passages(found.passages.length));
     });
 
   const input = useRef<HTMLInputElement>(null);
   return (
-    <section ref={section} class="history-search" aria-label="Search in everything that was said">
+    <section ref={section} class="history-search" aria-label={t.search.area}>
       <form
         role="search"
         onSubmit={(event) => {
@@ -65,14 +65,14 @@ export function SearchBox({ session, onShow }: Properties): VNode {
         <input
           ref={input}
           type="search"
-          aria-label="Search in the full history"
-          placeholder="Search in the full history"
+          aria-label={t.search.field}
+          placeholder={t.search.field}
           value={words}
           maxLength={2000}
           onInput={(event) => setWords(event.currentTarget.value)}
         />
         <button type="submit" disabled={search.busy || words.trim() === ""}>
-          Search
+          {t.search.search}
         </button>
         {results && (
           <button
@@ -84,13 +84,13 @@ export function SearchBox({ session, onShow }: Properties): VNode {
               input.current?.focus();
             }}
           >
-            Close
+            {t.words.close}
           </button>
         )}
       </form>
       {search.error && <Problem error={search.error} />}
       {results && results.passages.length === 0 && (
-        <p class="quiet-text">Nothing that was said matches “{results.words}”. Try other words, or a part of a name.</p>
+        <p class="quiet-text">{t.search.noMatch(results.words)}</p>
       )}
       {results && results.passages.length > 0 && (
         <>
@@ -108,7 +108,7 @@ export function SearchBox({ session, onShow }: Properties): VNode {
               disabled={search.busy}
               onClick={() => results.next !== null && find(results.words, results.next)}
             >
-              More
+              {t.search.more}
             </button>
           )}
         </>
@@ -124,26 +124,26 @@ function Hit({ passage, onShow }: { passage: FoundPassage; onShow: (number: numb
     <article class="hit">
       <p class="meta">
         {passage.in_context ? (
-          <span class="place in" title="The model sees it now">
-            in the context
+          <span class="place in" title={t.search.inWhat}>
+            {t.search.in}
           </span>
         ) : (
-          <span class="place out" title="The model does not see all of it any more">
-            {passage.taken_back.includes(passage.number) ? "taken back" : "out of the context"}
+          <span class="place out" title={t.search.outWhat}>
+            {passage.taken_back.includes(passage.number) ? t.search.takenBack : t.search.out}
           </span>
         )}
         <span>#{passage.number}</span>
-        <span>{passage.role}</span>
+        <span>{t.message.roles[passage.role]}</span>
         {passage.tool != null && <span>{passage.tool}</span>}
         {passage.file != null && <span class="file">{passage.file}</span>}
         <span class="grow" />
         {handle != null && (
           <button type="button" class="quiet" onClick={() => recall(handle)}>
-            Recall
+            {t.words.recall}
           </button>
         )}
         <button type="button" class="quiet" onClick={() => onShow(passage.number)}>
-          Show in history
+          {t.search.show}
         </button>
       </p>
       <pre class="plain" tabIndex={0}>

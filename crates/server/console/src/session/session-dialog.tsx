@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useCallback, useState } from "preact/hooks";
 
 import type { Session } from "../api/types";
+import { t } from "../lang";
 import { Dialog } from "../ui/dialog";
 import { useAction, useClient, useLoad } from "../ui/hooks";
 import { Problem } from "../ui/problem";
@@ -34,7 +35,7 @@ export function SessionDialog({ session, onSaved, onDeleted, onClose }: Properti
       onDeleted();
     });
   return (
-    <Dialog title="This session" onClose={onClose}>
+    <Dialog title={t.session.this} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -44,13 +45,13 @@ export function SessionDialog({ session, onSaved, onDeleted, onClose }: Properti
       >
         {action.error && <Problem error={action.error} />}
         <label>
-          <span>Title</span>
+          <span>{t.session.titleField}</span>
           <input type="text" autofocus value={title} maxLength={200} onInput={(event) => setTitle(event.currentTarget.value)} />
         </label>
         <label>
-          <span>Agent, whose settings count</span>
+          <span>{t.session.agentField}</span>
           <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
-            <option value="">none</option>
+            <option value="">{t.words.none}</option>
             {[...names].map((name) => (
               <option key={name} value={name}>
                 {name}
@@ -59,7 +60,7 @@ export function SessionDialog({ session, onSaved, onDeleted, onClose }: Properti
           </select>
         </label>
         <p class="quiet-text">
-          Id: <code class="wrap">{session.id}</code>
+          {t.session.id} <code class="wrap">{session.id}</code>
         </p>
         <div class="buttons end">
           <button
@@ -68,11 +69,11 @@ export function SessionDialog({ session, onSaved, onDeleted, onClose }: Properti
             disabled={action.busy}
             onClick={() => (asked ? void remove() : setAsked(true))}
           >
-            {asked ? "Delete it for good" : "Delete…"}
+            {asked ? t.words.deleteForGood : t.words.delete}
           </button>
           <span class="grow" />
           <button type="submit" class="primary" disabled={action.busy}>
-            Save
+            {t.words.save}
           </button>
         </div>
       </form>

@@ -2,12 +2,13 @@ import type { VNode } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { CompactOptions, View } from "../api/client";
-import type { Appended, SessionEvent } from "../api/types";
+import type { Appended, Session, SessionEvent } from "../api/types";
 import { watch } from "../api/watch";
+import { t } from "../lang";
 import { type Compaction, after, started } from "../lib/compaction";
-import { count, plural, titleOf } from "../lib/format";
 import { isCompaction, statusSentence, whyUnchanged } from "../lib/report";
 import { hashOf } from "../lib/route";
+import { titleOf } from "../lib/title";
 import { asApiError, useAction, useAnnounce, useClient, useLoad } from "../ui/hooks";
 import { Heading } from "../ui/heading";
 import { Problem } from "../ui/problem";
@@ -27,6 +28,13 @@ import { ViewSwitch } from "./view-switch";
 
 /** Messages that are shown before one that somebody looks for. */
 const BEFORE = 5;
+
+/** Why no compaction can be asked for now; empty where one can. */
+function whyNoCompaction(session: Session | null, isRunning: boolean): string {
+  if (isRunning) return t.session.running;
+  if (session?.problem !== undefined) return t.session.brokenSettings(session.problem);
+  return session?.messages === 0 ? t.session.noMessages : "";
+}
 
 /** A session: how full it is, what was said, and its compactions as they happen. */
 export function SessionScreen({ id }: { id: string }): VNode {
@@ -67,18 +75,18 @@ export function SessionScreen({ id }: { id: string }): VNode {
         session.change((session) => ({ ...session, context: event.context }));
         return;
       case "compaction_start":
-        announce("Compaction started");
+        announce(t.session.started);
         return;
       case "compaction_done":
         announce(
           event.success
-            ? `Compaction done: ${count(event.tokensBefore)} to ${count(event.tokensAfter)} tokens. ${statusSentence(event.status)}`.trim()
-            : "Nothing was compacted",
+            ? t.session.done(event.tokensBefore, event.tokensAfter, statusSentence(event.status))
+            : t.session.nothing,
         );
         reload();
         return;
       case "compaction_error":
-        announce("Compaction failed"); // the bubble says why
+        announce(t.session.failed); // the bubble says why
         return;
       case "arrival_cut":
       case "results_cleared":
@@ -134,19 +142,19 @@ export function SessionScreen({ id }: { id: string }): VNode {
     } catch (error) {
       const { code, message, help, retryable } = asApiError(error);
       if (code === "compaction-running") {
-        announce("A compaction is under way already");
+        announce(t.session.runningAlready);
         session.reload();
         return;
       }
       setLive({ state: "failed", message, help, retryable });
-      announce("Compaction failed");
+      announce(t.session.failed);
     } finally {
       isOurs.current = false;
     }
   };
 
   const appended = ({ command }: Appended) => {
-    if (command?.name === "history") location.hash = hashOf({ page: "history", id });
+    if (command?.name === "history") location.hash = hashOf({ page: "compactions", id });
     else if (command?.recalled) recall.open(command.recalled.handle);
     else reload();
   };
@@ -156,7 +164,7 @@ export function SessionScreen({ id }: { id: string }): VNode {
     undo: (epoch) =>
       void undo.run(async () => {
         await client.undo(id, epoch);
-        announce(`Compaction ${epoch} undone`);
+        announce(t.session.undone(epoch));
         reload();
       }),
     retry: () => void compact(lastOptions.current),
@@ -164,27 +172,39 @@ export function SessionScreen({ id }: { id: string }): VNode {
     summary: (entry) => setSummary({ entry }),
   };
 
+  /** Shows a message of the full history, or the compaction behind it. */
+  const show = (number: number, epoch?: number) => {
+    setAim({ number, ...(epoch !== undefined && { epoch }) });
+    const start = Math.max(0, number - BEFORE);
+    if (view !== "full") setPlace({ view: "full", start });
+    else if (!messages.messages.some((stored) => stored.number === number)) messages.jump(start);
+  };
+
   if (session.error && (!session.value || session.error.status === 404)) return <Problem error={session.error} />;
   const { value } = session;
-  const title = value ? titleOf(value) : "Session";
+  const first = history.value?.find(({ trigger }) => trigger !== "arrival" && trigger !== "clearing" && trigger !== "taken-back");
+  const whyNot = whyNoCompaction(value, live?.state === "running");
+  const title = value ? titleOf(value) : t.session.title;
   return (
     <RecallProvider value={recall.open}>
       <div ref={head} class="session-head">
-        <div class="title-row">
-          <Heading title={title} />
-          <button type="button" class="quiet" onClick={() => setDialog("session")} disabled={!value}>
-            Edit
-          </button>
+        <div class="session-pinned">
+          <div class="title-row">
+            <Heading title={title} />
+            <button type="button" class="quiet" onClick={() => setDialog("session")} disabled={!value}>
+              {t.words.edit}
+            </button>
+          </div>
+          {value && <TokenBar context={value.context} budget={value.budget} />}
         </div>
         {value && (
           <p class="meta">
-            {value.agent != null && <span>agent {value.agent}</span>}
-            <span>{plural(value.messages, "message")}</span>
-            <span title={`Confidence ${Math.round(value.task.confidence * 100)}%`}>task: {value.task.kind}</span>
-            {!connected && <span class="warning">not connected, trying again…</span>}
+            {value.agent != null && <span>{t.sessions.agent(value.agent)}</span>}
+            <span>{t.counts.messages(value.messages)}</span>
+            <span title={t.session.confidence(Math.round(value.task.confidence * 100))}>{t.session.task(t.tasks[value.task.kind])}</span>
+            {!connected && <span class="warning">{t.session.disconnected}</span>}
           </p>
         )}
-        {value && <TokenBar context={value.context} budget={value.budget} />}
         <div class="toolbar">
           <ViewSwitch view={view} onChange={(view) => {
             setAim(null);
@@ -192,29 +212,32 @@ export function SessionScreen({ id }: { id: string }): VNode {
           }} />
           <span class="grow" />
           <a class="button" href={hashOf({ page: "context", id })}>
-            Context
+            {t.session.context}
           </a>
-          <a class="button" href={hashOf({ page: "history", id })}>
-            History{history.value && history.value.length > 0 ? ` (${history.value.length})` : ""}
+          <a class="button" href={hashOf({ page: "compactions", id })}>
+            {t.session.compactions(history.value?.length ?? 0)}
           </a>
+          {first && (
+            <button type="button" onClick={() => show(Math.max(0, first.messages - 1), first.epoch)}>
+              {t.session.first}
+            </button>
+          )}
           <button
             type="button"
             class="primary"
-            disabled={!value || value.messages === 0 || live?.state === "running"}
+            disabled={!value || whyNot !== ""}
+            title={whyNot === "" ? undefined : whyNot}
             onClick={() => setDialog("compact")}
           >
-            Compact…
+            {t.session.compact}
           </button>
         </div>
+        {value?.problem !== undefined && <p class="notice">{whyNot}</p>}
+        {value && whyNot === "" && history.value?.length === 0 && <p class="note wide-only">{t.session.noCompaction}</p>}
       </div>
       <SearchBox
         session={id}
-        onShow={(number) => {
-          setAim({ number });
-          const start = Math.max(0, number - BEFORE);
-          if (view !== "full") setPlace({ view: "full", start });
-          else if (!messages.messages.some((stored) => stored.number === number)) messages.jump(start);
-        }}
+        onShow={show}
       />
       {undo.error && <Problem error={undo.error} />}
       <Timeline

@@ -3,7 +3,7 @@ import { useCallback, useState } from "preact/hooks";
 
 import type { Client } from "../api/client";
 import type { HistoryItem, StoredMessage } from "../api/types";
-import { count, plural } from "../lib/format";
+import { t } from "../lang";
 import { Markdown } from "../lib/markdown";
 import { pieces } from "../lib/marks";
 import { isTranscript } from "../lib/transcript";
@@ -51,14 +51,14 @@ export function SummaryDrawer({ session, choice, onClose }: Properties): VNode {
     }, [client, session, choice]),
   );
   return (
-    <Dialog title="Summary" kind="drawer" onClose={onClose}>
+    <Dialog title={t.summary.title} kind="drawer" onClose={onClose}>
       {found.error && <Problem error={found.error} />}
-      {found.loading && <p class="quiet-text">Fetching it…</p>}
+      {found.loading && <p class="quiet-text">{t.summary.fetching}</p>}
       {found.value?.map(({ id, text }, position) => (
         <section key={id ?? position} class="summary">
           <SummaryText text={text} />
           {id === null ? (
-            <p class="quiet-text">The compaction was undone: the messages stand in the session again.</p>
+            <p class="quiet-text">{t.summary.undone}</p>
           ) : (
             <Behind session={session} summary={id} />
           )}
@@ -102,7 +102,7 @@ function SummaryText({ text }: { text: string }): VNode {
 }
 
 function SummaryBody({ text }: { text: string }): VNode {
-  if (text.trim() === "") return <p class="quiet-text">The summary is empty.</p>;
+  if (text.trim() === "") return <p class="quiet-text">{t.summary.empty}</p>;
   if (!isTranscript(text)) return <Markdown text={text} />;
   return (
     <div class="text">
@@ -120,11 +120,11 @@ function Behind({ session, summary }: { session: string; summary: string }): VNo
   );
   const total = loaded.value?.total ?? 0;
   if (loaded.error?.status === 404) {
-    return <p class="quiet-text">This summary is no longer in force: the messages stand in the session again.</p>;
+    return <p class="quiet-text">{t.summary.notInForce}</p>;
   }
   return (
     <details class="behind" onToggle={(event) => event.currentTarget.open && setOpen(true)}>
-      <summary>Messages behind it {total > 0 && `(${count(total)})`}</summary>
+      <summary>{t.summary.behind(total)}</summary>
       {loaded.error && <Problem error={loaded.error} />}
       {open && (
         <ol class="messages">
@@ -137,7 +137,7 @@ function Behind({ session, summary }: { session: string; summary: string }): VNo
       )}
       {open && loaded.value && total > loaded.value.messages.length && (
         <button type="button" class="quiet" disabled={loaded.loading} onClick={() => setMost(most + 4 * PAGE)}>
-          {plural(total - loaded.value.messages.length, "more message")}
+          {t.counts.moreMessages(total - loaded.value.messages.length)}
         </button>
       )}
     </details>

@@ -2,16 +2,17 @@ import { Fragment, type VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 import type { HistoryItem } from "../api/types";
-import { count } from "../lib/format";
+import { t } from "../lang";
 import { epochsByPlace, rangeText } from "../lib/places";
 import { Problem } from "../ui/problem";
 import { type BubbleActions, EpochBubble } from "./bubble";
 import { MessageCard } from "./message-card";
 import type { Messages } from "./use-messages";
 
-/** A message of the full history that somebody wants to see, by its number; another object for each time. */
+/** A message of the full history that somebody wants to see, by its number, or the compaction behind it; another object for each time. */
 export interface Aim {
   number: number;
+  epoch?: number;
 }
 
 interface Properties {
@@ -30,7 +31,7 @@ export function Timeline({ session, messages, epochs, actions, onSummary, aim }:
     if (endings > 0) scrollTo(0, document.documentElement.scrollHeight);
   }, [endings]);
   // Once: what is read again later leaves the place where one has gone since.
-  const aimed = useRef<HTMLElement>(null);
+  const aimed = useRef<HTMLElement & HTMLLIElement>(null);
   const met = useRef<Aim | null>(null);
   useLayoutEffect(() => {
     if (aim === met.current || !aimed.current) return;
@@ -40,9 +41,14 @@ export function Timeline({ session, messages, epochs, actions, onSummary, aim }:
   });
   const to = from + messages.messages.length;
   const placed = epochsByPlace(epochs, messages.messages, from === 0, to >= total);
+  const isAimedAt = (number: number | null) =>
+    aim !== null && aim.epoch === undefined && messages.view === "full" && number === aim.number;
   const bubbles = (place: number) =>
     placed.get(place)?.map((entry) => (
-      <li key={`epoch ${entry.epoch}`}>
+      <li
+        key={`epoch ${entry.epoch}`}
+        {...(aim?.epoch === entry.epoch && messages.view === "full" && messages.messages.length > 0 && { ref: aimed, tabIndex: -1, "data-aimed": true })}
+      >
         <EpochBubble session={session} entry={entry} actions={actions} />
       </li>
     ));
@@ -51,21 +57,21 @@ export function Timeline({ session, messages, epochs, actions, onSummary, aim }:
       {messages.error && (
         <Problem error={messages.error}>
           <button type="button" onClick={messages.refresh}>
-            Try again
+            {t.words.tryAgain}
           </button>
         </Problem>
       )}
       {from > 0 && (
         <div class="pager">
           <button type="button" class="quiet" disabled={messages.loading} onClick={messages.earlier}>
-            Show earlier messages ({count(from)} more)
+            {t.timeline.earlier(from)}
           </button>
           <button type="button" class="quiet" disabled={messages.loading} onClick={() => messages.jump(0)}>
-            Go to the first
+            {t.timeline.toFirst}
           </button>
         </div>
       )}
-      {total === 0 && !messages.loading && !messages.error && <p class="quiet-text">No messages yet.</p>}
+      {total === 0 && !messages.loading && !messages.error && <p class="quiet-text">{t.timeline.empty}</p>}
       <ol class="messages" start={from}>
         {messages.messages.map((stored, position) => (
           <Fragment key={stored.message.id}>
@@ -74,7 +80,7 @@ export function Timeline({ session, messages, epochs, actions, onSummary, aim }:
               <MessageCard
                 stored={stored}
                 onSummary={onSummary}
-                aimed={aim !== null && messages.view === "full" && stored.number === aim.number ? aimed : undefined}
+                aimed={isAimedAt(stored.number) ? aimed : undefined}
               />
             </li>
           </Fragment>
@@ -84,10 +90,10 @@ export function Timeline({ session, messages, epochs, actions, onSummary, aim }:
       {to < total && (
         <div class="pager">
           <button type="button" class="quiet" disabled={messages.loading} onClick={messages.later}>
-            Show later messages ({count(total - to)} more)
+            {t.timeline.later(total - to)}
           </button>
           <button type="button" class="quiet" disabled={messages.loading} onClick={messages.toEnd}>
-            Go to the newest
+            {t.timeline.toNewest}
           </button>
         </div>
       )}

@@ -10,12 +10,14 @@ export function useHeadRoom(): RefObject<HTMLDivElement | null> {
   useEffect(() => {
     const element = head.current;
     if (!element) return;
+    // On a narrow page only the title and the bar stay, which come first in it.
+    const parts = [element, element.firstElementChild].filter((part) => part instanceof HTMLElement);
     const { style } = document.documentElement;
     const observer = new ResizeObserver(() => {
-      const stays = getComputedStyle(element).position === "sticky";
-      style.scrollPaddingBlockStart = stays ? `${element.offsetHeight}px` : "";
+      const stays = parts.find((part) => getComputedStyle(part).position === "sticky");
+      style.scrollPaddingBlockStart = stays ? `${stays.offsetHeight}px` : "";
     });
-    observer.observe(element);
+    for (const part of parts) observer.observe(part);
     return () => {
       observer.disconnect();
       style.scrollPaddingBlockStart = "";

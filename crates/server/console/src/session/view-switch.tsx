@@ -1,18 +1,18 @@
 import type { VNode } from "preact";
 
 import type { View } from "../api/client";
-
-const VIEWS: { view: View; label: string; title: string }[] = [
-  { view: "compacted", label: "Compacted view", title: "What the model would see now" },
-  { view: "full", label: "Full history", title: "Everything that was ever said" },
-];
+import { t } from "../lang";
 
 /** Which of the two views of the session is shown. */
 export function ViewSwitch({ view, onChange }: { view: View; onChange: (view: View) => void }): VNode {
+  const views: { view: View; label: string; title: string }[] = [
+    { view: "compacted", label: t.views.compacted, title: t.views.compactedWhat },
+    { view: "full", label: t.views.full, title: t.views.fullWhat },
+  ];
   return (
     <fieldset class="switch">
-      <legend class="visually-hidden">View</legend>
-      {VIEWS.map((choice) => (
+      <legend class="visually-hidden">{t.views.legend}</legend>
+      {views.map((choice) => (
         <label key={choice.view} title={choice.title}>
           <input
             type="radio"

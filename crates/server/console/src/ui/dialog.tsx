@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { t } from "../lang";
 
 interface Properties {
   title: string;
@@ -38,7 +39,7 @@ export function Dialog({ title, onClose, children, kind = "box" }: Properties): 
       <div class="dialog-inside">
         <header class="dialog-head">
           <h2 id={label}>{title}</h2>
-          <button type="button" class="icon" aria-label="Close" onClick={onClose}>
+          <button type="button" class="icon" aria-label={t.words.close} onClick={onClose}>
             ✕
           </button>
         </header>

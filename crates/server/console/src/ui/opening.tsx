@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext, type VNode } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 
-import { plural } from "../lib/format";
+import { t } from "../lang";
 import { hashOf } from "../lib/route";
 import { type Action, useAction, useAnnounce, useClient } from "./hooks";
 
@@ -38,12 +38,12 @@ export function OpeningProvider({ children }: { children: ComponentChildren }): 
       let passed = 0;
       try {
         for (const file of all) {
-          announce(`Opening ${file.name}…`);
+          announce(t.opening.opening(file.name));
           const { sessions, warnings } = await client.importFile(file);
           ids.push(...sessions.map(({ id }) => id));
           passed += warnings.length;
         }
-        announce(`${plural(ids.length, "session")} opened${passed > 0 ? `; ${plural(passed, "record")} passed over` : ""}`);
+        announce(t.opening.opened(ids.length, passed));
         const [id] = ids;
         const target = ids.length === 1 && id !== undefined ? hashOf({ page: "session", id }) : hashOf({ page: "sessions" });
         location.hash = target;
@@ -86,7 +86,7 @@ export function OpeningProvider({ children }: { children: ComponentChildren }): 
   return (
     <OpeningContext.Provider value={{ action, open, opened }}>
       {children}
-      {over && <div class="drop-here">Drop it to open the session</div>}
+      {over && <div class="drop-here">{t.opening.drop}</div>}
     </OpeningContext.Provider>
   );
 }

@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 
 import type { ApiError } from "../api/client";
-import { count, sentence, words } from "../lib/format";
+import { sentence } from "../lib/format";
+import { floorSentence } from "../lib/report";
 
 /** What went wrong, and what can be done about it. */
 export function Problem({ error, children }: { error: ApiError; children?: ComponentChildren }): VNode {
@@ -11,12 +12,7 @@ export function Problem({ error, children }: { error: ApiError; children?: Compo
       <p>
         <strong>{sentence(error.message)}</strong> {sentence(error.help)}
       </p>
-      {floor && (
-        <p>
-          What must stay takes {count(floor.tokens)} tokens:{" "}
-          {floor.parts.map((part) => `${words(part.part)} ${count(part.tokens)}`).join(" + ")}.
-        </p>
-      )}
+      {floor && <p>{floorSentence(floor)}</p>}
       {children}
     </div>
   );

@@ -2,8 +2,9 @@ import { createContext, type VNode } from "preact";
 import { useCallback, useContext, useMemo, useState } from "preact/hooks";
 
 import type { Recalled } from "../api/types";
+import { t } from "../lang";
 import { diffLines } from "../lib/diff";
-import { count, lineCount, plural } from "../lib/format";
+import { lineCount } from "../lib/format";
 import { pieces } from "../lib/marks";
 import { Diff } from "../compare/diff-view";
 import { Dialog } from "./dialog";
@@ -21,8 +22,8 @@ export function useRecall(): OpenRecall {
   return useContext(RecallContext);
 }
 
-/** A text whose marks of elided parts are buttons that bring them back. */
-export function MarkedText({ text }: { text: string }): VNode {
+/** A text whose marks of elided parts are buttons that bring them back; `whole` is the text that it is a part of. */
+export function MarkedText({ text, whole = text }: { text: string; whole?: string }): VNode {
   const recall = useRecall();
   return (
     <>
@@ -30,7 +31,7 @@ export function MarkedText({ text }: { text: string }): VNode {
         piece.kind === "text" ? (
           piece.text
         ) : (
-          <button type="button" class="mark" title={`Recall ${piece.handle}`} onClick={() => recall(piece.handle, text)}>
+          <button type="button" class="mark" title={t.context.recall(piece.handle)} onClick={() => recall(piece.handle, whole)}>
             {piece.text}
           </button>
         ),
@@ -51,9 +52,9 @@ export function RecallDialog({ session, handle, shown, onClose }: Properties): V
   const client = useClient();
   const loaded = useLoad(useCallback(() => client.recall(session, handle), [client, session, handle]));
   return (
-    <Dialog title={`Recalled: ${handle}`} kind="wide" onClose={onClose}>
+    <Dialog title={t.recall.title(handle)} kind="wide" onClose={onClose}>
       {loaded.error && <Problem error={loaded.error} />}
-      {loaded.loading && <p class="quiet-text">Fetching it from the archive…</p>}
+      {loaded.loading && <p class="quiet-text">{t.recall.fetching}</p>}
       {loaded.value && <RecalledView recalled={loaded.value} shown={shown} />}
     </Dialog>
   );
@@ -63,7 +64,7 @@ function RecalledView({ recalled, shown }: { recalled: Recalled; shown: string |
   if (recalled.messages) {
     return (
       <>
-        <p class="quiet-text">{plural(recalled.messages.length, "message")}, as they were.</p>
+        <p class="quiet-text">{t.recall.messages(recalled.messages.length)}</p>
         <ol class="messages">
           {recalled.messages.map((message, position) => (
             <li key={position}>
@@ -84,8 +85,7 @@ function RecalledText({ text, shown }: { text: string; shown: string | undefined
   return (
     <>
       <p class="quiet-text">
-        {plural(lineCount(text), "line")}, {plural(text.length, "character")}
-        {lines && `; ${count(left)} of the lines left the context`}.
+        {t.recall.text(lineCount(text), text.length, lines && left)}
       </p>
       {lines && (
         <label class="check">
@@ -94,7 +94,7 @@ function RecalledText({ text, shown }: { text: string; shown: string | undefined
             checked={highlighted}
             onChange={(event) => setHighlighted(event.currentTarget.checked)}
           />
-          Highlight what left
+          {t.recall.highlight}
         </label>
       )}
       {lines && highlighted ? (

@@ -2,6 +2,7 @@ import type { VNode } from "preact";
 import { useId } from "preact/hooks";
 
 import type { ContextTokens, Session } from "../api/types";
+import { t } from "../lang";
 import { atSoftThreshold, barOf } from "../lib/bar";
 import { count, share } from "../lib/format";
 
@@ -21,7 +22,7 @@ export function TokenBar({ context: told, budget }: Properties): VNode {
         class="meter"
         role="meter"
         tabIndex={0}
-        aria-label="Context"
+        aria-label={t.bar.context}
         aria-valuemin={0}
         aria-valuemax={Math.max(context.maxTokens, context.usedTokens)}
         aria-valuenow={context.usedTokens}
@@ -36,20 +37,20 @@ export function TokenBar({ context: told, budget }: Properties): VNode {
       </div>
       <div class="tip" id={tip} role="tooltip">
         <dl>
-        <Figure name="Messages" tokens={context.usedTokens} note={context.estimated ? "estimated" : "counted"} />
-        <Figure name="May take" tokens={context.maxTokens} note={share(context.percent)} />
+        <Figure name={t.bar.messages} tokens={context.usedTokens} note={context.estimated ? t.words.estimated : t.words.counted} />
+        <Figure name={t.bar.most} tokens={context.maxTokens} note={share(context.percent)} />
         {context.thresholdPercent > 0 && (
           <Figure
-            name="Threshold"
+            name={t.bar.thresholdName}
             tokens={(context.maxTokens * context.thresholdPercent) / 100}
             note={share(context.thresholdPercent)}
           />
         )}
         {budget && (
           <>
-            <Figure name="Compacts to" tokens={budget.target} />
-            {budget.hard !== null && <Figure name="Must compact at" tokens={budget.hard} />}
-            <Figure name="Window" tokens={budget.window} />
+            <Figure name={t.bar.target} tokens={budget.target} />
+            {budget.hard !== null && <Figure name={t.bar.hard} tokens={budget.hard} />}
+            <Figure name={t.bar.windowName} tokens={budget.window} />
           </>
         )}
         </dl>

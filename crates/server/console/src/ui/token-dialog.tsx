@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 
+import { t } from "../lang";
 import { Dialog } from "./dialog";
 
 interface Properties {
@@ -12,7 +13,7 @@ interface Properties {
 export function TokenDialog({ wasRefused, onAnswer }: Properties): VNode {
   const [token, setToken] = useState("");
   return (
-    <Dialog title="This service asks for a token" onClose={() => onAnswer(null)}>
+    <Dialog title={t.token.title} onClose={() => onAnswer(null)}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -22,11 +23,11 @@ export function TokenDialog({ wasRefused, onAnswer }: Properties): VNode {
       >
         {wasRefused && (
           <p class="field-problem" role="alert">
-            That token was not taken.
+            {t.token.refused}
           </p>
         )}
         <label>
-          <span>Token</span>
+          <span>{t.words.token}</span>
           <input
             type="password"
             autocomplete="off"
@@ -36,10 +37,10 @@ export function TokenDialog({ wasRefused, onAnswer }: Properties): VNode {
             onInput={(event) => setToken(event.currentTarget.value)}
           />
         </label>
-        <p class="quiet-text">It is kept until this tab is closed, and sent to this service only.</p>
+        <p class="quiet-text">{t.token.kept}</p>
         <div class="buttons end">
           <button type="submit" class="primary" disabled={token.trim() === ""}>
-            Go on
+            {t.token.goOn}
           </button>
         </div>
       </form>

@@ -35,7 +35,8 @@ pub(super) use request::offer_tools;
 use super::conversation::SharedConversation;
 use super::headers;
 use super::incoming::Incoming;
-use super::opening::OpenedAnswer;
+use super::learn::UsageReader;
+use super::opening::{OpenedAnswer, Pieces};
 use super::state::Proxy;
 use crate::http::{ApiError, Problem};
 
@@ -70,6 +71,8 @@ pub(super) struct Lookup {
     wire: Wire,
     asking: ToolRequest,
     again: ProviderEndpoint,
+    shared: SharedConversation,
+    model: Option<String>,
     past: ConversationPast,
     /// Where the client's conversation ends.
     end: Digest,
@@ -95,17 +98,16 @@ impl Lookup {
             return None;
         }
         let asking = ToolRequest::new(incoming.wire, &prepared.body)?;
+        // It may be another conversation by now: one that parted from a known one was remembered on its own.
+        let shared = proxy.decisions.find(&incoming.chain).unwrap_or_else(|| shared.clone());
         Some(Self {
             proxy: Arc::clone(proxy),
             wire: incoming.wire,
             asking,
             again,
-            // It may be another conversation by now: one that parted from a known one was remembered on its own.
-            past: ConversationPast::new(
-                proxy,
-                incoming,
-                &proxy.decisions.find(&incoming.chain).unwrap_or_else(|| shared.clone()),
-            ),
+            past: ConversationPast::new(proxy, incoming, &shared),
+            model: incoming.model.clone(),
+            shared,
             end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
             steps: Vec::new(),
             rounds: 0,
@@ -177,14 +179,14 @@ impl Lookup {
             add_output(&mut earlier, &json[self.wire.usage_field()]);
             match self.next_answer().await {
                 Ok(answer) => {
-                    read = read_whole(answer.bytes_stream()).await?;
+                    read = read_whole(self.pieces(answer)).await?;
                 }
                 // The lookups are left out, and the answer is the one to the client's own request.
                 Err(_) => {
                     let answer = self.send(self.asking.plain.clone()).await?;
                     status = answer.status();
                     headers = headers::for_client(answer.headers());
-                    return Ok(with_parts(status, headers, Body::from_stream(answer.bytes_stream())));
+                    return Ok(with_parts(status, headers, Body::from_stream(self.pieces(answer))));
                 }
             }
         }
@@ -239,6 +241,14 @@ impl Lookup {
         let status = answer.status();
         tracing::warn!(%status, "the provider refused a request with what was looked up");
         Err(ProviderRefusal(error_of(answer).await))
+    }
+
+    /// The pieces of an answer, whose figures are read as they pass.
+    fn pieces(&self, answer: reqwest::Response) -> Pieces {
+        let mut opened = OpenedAnswer::unseen(answer);
+        opened.reader =
+            Some(UsageReader::new(&self.proxy, self.shared.clone(), self.model.as_deref(), opened.is_stream()));
+        opened.into_parts().3
     }
 
     async fn send(&self, body: Bytes) -> Result<reqwest::Response, ApiError> {

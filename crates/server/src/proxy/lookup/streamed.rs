@@ -147,13 +147,13 @@ async fn tell(mut lookup: Lookup, mut pieces: Pieces, client: &mut Client) -> Re
         client.wait(lookup.look_up(&said, &calls)).await?;
         told.go_on(&round);
         pieces = match client.wait(lookup.next_answer()).await? {
-            Ok(answer) => answer.bytes_stream().boxed(),
+            Ok(answer) => lookup.pieces(answer),
             Err(refused) if told.has_begun => return fail(lookup.wire, refused, client).await,
             // The lookups are left out, and the answer is the one to the client's own request.
             Err(_) => {
                 (names, lookup.steps, told) = (Vec::new(), Vec::new(), MergedAnswer::default());
                 match client.wait(lookup.send(lookup.asking.plain.clone())).await? {
-                    Ok(answer) if answer.status().is_success() => answer.bytes_stream().boxed(),
+                    Ok(answer) if answer.status().is_success() => lookup.pieces(answer),
                     Ok(answer) => {
                         let said = client.wait(error_of(answer)).await?;
                         return fail(lookup.wire, ProviderRefusal(said), client).await;

@@ -3,14 +3,23 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-
-use crate::EvalError;
+use thiserror::Error;
 
 /// The table that ships.
 const SHIPPED: &str = include_str!("prices.toml");
 
 /// The number of tokens of a price.
 const PER: f64 = 1_000_000.0;
+
+/// A price table cannot be used, or has no price for a model.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}: {problem}")]
+pub struct PriceError {
+    /// The file.
+    pub file: String,
+    /// The problem.
+    pub problem: String,
+}
 
 /// The prices of a model, in US dollars per million tokens, and the rules of its prompt cache.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -89,19 +98,19 @@ pub struct Prices {
 
 impl Prices {
     /// Returns the table that ships.
-    pub fn shipped() -> Result<Self, EvalError> {
+    pub fn shipped() -> Result<Self, PriceError> {
         Self::parse(SHIPPED, "the shipped prices")
     }
 
     /// Returns the shipped table with the entries of `text` over it; `file` is its name in errors.
-    pub fn with(text: &str, file: &str) -> Result<Self, EvalError> {
+    pub fn with(text: &str, file: &str) -> Result<Self, PriceError> {
         let mut prices = Self::shipped()?;
         prices.models.extend(Self::parse(text, file)?.models);
         Ok(prices)
     }
 
-    fn parse(text: &str, file: &str) -> Result<Self, EvalError> {
-        let wrong = |problem: String| EvalError::Prices { file: file.to_owned(), problem };
+    fn parse(text: &str, file: &str) -> Result<Self, PriceError> {
+        let wrong = |problem: String| PriceError { file: file.to_owned(), problem };
         let prices: Self = toml::from_str(text).map_err(|error| wrong(error.to_string().trim_end().to_owned()))?;
         for (model, price) in &prices.models {
             let figures = [Some(price.input), price.cached_input, price.cache_write, Some(price.output)];
@@ -113,15 +122,34 @@ impl Prices {
     }
 
     /// Returns the price of a model; the error names those that exist.
-    pub fn price(&self, model: &str) -> Result<&Price, EvalError> {
+    pub fn price(&self, model: &str) -> Result<&Price, PriceError> {
         self.models.get(model).ok_or_else(|| {
             let known: Vec<&str> = self.models.keys().map(String::as_str).collect();
-            EvalError::Prices {
+            PriceError {
                 file: "--model".to_owned(),
                 problem: format!("there is no price for `{model}`; there are {}", known.join(", ")),
             }
         })
     }
+
+    /// Returns the price of the model that a request names: `vendor/model`, and a version's date behind it, are the model.
+    /// `None` where the table has none: a relative's price would be wrong. Linear in the table.
+    pub fn of_request(&self, model: &str) -> Option<&Price> {
+        let model = model.to_lowercase();
+        let tails = model.char_indices().filter(|(_, letter)| matches!(letter, '/' | '.')).map(|(at, _)| at + 1);
+        let tails: Vec<&str> = std::iter::once(0).chain(tails).map(|at| &model[at..]).collect();
+        let fits = |known: &str| tails.iter().any(|tail| tail.strip_prefix(known).is_some_and(is_version));
+        self.models.iter().filter(|(known, _)| fits(known)).max_by_key(|(known, _)| known.len()).map(|(_, price)| price)
+    }
+}
+
+/// Whether this, behind a model's name, says which version of the same model is meant: `-20260131`, `-latest`, `-2026-01-31`,
+/// `-20260131-v1:0`.
+fn is_version(rest: &str) -> bool {
+    let Some(said) = rest.strip_prefix(['-', '@']) else { return rest.is_empty() };
+    let date = said.split_once("-v").map_or(said, |(date, _)| date);
+    let digits = date.chars().filter(char::is_ascii_digit).count();
+    said == "latest" || (digits == 8 && date.chars().all(|letter| letter.is_ascii_digit() || letter == '-'))
 }
 
 #[cfg(test)]
@@ -160,6 +188,27 @@ mod tests {
         let without = Price { cached_input: None, ..price() };
         let spent = TokenUsage::request(&without, 10_000, 8_000, true, 0);
         assert_eq!((spent.cached, spent.cache_writes, spent.money(&without)), (0, 0, 0.02));
+    }
+
+    #[test]
+    fn the_price_of_what_a_request_names() {
+        let prices = Prices::shipped().unwrap();
+        let check = |name: &str, known: Option<&str>| {
+            assert_eq!(prices.of_request(name), known.map(|known| prices.price(known).unwrap()), "{name}");
+        };
+        check("claude-sonnet-5", Some("claude-sonnet-5"));
+        check("Claude-Sonnet-5-20260215", Some("claude-sonnet-5"));
+        check("claude-sonnet-5-latest", Some("claude-sonnet-5"));
+        check("us.anthropic.claude-sonnet-5-20260215-v1:0", Some("claude-sonnet-5"));
+        check("anthropic/claude-sonnet-5@20260215", Some("claude-sonnet-5"));
+        check("gpt-5.4-2026-03-05", Some("gpt-5.4"));
+        check("openai/gpt-5.4-mini", Some("gpt-5.4-mini"));
+        // Relatives have prices of their own.
+        check("gpt-5.4-nano", None);
+        check("claude-sonnet-5-1", None);
+        check("claude-sonnet-50", None);
+        check("unheard-of", None);
+        check("", None);
     }
 
     #[test]

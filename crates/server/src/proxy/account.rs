@@ -1,0 +1,156 @@
+//! What a conversation has cost, and what was saved of it: the sums of its requests.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use epitome::config::{Prices, TokenUsage};
+use epitome::wire::{ReportedUsage, Wire};
+use epitome_fit::conversation::Figures;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The account of a conversation. It lasts as long as the proxy remembers the conversation.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Account {
+    /// Whose conversation it is; `None` before its first request was answered.
+    pub(super) owner: Option<Arc<str>>,
+    pub(super) entry: ConversationEntry,
+}
+
+/// A conversation that goes through the proxy.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[schema(as = ProxiedConversation)]
+pub(crate) struct ConversationEntry {
+    /// The beginning of what a person typed first; empty where nobody typed anything.
+    pub(super) title: String,
+    /// The model of the newest request; null where none is named.
+    #[schema(required)]
+    pub(super) model: Option<String>,
+    /// The provider's interface, by the name of its request format.
+    pub(super) interface: &'static str,
+    /// When its first request was sent on, in milliseconds since 1970.
+    began: i64,
+    /// When its newest one was.
+    pub(super) last: i64,
+    /// The requests that its provider accepted.
+    requests: u64,
+    /// The compactions in force.
+    compactions: u32,
+    /// The messages of the newest request as they came, in tokens.
+    tokens_before: u32,
+    /// The same as they were sent.
+    tokens_after: u32,
+    /// The tokens that messages may take.
+    tokens_usable: u32,
+    /// The tokens that were not sent, in all requests together.
+    tokens_saved: u64,
+    /// The tokens that the provider reported.
+    reported: ReportedTokens,
+    /// Their price, in US dollars; null where the model of none of them has a known price.
+    #[schema(required)]
+    price: Option<f64>,
+}
+
+/// The tokens that a provider reported, of all answers together.
+#[derive(Debug, Clone, Copy, Default, Serialize, ToSchema)]
+pub(crate) struct ReportedTokens {
+    /// The answers that reported their tokens.
+    answers: u64,
+    /// Of these, the answers of models whose price is not known.
+    unpriced: u64,
+    /// Input tokens, cached ones included.
+    input: u64,
+    /// Of these, the tokens read from the cache.
+    cached: u64,
+    /// Of these, the tokens written to the cache.
+    cache_writes: u64,
+    /// Output tokens.
+    output: u64,
+}
+
+impl Account {
+    /// Notes a request that the provider accepted.
+    pub(super) fn note_request(&mut self, owner: &Arc<str>, wire: Wire, model: Option<&str>, figures: Option<Figures>) {
+        let entry = &mut self.entry;
+        self.owner = Some(Arc::clone(owner));
+        entry.interface = wire.as_str();
+        entry.model = model.map(str::to_owned).or_else(|| entry.model.take());
+        entry.last = now();
+        if entry.began == 0 {
+            entry.began = entry.last;
+        }
+        entry.requests += 1;
+        if let Some(figures) = figures {
+            entry.compactions = figures.epochs;
+            (entry.tokens_before, entry.tokens_after) = (figures.tokens_before, figures.tokens_after);
+            entry.tokens_usable = figures.usable;
+            entry.tokens_saved += u64::from(saved(figures));
+        }
+    }
+
+    /// Whether its only request so far is the one that was noted last.
+    pub(super) fn is_new(&self) -> bool {
+        self.entry.requests == 1
+    }
+
+    /// Notes what the provider reported for an answer of `model`.
+    pub(super) fn note_usage(&mut self, prices: &Prices, model: Option<&str>, usage: ReportedUsage) {
+        let entry = &mut self.entry;
+        let input = usage.input.unwrap_or_default();
+        let spent = TokenUsage {
+            input,
+            cached: usage.cached,
+            uncached: input.saturating_sub(usage.cached),
+            cache_writes: usage.cache_writes,
+            output: usage.output.unwrap_or_default(),
+        };
+        entry.reported.answers += 1;
+        entry.reported.input += spent.input;
+        entry.reported.cached += spent.cached;
+        entry.reported.cache_writes += spent.cache_writes;
+        entry.reported.output += spent.output;
+        match model.and_then(|model| prices.of_request(model)) {
+            Some(price) => *entry.price.get_or_insert(0.0) += spent.money(price),
+            None => entry.reported.unpriced += 1,
+        }
+    }
+}
+
+/// The tokens of a request that were not sent.
+pub(super) fn saved(figures: Figures) -> u32 {
+    figures.tokens_before.saturating_sub(figures.tokens_after)
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn requests_and_answers_add_up() {
+        let (prices, owner) = (Prices::shipped().unwrap(), Arc::from("alice"));
+        let mut account = Account::default();
+        let figures =
+            |before, after| Some(Figures { tokens_before: before, tokens_after: after, epochs: 1, usable: 90 });
+        account.note_request(&owner, Wire::Anthropic, Some("claude-sonnet-5"), figures(70, 30));
+        account.note_request(&owner, Wire::Anthropic, None, figures(80, 40));
+        account.note_request(&owner, Wire::Anthropic, None, None);
+        let usage =
+            ReportedUsage { input: Some(1_000_000), cached: 500_000, cache_writes: 500_000, output: Some(100_000) };
+        account.note_usage(&prices, Some("claude-sonnet-5"), usage);
+        account.note_usage(&prices, Some("unheard-of"), ReportedUsage { output: Some(1), ..ReportedUsage::default() });
+        let entry = &account.entry;
+        assert_eq!(account.owner.as_deref(), Some("alice"));
+        assert_eq!((entry.requests, entry.tokens_saved, entry.tokens_before, entry.tokens_after), (3, 80, 80, 40));
+        assert_eq!(entry.model.as_deref(), Some("claude-sonnet-5"));
+        let told = entry.reported;
+        assert_eq!((told.answers, told.unpriced, told.input, told.output), (2, 1, 1_000_000, 100_001));
+        // Half a million read at 0.2 and written at 2.5, a tenth written at 10.
+        assert!((entry.price.unwrap() - (0.1 + 1.25 + 1.0)).abs() < 1e-9, "{:?}", entry.price);
+    }
+}
