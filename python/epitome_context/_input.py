@@ -73,6 +73,11 @@ def config_of(config: Any) -> Any:
     return _epitome.json_text_of(config, "config")
 
 
+def listed(messages: str | Sequence[str]) -> list[str]:
+    """Messages by their numbers, as the native part takes them."""
+    return [messages] if isinstance(messages, str) else list(messages)
+
+
 def query_of(
     words: tuple[str, ...],
     sources: Any,
