@@ -61,7 +61,7 @@ pub use confirm::{Confirm, Confirmation};
 pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
-pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
+pub use events::{ContextTokens, Counters, Event, Listener, Metrics, TurnUsage};
 pub use history::{HistoryEntry, history};
 pub use hosted::{EpochViews, sides};
 pub use maintain::MaintainOutcome;
@@ -466,9 +466,15 @@ impl LiveSession {
         ContextTokens::new(&counted.check, suggested.threshold_tokens, !counted.exact)
     }
 
+    /// What the provider counted for the calls of the present turn; `None` where it counted nothing. Linear in the turn.
+    pub fn turn_usage(&self) -> Option<TurnUsage> {
+        let turn = self.session.log().iter().rev().take_while(|message| !message.is_typed());
+        turn.filter_map(|message| message.usage).fold(None, |sum, call| Some(sum.unwrap_or_default().and(call)))
+    }
+
     fn tell_tokens(&self) {
         if self.watchers.has_watchers() {
-            self.watchers.tell(&Event::TokenUpdate { context: self.context() });
+            self.watchers.tell(&Event::TokenUpdate { context: self.context(), usage: self.turn_usage() });
         }
     }
 
