@@ -4,6 +4,7 @@
 //! the session in memory, and stores the changes; requests that only read never wait for a compaction. [`open`] does
 //! this for all routes.
 
+mod asked;
 mod cache;
 mod command;
 pub(crate) mod compact;
@@ -36,6 +37,7 @@ use utoipa_axum::routes;
 
 use crate::http::Problem;
 use crate::openapi::{with_optional_body, with_problems};
+pub(crate) use asked::compact_as_asked;
 pub(crate) use command::answer_text;
 pub(crate) use input::{SessionId, check_id};
 pub(crate) use named::NamedSession;

@@ -163,7 +163,7 @@ impl<'a> Laws<'a> {
 
     /// Whether something left by hand, which it does also where the session fits.
     fn is_dropped_by_hand(&self) -> bool {
-        self.report.by_hand.as_ref().is_some_and(|by_hand| !by_hand.dropped.is_empty())
+        self.report.edits.iter().any(|edit| &*edit.strategy == "by-hand")
     }
 
     fn law(&mut self, law: &'static str, holds: bool, how: impl FnOnce() -> String) {
