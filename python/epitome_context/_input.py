@@ -7,6 +7,7 @@ from ._errors import ConfigError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 

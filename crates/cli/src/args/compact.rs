@@ -44,11 +44,11 @@ pub(crate) struct CompactArgs {
     pub(crate) focus: Option<String>,
     /// Messages that stay whole, each call with its results: '#37', '#40-#52', '..#36', '#53..', by their numbers in `epitome
     /// inspect` and `epitome search`
-    #[arg(long, value_name = "MESSAGES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "MESSAGES", value_delimiter = ',')]
     pub(crate) keep: Vec<MessageRange>,
     /// Messages that leave before anything else does, each call with its results: as for --keep. What must stay is left out of
     /// a range
-    #[arg(long, value_name = "MESSAGES", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(long, value_name = "MESSAGES", value_delimiter = ',')]
     pub(crate) drop: Vec<MessageRange>,
     /// Who writes summaries [default: rules, or the configuration's]
     #[arg(long, value_parser = name_parser::<SummarizerChoice>())]

@@ -25,7 +25,7 @@ pub struct Compaction {
     /// The subject to keep in focus, as in `/compact the parser`; the newest user message without it.
     pub focus: Option<String>,
     /// Tokens to get down to; without it the budget's target, or half of the view where that is less and the compaction is
-    /// asked for by hand, by rounds or by the model.
+    /// asked for by hand, by rounds or by the model, and no messages are named to keep or to drop.
     pub target: Option<Tokens>,
     /// The kind of task, where the host knows it better than the detector.
     pub task: Option<TaskKind>,
@@ -247,8 +247,11 @@ impl LiveSession {
         let limit = self.budget.hard.tokens(usable).min(usable);
         let current = self.ledger.total();
         let share = |share: f64| (f64::from(current) * share) as Tokens;
+        // Who keeps or drops messages by hand wants that, and a compaction beside it only where one is due anyway.
+        let is_by_hand = !compaction.keep.is_empty() || !compaction.drop.is_empty();
         let (target, worthwhile) = match (compaction.target, compaction.trigger) {
             (Some(target), _) => (target, 0),
+            (None, Trigger::Manual) if is_by_hand => (self.watch.target(&self.budget), share(LEAST_SAVED).max(1)),
             (None, Trigger::Manual) => {
                 (self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1), share(LEAST_SAVED).max(1))
             }

@@ -56,8 +56,8 @@ impl<'a> Job<'a> {
         if let Some(budget) = self.args.budget {
             let tokens = budget.tokens(now).max(1);
             (request.limit, request.target) = (tokens, tokens);
-        } else if self.args.configuration.config.is_none() {
-            // What is dropped by hand leaves, and nothing else.
+        } else if self.args.configuration.config.is_none() && !self.args.drop.is_empty() && request.window.is_none() {
+            // Without any budget: what is dropped by hand leaves, and nothing else.
             (request.limit, request.target) = (now.max(1), now.max(1));
         } else {
             let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };

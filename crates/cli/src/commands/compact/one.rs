@@ -141,7 +141,7 @@ impl Job<'_> {
         let mut archive = MemoryArchive::new();
         let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request));
         let draft = draft.map_err(|error| match error {
-            EngineError::ByHand(error) => Failure::usage(error.into())
+            EngineError::ByHand(error) => Failure::usage(error)
                 .with_help("`epitome inspect` and `epitome search` print the numbers of messages; nothing was written"),
             error => Failure::other(error),
         })?;
