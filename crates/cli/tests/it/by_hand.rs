@@ -16,7 +16,7 @@ fn what_is_dropped_leaves_and_nothing_else() {
     let after: Value = serde_json::from_str(ran.text()).unwrap();
     let roles: Vec<&str> =
         after["messages"].as_array().unwrap().iter().map(|it| it["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["system", "user", "user", "assistant", "user"], "a notice in place of the call and its result");
+    assert_eq!(roles, ["system", "user", "assistant", "user"], "the notice joins the user's message in front of it");
     let report = report(&place);
     let expected = json!({"kept": [], "dropped": ["#2-#3"], "stayed": [], "gone": []});
     assert_eq!(report["by_hand"], expected);

@@ -67,9 +67,8 @@ fn a_model_s_wish_is_weighed() {
         next_step: "the docs".to_owned(),
         keep,
     };
-    let told = |live: &mut LiveSession, keep: Vec<Needed>| {
-        block_on(live.compact_as_asked(&asked(keep))).unwrap().to_string()
-    };
+    let told =
+        |live: &mut LiveSession, keep: Vec<Needed>| block_on(live.compact_as_asked(&asked(keep))).unwrap().to_string();
     let mut live = live(&format!("{SMALL}[live]\nasked_share = 0.5\nasked_calls = 3\n"));
     talk(&mut live, 700);
     let low = told(&mut live, Vec::new());
