@@ -86,6 +86,10 @@ def compact(session: Any, **words: Unpack[CompactWords]) -> Compacted:
     keep in focus. `settings` are settings for this call alone, such as `{"keep_recent_messages": 10}` or
     `{"budget.target": 0.3}`. Further words are those of `Engine`.
 
+    `keep` and `drop` name messages by their numbers from 0, one text or a list: `#37`, `#40-#52`, `..#36` for all up to that
+    one, `#53..` for all from there on. What is kept stays whole; what is dropped leaves first, also where the session fits.
+    A call goes with its results. What must stay is left out of a range, and an error where it is named alone.
+
     Raises `Infeasible` where what must stay is larger than the budget.
 
     >>> talk = [{"role": "user" if turn % 2 == 0 else "assistant", "content": f"Line {turn}. " * 50} for turn in range(40)]

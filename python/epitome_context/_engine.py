@@ -7,7 +7,7 @@ from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
 from ._idle import Idle
-from ._input import bytes_of, config_of, query_of, share_of, utf8_of, whole
+from ._input import bytes_of, config_of, listed, query_of, share_of, utf8_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -93,10 +93,14 @@ class Engine:
         mode: str | None = None,
         task: str | None = None,
         focus: str | None = None,
+        keep: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
         settings: Mapping[str, Any] | None = None,
     ) -> Compacted:
         """Fits a whole session into a budget: see `epitome_context.compact`."""
-        told, data, retrieve = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, False)
+        told, data, retrieve = self._compact(
+            session, budget, to, format, name, chain, mode, task, focus, keep, drop, settings, False
+        )
         return Compacted(told, data, retrieve)
 
     async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
@@ -117,10 +121,14 @@ class Engine:
         mode: str | None = None,
         task: str | None = None,
         focus: str | None = None,
+        keep: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
         settings: Mapping[str, Any] | None = None,
     ) -> Report:
         """The report of what `compact` would do. Where nothing fits, its `status` is `infeasible` and `floor` says why."""
-        told, _, _ = self._compact(session, budget, to, format, name, chain, mode, task, focus, settings, True)
+        told, _, _ = self._compact(
+            session, budget, to, format, name, chain, mode, task, focus, keep, drop, settings, True
+        )
         return Report(told["report"], told["sizes"])
 
     async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
@@ -189,6 +197,8 @@ class Engine:
         mode: str | None,
         task: str | None,
         focus: str | None,
+        keep: str | Sequence[str],
+        drop: str | Sequence[str],
         settings: Mapping[str, Any] | None,
         only_preview: bool,
     ) -> tuple[dict[str, Any], Any, Any]:
@@ -203,6 +213,8 @@ class Engine:
             "mode": mode,
             "task": task,
             "focus": focus,
+            "keep": listed(keep),
+            "drop": listed(drop),
             "settings": settings,
         }
         (told, written), outcome = self._native.compact(words, data, only_preview)

@@ -7,6 +7,7 @@ from ._errors import ConfigError, FormatError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
@@ -71,6 +72,11 @@ def config_of(config: Any) -> Any:
     if not isinstance(config, dict):
         raise ConfigError(f"`config` takes a dictionary, the path of a TOML file or its text, not {config!r}")
     return _epitome.json_text_of(config, "config")
+
+
+def listed(messages: str | Sequence[str]) -> list[str]:
+    """Messages by their numbers, as the native part takes them."""
+    return [messages] if isinstance(messages, str) else list(messages)
 
 
 def query_of(

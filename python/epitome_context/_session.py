@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import guard
 from ._engine import Engine, names_of
-from ._input import bytes_of, query_of, share_of, whole
+from ._input import bytes_of, listed, query_of, share_of, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -164,12 +164,15 @@ class Session:
         chain: Chain | None = None,
         task: str | None = None,
         focus: str | None = None,
+        keep: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
     ) -> Report:
         """Compacts now, whether it is due or not: to `target` (tokens, or a share of what the messages take now), or to the
         target of the configuration. Where what must stay is larger than `target`, `tokens_after` of the report is above
-        its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window."""
+        its `target`, and `stopped` says why; `Infeasible` is raised where it is larger than the window. `keep` and `drop` name
+        messages as `epitome_context.compact` takes them; what is kept stays so at later compactions, until it is released."""
         sizes = self._native.look_at("sizes", {})
-        report = Report(self._native.compact(_words_of(target, chain, task, focus)), sizes)
+        report = Report(self._native.compact(_words_of(target, chain, task, focus, keep, drop)), sizes)
         self._engine._idle.warn(lambda: report)
         return report
 
@@ -186,10 +189,12 @@ class Session:
         chain: Chain | None = None,
         task: str | None = None,
         focus: str | None = None,
+        keep: str | Sequence[str] = (),
+        drop: str | Sequence[str] = (),
     ) -> Draft:
         """Works a compaction out without making it; `apply` makes exactly this one."""
         sizes = self._native.look_at("sizes", {})
-        return Draft(self._native.preview(_words_of(target, chain, task, focus)), sizes)
+        return Draft(self._native.preview(_words_of(target, chain, task, focus, keep, drop)), sizes)
 
     def apply(self, draft: Draft) -> Report:
         """Makes the compaction that was previewed. Refused where the session has changed since."""
@@ -200,6 +205,14 @@ class Session:
         (`context_overflow` reads them): compacts harder than the budget asks. Then send the messages again."""
         report, _ = self._native.overflowed(limit, actual)
         return Report(report)
+
+    def kept(self) -> list[str]:
+        """The messages that are kept by hand: `#37`, `#40-#52`."""
+        return list(self._native.look_at("kept", {}))
+
+    def release(self, messages: str | Sequence[str]) -> list[str]:
+        """Keeps messages no longer that `keep` kept; gives those that were."""
+        return list(self._native.release(listed(messages)))
 
     def undo(self, epoch: int | None = None) -> None:
         """Takes a compaction back: the newest in force, or the one that `history` gives the number of."""
@@ -230,9 +243,23 @@ class Session:
         return f"<Session {self._native.format}: {self.tokens:,} tokens>"
 
 
-def _words_of(target: int | float | None, chain: Chain | None, task: str | None, focus: str | None) -> dict[str, Any]:
+def _words_of(
+    target: int | float | None,
+    chain: Chain | None,
+    task: str | None,
+    focus: str | None,
+    keep: str | Sequence[str],
+    drop: str | Sequence[str],
+) -> dict[str, Any]:
     """How to compact, as the native part takes it."""
-    return {"budget": share_of("target", target), "chain": names_of(chain), "task": task, "focus": focus}
+    return {
+        "budget": share_of("target", target),
+        "chain": names_of(chain),
+        "task": task,
+        "focus": focus,
+        "keep": listed(keep),
+        "drop": listed(drop),
+    }
 
 
 class Draft:

@@ -72,6 +72,8 @@ class ShapeWords(PlaceWords, total=False):
     mode: Literal["adaptive", "fixed", "tournament"] | None
     task: Literal["code", "analysis", "conversation", "mixed", "unknown"] | None
     focus: str | None
+    keep: str | Sequence[str]
+    drop: str | Sequence[str]
     settings: Mapping[str, Any] | None
 
 
@@ -82,6 +84,8 @@ class LiveWords(TypedDict, total=False):
     chain: Chain | None
     task: Literal["code", "analysis", "conversation", "mixed", "unknown"] | None
     focus: str | None
+    keep: str | Sequence[str]
+    drop: str | Sequence[str]
 
 
 class CompactWords(EngineWords, ShapeWords, total=False):

@@ -118,7 +118,10 @@ impl From<WriteError> for Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        Self::other(error)
+        match error {
+            EngineError::ByHand(error) => Self::config(format!("`keep`, `drop`: {error}")),
+            error => Self::other(error),
+        }
     }
 }
 
@@ -152,6 +155,7 @@ impl From<LiveError> for Failure {
         match error {
             LiveError::Infeasible { limit, floor, report } => Self::Infeasible { budget: limit, floor, report },
             LiveError::Store(error) => error.into(),
+            LiveError::Engine(error) => error.into(),
             error => Self::other(error),
         }
     }

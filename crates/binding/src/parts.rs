@@ -104,6 +104,7 @@ impl Parts {
         let mut request = Request::to_budget(0);
         request.task = words.task;
         request.focus = words.focus.clone();
+        (request.keep, request.drop) = (words.keep.clone(), words.drop.clone());
         request.mode = words.mode.unwrap_or(if words.task.is_some() { Mode::Adaptive } else { self.runtime.mode });
         if let Some(names) = &words.chain {
             request.chain = Some(self.chain(names)?);

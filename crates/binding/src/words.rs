@@ -1,6 +1,7 @@
 //! The words of a call: how much, by which chain, about what.
 
 use epitome::engine::Mode;
+use epitome::session::MessageRange;
 use epitome::strategy::{TaskKind, Value};
 use serde_json::Map;
 
@@ -42,6 +43,10 @@ pub struct Words {
     pub task: Option<TaskKind>,
     /// What to keep in focus.
     pub focus: Option<String>,
+    /// Messages that are kept by hand.
+    pub keep: Vec<MessageRange>,
+    /// Messages that leave by hand, before anything else does.
+    pub drop: Vec<MessageRange>,
     /// Settings for this call alone, over the configuration's.
     pub settings: Map<String, Value>,
 }

@@ -22,6 +22,19 @@ fn talk(lines: usize) -> String {
 }
 
 #[test]
+fn messages_are_kept_and_dropped_by_hand() {
+    let calls = Calls::default();
+    let engine = call(&calls, "engine", &json!({}), "");
+    let words = json!({ "engine": engine, "budget": 100_000, "keep": "#3", "drop": ["#1-#4", "#6"] });
+    let told = call(&calls, "compact", &words, &talk(9));
+    let expected = json!({
+        "kept": ["#3"], "dropped": ["#1-#2", "#4", "#6"],
+        "stayed": [{"messages": "#3", "why": "it is kept or pinned"}], "gone": [],
+    });
+    assert_eq!(told["report"]["by_hand"], expected);
+}
+
+#[test]
 fn what_is_wrong_is_told_by_its_kind() {
     let calls = Calls::default();
     let engine = call(&calls, "engine", &json!({}), "");
@@ -55,6 +68,10 @@ fn what_is_wrong_is_told_by_its_kind() {
     check("fitter-from-state", json!({ "engine": engine }), "what?", "other", "state");
     check("compact", json!({ "engine": engine, "budget": 5 }), &talk(9), "infeasible", "cannot fit 5 tokens");
     check("compact", json!({ "engine": engine, "budget": -1 }), &talk(9), "config", "`budget` takes");
+    let keep = json!({ "engine": engine, "budget": 5_000, "keep": "three" });
+    check("compact", keep, &talk(9), "config", "`keep`: `three` names no messages");
+    let drop = json!({ "engine": engine, "budget": 5_000, "drop": ["#9"] });
+    check("compact", drop, &talk(9), "config", "there is no message #9: the last is #8");
     check("compact", json!({ "engine": engine, "chain": 5 }), &talk(9), "config", "`chain` takes the name");
     check("compact", json!({ "engine": engine, "mode": "fixed" }), &talk(9), "config", "`mode` fixed needs a chain");
     check("compact", json!({ "engine": engine }), "nothing", "format", "`format` names the format");

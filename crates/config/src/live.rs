@@ -38,6 +38,12 @@ settings! {
         /// the provider's prompt cache is lost from there on: 2 tokens do it at every turn, a share of a twentieth once in a
         /// while; 0 switches it off.
         clear_tokens: OptionalThreshold = OptionalThreshold(None), unit "share of the usable window, or tokens", is common;
+        /// The share of the usable window from which on a compaction is made that the model asks for with `compact_context`.
+        /// Below it little can leave, and the provider's prompt cache is lost all the same.
+        asked_share: f64 = 0.4, in 0..=1, unit "share of the usable window";
+        /// A compaction that the model asks for is made only where the last one is so many calls of the model ago: a model
+        /// that may asks too often.
+        asked_calls: u32 = 10, in 0..=100_000, unit "calls of the model";
         /// Whether memories are kept before a compaction: what people say, commands that passed, commits.
         memory_flush: bool = false;
         /// The file that memories are kept in; empty for the host's own store.

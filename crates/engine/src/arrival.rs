@@ -49,6 +49,8 @@ impl Arrival {
             tokens_after: Some(after),
             edits: working.edits,
             synthetics: working.synthetics,
+            kept: Vec::new(),
+            released: Vec::new(),
             choice: None,
             summarizer: None,
             undone: false,

@@ -1,9 +1,11 @@
 //! The result of a compaction: the epoch, and the report with a receipt for every message.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, Epoch, EpochOrigin};
 
+use crate::by_hand::{BY_HAND, Chosen, with_outcome};
 use crate::context::Context;
 use crate::draft::Draft;
 use crate::least::{floor_of, not_worthwhile, staying, stop_reason};
@@ -24,6 +26,7 @@ pub(crate) fn conclude(
     mode: Mode,
     selected: SelectedKind,
     attempt: Attempt,
+    chosen: &Chosen,
 ) -> Draft {
     let (session, pins) = (context.session, context.pins);
     let Attempt { chain, run, status, quality, .. } = attempt;
@@ -45,10 +48,20 @@ pub(crate) fn conclude(
         tokens_after: Some(working.total),
         edits: working.edits.clone(),
         synthetics: working.synthetics.clone(),
+        kept: chosen.kept.clone(),
+        released: Vec::new(),
         choice: Some(selected.choice),
         summarizer: run.summarizer.record(requested).map(Arc::new),
         undone: false,
     });
+    // What is kept by hand is recorded also where nothing else is to be done.
+    let is_kept_alone = status == Status::NoChange && !chosen.kept.is_empty();
+    let keeping = || Epoch {
+        id: context.epoch,
+        log_length: session.log().len() as u32,
+        ..Epoch::keeping(chosen.kept.clone(), Vec::new())
+    };
+    let epoch = epoch.or_else(|| is_kept_alone.then(keeping));
     let summary = epoch.as_ref().and_then(|epoch| epoch.summary(|_| true));
     let summary = summary.and_then(|number| run.summaries.iter().rev().find(|written| written.number == number));
     let stays = staying(start, &layout, request.target);
@@ -87,6 +100,10 @@ pub(crate) fn conclude(
         steps: run.steps,
         quality,
         recent: working.recent(start, pins),
+        by_hand: chosen.report.clone().map(|told| match compacted {
+            true => with_outcome(told, start, session, &chosen.drops, &removed_by_hand(working)),
+            false => told,
+        }),
         flushed_memories: 0,
         summary: summary.map(|written| written.text.clone()),
         summary_by: summary.and_then(|written| written.by_strategy.clone()),
@@ -96,8 +113,14 @@ pub(crate) fn conclude(
     };
     report.set_tokens_after(tokens_after);
     let is_changed = |entry: &Entry| entry.is_edited() || matches!(entry.key, EntryKey::Synthetic { .. });
-    let counts = working.counts_where(is_changed);
+    let counts = if compacted { working } else { start }.counts_where(is_changed);
     Draft { report, epoch, counts, made_from: session.state_hash() }
+}
+
+/// Returns the entries that left by hand.
+fn removed_by_hand(working: &WorkingView) -> HashSet<EntryKey> {
+    let edits = working.edits.iter().filter(|edit| &*edit.strategy == BY_HAND);
+    edits.flat_map(|edit| &edit.changes).map(|change| change.entry()).collect()
 }
 
 /// Returns what the repair did; `None` where it did nothing. Linear in the edits.

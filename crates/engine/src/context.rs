@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use epitome_session::{Language, MessageId, Session};
+use epitome_session::{EntryKey, Language, MessageId, Session};
 use epitome_strategy::cut::Focus;
 use epitome_strategy::secrets::redact;
 use epitome_strategy::{Cancellation, Clock, Embedder, Lexicon, Summarizer, TokenCounter, Tokens};
@@ -39,6 +39,8 @@ pub(crate) struct Context<'a> {
     pub embedder: Option<&'a dyn Embedder>,
     /// Facts from elsewhere that the texts of the compaction name.
     pub memories: &'a [MemoryNote],
+    /// The entries that leave by hand.
+    pub drops: &'a [EntryKey],
     pub observer: Option<&'a dyn Observer>,
     /// How many messages at the end of the view were never sent.
     pub unsent_messages: u32,

@@ -13,6 +13,7 @@ use epitome_strategy::{
 use thiserror::Error;
 
 use crate::block_on::panic_message;
+use crate::by_hand::{ByHandError, choose};
 use crate::conclude::{conclude, is_vain};
 use crate::context::Context;
 use crate::draft::Draft;
@@ -88,6 +89,9 @@ pub enum EngineError {
     /// The draft was made from another state of the session.
     #[error("the draft is stale: the session has changed since it was made; make a new one")]
     Stale,
+    /// [`Request::keep`] or [`Request::drop`] cannot be followed.
+    #[error("nothing was changed: {0}")]
+    ByHand(#[from] ByHandError),
     /// [`Request::cancellation`] was requested.
     #[error("nothing was changed: the compaction was given up")]
     Cancelled,
@@ -234,6 +238,8 @@ impl Engine {
         let mut start = working(session, ledger, &self.pins);
         start.host = request.host;
         start.keep_recent(&self.pins, request.target);
+        let chosen = choose(&mut start, &context, request)?;
+        let context = Context { drops: &chosen.drops, ..context };
         let detecting = self.clock.now();
         let selected = self.select_kind(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: self.clock.microseconds_since(detecting), ..Timings::default() };
@@ -243,16 +249,36 @@ impl Engine {
             .filter(|_| self.guards.on(Guard::Idempotence) && !is_over_limit);
         // No strategy is asked and no model paid where too little can be gained.
         let is_vain = (!is_over_limit && is_vain(&start, &self.pins, request)).then_some(Status::NoChange);
+        let limit = request.limit.max(request.target);
         let attempt = match fits.or(is_vain) {
-            Some(status) => {
+            Some(_) if !chosen.drops.is_empty() && start.total <= limit => {
+                self.drop_alone(&context, &start, archive, request, selected.kind)?
+            }
+            Some(status) if chosen.drops.is_empty() => {
                 let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(session, selected.kind));
                 Attempt::without_trial(chain, Runner::new(start.clone(), &context, archive).into_run(), status)
             }
-            None => self.attempt(&context, &start, archive, request, selected.kind).await?,
+            _ => self.attempt(&context, &start, archive, request, selected.kind).await?,
         };
         let timings = Timings { quality_us: attempt.judged_us, ..timings };
-        let draft = conclude(&context, &start, request, mode, selected, attempt);
+        let draft = conclude(&context, &start, request, mode, selected, attempt, &chosen);
         Ok(draft.with_timings(self.clock.microseconds_since(started), timings))
+    }
+
+    /// Makes what a person drops of a session that is to stay as it is otherwise.
+    fn drop_alone(
+        &self,
+        context: &Context<'_>,
+        start: &WorkingView,
+        archive: &mut dyn Archive,
+        request: &Request,
+        kind: TaskKind,
+    ) -> Result<Attempt, EngineError> {
+        let goal = goal(context, start, request, kind);
+        let chain = request.chain.as_ref().unwrap_or_else(|| self.chain(context.session, kind));
+        let whole = OriginalMessages::new(context.session, start.entries());
+        let run = Runner::new(start.clone(), context, archive).run_by_hand(&goal).map_err(refused)?;
+        Ok(Judge::new(start, &whole, context, goal.limit, self.quality).attempt(chain, run, None))
     }
 
     /// Runs the chain for a kind of task, or the request's own, and others where the quality requires it; returns the
@@ -269,11 +295,6 @@ impl Engine {
         let goal = goal(context, start, request, kind);
         let whole = OriginalMessages::new(session, start.entries());
         let judge = Judge::new(start, &whole, context, goal.limit, self.quality);
-        let refused = |refusal: Refusal| match refusal {
-            Refusal::Stopped(error) => EngineError::NoSummary(error),
-            Refusal::Cancelled => EngineError::Cancelled,
-            refusal => EngineError::Refused(refusal.to_string()),
-        };
         let candidates = self.candidates(session, kind);
         let attempt = match (&request.chain, request.mode) {
             (None, Mode::Tournament) => tournament(&judge, candidates, &goal),
@@ -345,6 +366,7 @@ impl Engine {
             without_summary: self.without_summary,
             embedder: self.embedder.as_deref(),
             memories: &[],
+            drops: &[],
             observer: None,
             unsent_messages: 0,
             clock: &self.clock,
@@ -361,6 +383,14 @@ impl Engine {
             }
         }
         chains
+    }
+}
+
+fn refused(refusal: Refusal) -> EngineError {
+    match refusal {
+        Refusal::Stopped(error) => EngineError::NoSummary(error),
+        Refusal::Cancelled => EngineError::Cancelled,
+        refusal => EngineError::Refused(refusal.to_string()),
     }
 }
 

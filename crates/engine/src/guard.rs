@@ -84,6 +84,12 @@ pub(crate) fn pins(protection: Protection, leaves: bool) -> Result<(), Refusal> 
     if allowed || protection == Protection::Open { Ok(()) } else { Err(Refusal::Protected(protection)) }
 }
 
+/// Invariant (by hand): what a person keeps stays byte for byte, and what a person drops leaves into the archive, with its
+/// call and results; what must stay does not leave by hand either.
+pub(crate) fn by_hand(protection: Protection) -> Result<(), Refusal> {
+    if protection.may_leave() { Ok(()) } else { Err(Refusal::Protected(protection)) }
+}
+
 /// Invariant (open calls): a unit with an unanswered call is not edited.
 pub(crate) fn open_calls(protection: Protection) -> Result<(), Refusal> {
     if protection == Protection::Open { Err(Refusal::Open) } else { Ok(()) }

@@ -37,6 +37,8 @@ pub enum Guard {
     Order,
     /// No change that the host cannot make.
     Host,
+    /// What must stay is not dropped by hand either.
+    ByHand,
     /// What left without a text is told of.
     Notices,
     /// What left comes back while it fits.

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
-use epitome_session::{Block, Content, Reason, UnitKind};
+use epitome_session::{Block, Content, Language, Reason, UnitKind};
 use epitome_strategy::{BlockRef, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::floor::editable_blocks;
 use crate::guard::{HostChange, Refusal};
+use crate::ledger::count_block;
 use crate::wording;
 use crate::working::Layout;
 
@@ -39,10 +40,15 @@ impl Editor<'_> {
                 leaving.push(index as u32);
                 continue;
             }
+            // A provider's items in one step belong together: where a mark would take as much as one of them, the step leaves whole.
+            let is_step = unit.kind == UnitKind::Step;
+            if is_step && items.iter().any(|(own, at)| self.mark_tokens(*at, *own) >= *own) {
+                leaving.push(index as u32);
+                continue;
+            }
             items.sort_by_key(|(tokens, at)| (Reverse(*tokens), *at));
             for (own, at) in items {
-                // A provider's items in one step belong together.
-                if tokens > room || unit.kind == UnitKind::Step {
+                if is_step || tokens > room && self.mark_tokens(at, own) < own {
                     self.let_block_leave(at, own)?;
                     tokens -= own;
                 }
@@ -73,16 +79,34 @@ impl Editor<'_> {
     }
 
     fn let_block_leave(&mut self, at: BlockRef, tokens: Tokens) -> Result<(), Refusal> {
-        let language = self.context.language;
-        let content = self.working.entries()[at.message as usize].message.blocks[at.block as usize].content.clone();
-        let mark = |handle: Option<&str>| match &content {
-            Content::Media(media) => Some(wording::media_mark(language, std::slice::from_ref(media), handle)),
-            Content::Opaque(item) => {
-                Some(wording::gap_mark(language, &item.json, 0..item.json.len() as u32, tokens, handle))
-            }
-            _ => None,
-        };
-        self.strip(BlockEdit::new(OVERSIZE, at.message, at.block, reason()), mark).map(|_| ())
+        let (language, block) = (self.context.language, self.block(at).clone());
+        let edit = BlockEdit::new(OVERSIZE, at.message, at.block, reason());
+        self.strip(edit, |handle| mark_of(language, &block, tokens, handle)).map(|_| ())
+    }
+
+    /// Returns the tokens of the mark in place of a block of `tokens` tokens.
+    fn mark_tokens(&self, at: BlockRef, tokens: Tokens) -> Tokens {
+        let handle = self.context.usable_handle(HANDLE);
+        let mark = mark_of(self.context.language, self.block(at), tokens, handle);
+        mark.map_or(0, |mark| count_block(self.context.counter, &Block::text(mark)))
+    }
+
+    fn block(&self, at: BlockRef) -> &Block {
+        &self.working.entries()[at.message as usize].message.blocks[at.block as usize]
+    }
+}
+
+/// A handle as long as those of the archive.
+const HANDLE: &str = "0a1b2c3d4e5f";
+
+/// Returns the text in place of a block that leaves.
+fn mark_of(language: Language, block: &Block, tokens: Tokens, handle: Option<&str>) -> Option<String> {
+    match &block.content {
+        Content::Media(media) => Some(wording::media_mark(language, std::slice::from_ref(media), handle)),
+        Content::Opaque(item) => {
+            Some(wording::gap_mark(language, &item.json, 0..item.json.len() as u32, tokens, handle))
+        }
+        _ => None,
     }
 }
 

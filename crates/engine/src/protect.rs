@@ -113,7 +113,7 @@ pub(crate) fn share_row(one: &Entry, other: &Entry) -> bool {
     is_recorded(one) && is_recorded(other) && records.iter().any(|record| other.original.records.contains(record))
 }
 
-/// Whether the host pinned a message, or a person or the host marked it in its text. A tool's output and the model's
+/// Whether a person keeps a message, the host pinned it, or a person or the host marked it in its text. A tool's output and the model's
 /// own text cannot pin themselves, nor can what a harness adds. Linear in the text.
 pub(crate) fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
     let message = &entry.message;
@@ -123,7 +123,7 @@ pub(crate) fn is_pinned(entry: &Entry, pins: &Pins) -> bool {
         Content::Text { text } => typed_ranges(message, index).into_iter().any(|range| marked(&text[range])),
         _ => false,
     };
-    message.pinned || message.blocks.iter().enumerate().any(in_text)
+    entry.is_kept || message.pinned || message.blocks.iter().enumerate().any(in_text)
 }
 
 fn calls_protected_tool(entry: &Entry, pins: &Pins) -> bool {

@@ -6,6 +6,7 @@ use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck,
 use epitome_strategy::{TaskKind, Tokens, Verdict, named};
 use serde::{Deserialize, Serialize};
 
+use crate::by_hand::ByHandReport;
 use crate::quality::Quality;
 use crate::status::Status;
 
@@ -69,7 +70,7 @@ named! { Mode { Fixed = "fixed", Adaptive = "adaptive", Tournament = "tournament
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Step {
-    /// The strategy, or a stage of the engine: `repair`, `thinking`, `oversize`, `floor`, `refill`, `notices`.
+    /// The strategy, or a stage of the engine: `repair`, `by-hand`, `thinking`, `oversize`, `floor`, `refill`, `notices`.
     pub strategy: Arc<str>,
     /// Tokens of the view before.
     #[cfg_attr(feature = "schema", schema(value_type = u32))]
@@ -332,6 +333,10 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub recent: Option<RecentMessages>,
+    /// What became of the messages that were kept and dropped by hand; `None` where none were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
+    pub by_hand: Option<ByHandReport>,
     /// New facts that were put into the memory store before the compaction. The host fills it in.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schema(required))]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_session::{Role, Trigger};
+use epitome_session::{MessageRange, Role, Trigger};
 use epitome_strategy::{Cancellation, HostChanges, Strategy, TaskKind, Tokens, named};
 
 use crate::observe::Observer;
@@ -148,6 +148,12 @@ pub struct Request {
     /// Facts from elsewhere that the texts of the compaction name, the most important first. Those that the view shows
     /// already are left out.
     pub memories: Vec<MemoryNote>,
+    /// Messages that are kept by hand, as a pin keeps them, from this compaction on until they are released
+    /// ([`Epoch::keeping`](epitome_session::Epoch::keeping)).
+    pub keep: Vec<MessageRange>,
+    /// Messages that leave by hand, before any strategy is asked, also where the session fits. What must stay is skipped in
+    /// a range, and an error where it is named alone.
+    pub drop: Vec<MessageRange>,
     /// Receives the events of the compaction.
     pub observer: Option<Arc<dyn Observer>>,
     /// How many messages at the end of the view were never sent to the model: changing them costs no prompt cache.
@@ -172,6 +178,8 @@ impl Request {
             chain: None,
             focus: None,
             memories: Vec::new(),
+            keep: Vec::new(),
+            drop: Vec::new(),
             observer: None,
             unsent_messages: 0,
             cancellation: Cancellation::default(),

@@ -9,6 +9,7 @@ use epitome_strategy::{
     Archive, Edit, Embeddings, Goal, HostChanges, Lossiness, Plan, Strategy, SummaryText, Tokens, Vectors,
 };
 
+use crate::by_hand::BY_HAND;
 use crate::context::Context;
 use crate::editor::{BlockEdit, Editor, Replacement};
 use crate::floor::{FLOOR, MARK};
@@ -85,6 +86,7 @@ impl<'r> Runner<'r> {
         // Without a result that answered no call, the messages around it may be one step, which stays or leaves as one.
         let editor = &mut self.editor;
         editor.working.keep_recent(editor.context.pins, goal.target);
+        self.stage(BY_HAND, Editor::drop_by_hand)?;
         self.stage(PICTURES, Editor::shed_pictures)?;
         self.stage(THINKING, Editor::entail)?;
         // The strategies leave room for the memories and the state.
@@ -145,6 +147,23 @@ impl<'r> Runner<'r> {
         }
         if state.tokens > 0 || !self.editor.context.memories.is_empty() {
             self.read_texts_again();
+        }
+        Ok(self.into_run())
+    }
+
+    /// Drops what a person drops, makes the result valid and says what left: for a session that fits, where nothing else is
+    /// to be done. Nothing is changed where nothing could be dropped.
+    pub(crate) fn run_by_hand(mut self, goal: &Goal) -> Result<Run, Refusal> {
+        let before = self.editor.working.clone();
+        self.stage(REPAIR, Editor::repair)?;
+        self.stage(BY_HAND, Editor::drop_by_hand)?;
+        if self.editor.working.edits.iter().all(|edit| &*edit.strategy != BY_HAND) {
+            self.editor.working = before;
+            self.steps.clear();
+            return Ok(self.into_run());
+        }
+        if self.editor.context.guards.on(Guard::Notices) {
+            self.stage(NOTICES, |editor| editor.mark_gaps(goal.limit))?;
         }
         Ok(self.into_run())
     }

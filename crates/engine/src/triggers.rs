@@ -170,7 +170,7 @@ impl Watch {
         let (urgency, is_automatic) = match report.trigger {
             Trigger::Soft | Trigger::RemainingShare | Trigger::Rounds | Trigger::Marker => (Urgency::Soft, true),
             Trigger::Hard => (Urgency::Hard, true),
-            Trigger::Arrival | Trigger::Clearing | Trigger::TakenBack => (Urgency::Soft, false),
+            Trigger::Arrival | Trigger::Clearing | Trigger::TakenBack | Trigger::Kept => (Urgency::Soft, false),
             Trigger::Manual | Trigger::Overflow | Trigger::Recorded => (Urgency::Hard, false),
         };
         let is_made = report.status.is_compaction();

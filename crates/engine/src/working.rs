@@ -170,6 +170,13 @@ impl WorkingView {
         }
     }
 
+    /// Protects the messages at some positions as a person keeps them.
+    pub(crate) fn keep(&mut self, positions: &HashSet<usize>) {
+        for position in positions {
+            (self.slots.entries[*position].is_kept, self.slots.marked[*position]) = (true, true);
+        }
+    }
+
     /// Ends the protection of the newest messages; returns whether any were protected.
     pub(crate) fn give_up_recent(&mut self) -> bool {
         self.recent_from.take().is_some()

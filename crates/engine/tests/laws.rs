@@ -73,6 +73,9 @@ fn features(played: &PlayedSession) -> Vec<&'static str> {
         let retried = report.mode != Mode::Tournament && report.quality.as_ref().is_some_and(|it| it.tried.len() > 1);
         note("a retry", retried);
         note("a tournament", report.mode == Mode::Tournament && !report.chain.is_empty());
+        let by_hand = report.by_hand.clone().unwrap_or_default();
+        note("messages dropped by hand", !by_hand.dropped.is_empty());
+        note("messages that stay all the same", !by_hand.stayed.is_empty());
         note("a cache lost", report.cache_loss_tokens > 0);
     }
     let covered = |epoch| matches!(played.session.clone().undo(epoch), Err(UndoError::Covered { .. }));
@@ -111,6 +114,8 @@ fn the_hostile_runs_reach_what_the_laws_speak_of() {
         "arguments cut",
         "attachments left",
         "infeasible",
+        "messages dropped by hand",
+        "messages that stay all the same",
         "no change",
         "rolled back",
         "the floor's edits",
@@ -133,6 +138,7 @@ fn each_guard_is_missed_when_it_is_gone() {
     };
     check(Guard::Pairing, "pairing");
     check(Guard::Pins, "pins");
+    check(Guard::ByHand, "by-hand");
     check(Guard::OpenCalls, "open-calls");
     check(Guard::Conservation, "conservation");
     check(Guard::Progress, "progress");

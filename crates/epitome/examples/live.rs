@@ -53,6 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Trigger::Arrival => "cut on arrival",
             Trigger::Clearing => "old results cleared",
             Trigger::TakenBack => "taken back",
+            Trigger::Kept => "kept by hand",
             _ => "compaction",
         };
         println!("{what} {}: {before} → {after} tokens, {} handles to recall", epoch.epoch, epoch.recall.len());

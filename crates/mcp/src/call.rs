@@ -1,9 +1,10 @@
 //! The calls of a model, read from their arguments.
 
+use epitome::live::{ModelRequest, Needed};
 use epitome::recall::{Query, Source};
 use serde_json::{Map, Value};
 
-use crate::tools::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
+use crate::tools::{COMPACT_CONTEXT, CONTEXT_STATUS, RECALL, SEARCH_HISTORY, SESSION};
 
 /// Characters that one `recall` returns: as many as a page of found passages.
 pub const RECALLED_CHARACTERS: usize = 9_000;
@@ -27,7 +28,12 @@ pub enum Call {
     },
     /// `context_status`.
     Status,
+    /// `compact_context`.
+    Compact(ModelRequest),
 }
+
+/// The most things that one `compact_context` keeps.
+const MOST_KEPT: usize = 8;
 
 impl Call {
     /// Reads a call. The error is a sentence for the model: what is wrong and what is right. Models are inexact, so a
@@ -73,6 +79,19 @@ impl Call {
                 Ok(Self::Recall { handle, offset, limit: limit.clamp(1, MOST_CHARACTERS) })
             }
             CONTEXT_STATUS => Ok(Self::Status),
+            COMPACT_CONTEXT => {
+                let text = |name: &str| {
+                    let given = given(name).map(|value| read_string(name, value)).transpose()?;
+                    let given = given.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+                    given.ok_or_else(|| format!("`{name}` is missing: say in a sentence what it is"))
+                };
+                let (reason, next_step) = (text("reason")?, text("next_step")?);
+                let keep = given("keep").map_or(Ok(Vec::new()), read_needed)?;
+                if keep.len() > MOST_KEPT {
+                    return Err(format!("`keep` takes {MOST_KEPT} at most: name what you need next"));
+                }
+                Ok(Self::Compact(ModelRequest { reason, next_step, keep }))
+            }
             other => {
                 Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}"))
             }
@@ -92,6 +111,23 @@ impl Call {
 /// Returns the session that a call names, where it names one.
 pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, String> {
     arguments.get(SESSION).filter(|value| !value.is_null()).map(|value| read_string(SESSION, value)).transpose()
+}
+
+/// Numbers of messages, with or without `#` where they are numbers of JSON, and exact texts.
+fn read_needed(value: &Value) -> Result<Vec<Needed>, String> {
+    let one = |value: &Value| match value {
+        Value::Number(number) => number.to_string().parse().map(Needed::Messages).map_err(|error| format!("{error}")),
+        Value::String(text) => match text.parse() {
+            Ok(range) if text.contains('#') => Ok(Needed::Messages(range)),
+            _ if text.trim().is_empty() => Err("a text of `keep` is empty".to_owned()),
+            _ => Ok(Needed::Text(text.clone())),
+        },
+        other => Err(format!("`keep` is a list of message numbers and texts, not {other}")),
+    };
+    match value {
+        Value::Array(items) => items.iter().map(one).collect(),
+        other => Ok(vec![one(other)?]),
+    }
 }
 
 fn read_string(name: &str, value: &Value) -> Result<String, String> {
@@ -165,6 +201,20 @@ mod tests {
         check(RECALL, r#"{"handle": 37, "limit": 0}"#, recall("#37", 0, 1));
         check(RECALL, r#"{"handle": ""}"#, Err("`handle` is missing"));
         check(CONTEXT_STATUS, "{}", Ok(Call::Status));
+        let next_step = "the docs".to_owned();
+        let keep = vec![
+            Needed::Messages("#3-#4".parse().unwrap()),
+            Needed::Text("port 8080".to_owned()),
+            Needed::Messages("#7".parse().unwrap()),
+        ];
+        check(
+            COMPACT_CONTEXT,
+            r##"{"reason": "tests pass", "next_step": "the docs", "keep": ["#3-#4", "port 8080", 7]}"##,
+            Ok(Call::Compact(ModelRequest { reason: "tests pass".to_owned(), next_step, keep })),
+        );
+        check(COMPACT_CONTEXT, r#"{"reason": "tests pass"}"#, Err("`next_step` is missing"));
+        check(COMPACT_CONTEXT, r#"{"reason": "x", "next_step": "y", "keep": [{}]}"#, Err("message numbers and texts"));
+        check(COMPACT_CONTEXT, r#"{"reason": "x", "next_step": "y", "keep": [1,2,3,4,5,6,7,8,9]}"#, Err("8 at most"));
         check("forget", "{}", Err("there is no tool `forget`"));
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::answer::Answer;
 use crate::asker::Asker;
-use crate::tools::{Tool, tools};
+use crate::tools::{COMPACT_CONTEXT, Tool, tools};
 
 /// The server's instructions to a client.
 const INSTRUCTIONS: &str = "What was said in this conversation is not lost when it leaves the context: search_history finds \
@@ -30,6 +30,11 @@ pub trait ToolBackend: Send + Sync + 'static {
     /// Why no client is served, in a line for the person; `None` where they are.
     fn refusal(&self) -> Option<String> {
         None
+    }
+
+    /// Whether it holds the contexts of its sessions, so that it can compact them.
+    fn compacts(&self) -> bool {
+        false
     }
 
     /// Answers a call of a tool. `asker` is what the client says of the session that asks.
@@ -67,7 +72,9 @@ fn describe(tool: Tool) -> rmcp::model::Tool {
         Value::Object(schema) => schema,
         _ => Map::new(), // schemas are objects
     };
-    let reads = ToolAnnotations::new().read_only(true).idempotent(true).open_world(false);
+    let is_read_only = tool.name != COMPACT_CONTEXT;
+    let reads =
+        ToolAnnotations::new().read_only(is_read_only).destructive(false).idempotent(is_read_only).open_world(false);
     let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(schema)).with_annotations(reads);
     described.with_meta(MetaObject(at_hand()))
 }
@@ -95,7 +102,7 @@ impl<A: ToolBackend> ServerHandler for Handler<A> {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools(self.answers.has_many_sessions());
+        let tools = tools(self.answers.has_many_sessions(), self.answers.compacts());
         Ok(ListToolsResult::with_all_items(tools.into_iter().map(describe).collect()))
     }
 

@@ -102,6 +102,9 @@ impl SessionPast<'_> {
                 Err(problem) => Answer::refusal(problem),
             },
             Call::Status => Answer::new(status_text(&(self.status)())),
+            Call::Compact(_) => Answer::refusal(
+                "This server reads the session and does not hold its context, so it cannot compact it.".to_owned(),
+            ),
         }
     }
 

@@ -96,6 +96,10 @@ impl ToolBackend for RemoteService {
         self.session.is_none()
     }
 
+    fn compacts(&self) -> bool {
+        true
+    }
+
     async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
         self.call_service(tool, arguments, asker).await.unwrap_or_else(Answer::refusal)
     }

@@ -1,5 +1,7 @@
-//! The tools: their names, descriptions and parameters. The same three over every protocol.
+//! The tools: their names, descriptions and parameters. The same over every protocol; the one that compacts only where the
+//! context is the server's own.
 
+pub use epitome::live::COMPACT_CONTEXT;
 use epitome::recall::Query;
 pub use epitome::recall::lookups::{CONTEXT_STATUS, RECALL, SEARCH_HISTORY};
 use serde_json::{Value, json};
@@ -19,9 +21,10 @@ pub struct Tool {
 pub const SESSION: &str = "session";
 
 /// Returns the tools that are served over the Model Context Protocol. With `names_session` each takes the id of a
-/// session, for a server that has many.
-pub fn tools(names_session: bool) -> Vec<Tool> {
+/// session, for a server that has many; with `compacts` there is the tool that compacts.
+pub fn tools(names_session: bool, compacts: bool) -> Vec<Tool> {
     let mut tools = vec![search_history(), recall(), context_status()];
+    tools.extend(compacts.then(compact_context));
     for tool in tools.iter_mut().filter(|_| names_session) {
         let about = "The session's id, where the server was started without one.";
         tool.schema["properties"][SESSION] = json!({"type": "string", "description": about});
@@ -70,6 +73,29 @@ pub fn recall() -> Tool {
                 "limit": {"type": "integer", "minimum": 1, "description": "Characters at most; 9000 without it."},
             },
             "required": ["handle"],
+        }),
+    }
+}
+
+/// Returns the tool by which a model asks for a compaction.
+fn compact_context() -> Tool {
+    Tool {
+        name: COMPACT_CONTEXT,
+        description: "Compacts this conversation's context now. Call it when a task of your list is done, or before you begin \
+                      with another subject. Do not call it in the middle of a derivation, of an edit or of a search for a \
+                      fault, nor with other calls open. The answer says whether it was done; it is refused while the context \
+                      is not full enough, and soon after the last time.",
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "reason": {"type": "string", "description": "What is done, so that this is a good moment."},
+                "next_step": {"type": "string", "description": "What you do next: what bears on it stays first."},
+                "keep": {
+                    "type": "array", "items": {"type": "string"}, "maxItems": 8,
+                    "description": "What the next context has to hold: numbers of messages (#37, #40-#52), or exact texts.",
+                },
+            },
+            "required": ["reason", "next_step"],
         }),
     }
 }

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use epitome::engine::{Draft, Status, block_on};
 use epitome::formats::{Wire, render};
 use epitome::live::{Compaction, LiveSession, MaintainOutcome, Overflow};
-use epitome::session::EntryKey;
+use epitome::session::{EntryKey, MessageRange};
 use epitome_binding::{compact_words, content_json, load_next, profile_of, query_of};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -84,6 +84,8 @@ impl Session {
             focus: words.focus,
             task: words.task,
             chain: words.chain.map(|names| self.parts.chain(&names)).transpose()?,
+            keep: words.keep,
+            drop: words.drop,
             ..Compaction::default()
         })
     }
@@ -257,7 +259,16 @@ impl Session {
         })
     }
 
-    /// Looks at it: `context` (what fills the window, what leaves next, what has left), `check` (whether a compaction is due),
+    /// Keeps messages no longer that were kept by hand; gives those that were.
+    fn release(&self, py: Python<'_>, messages: Vec<String>) -> PyResult<Vec<String>> {
+        self.change(py, |live| {
+            let range = |text: &String| text.parse().map_err(|error| Failure::config(format!("`messages`: {error}")));
+            let messages = messages.iter().map(range).collect::<Result<Vec<MessageRange>, Failure>>()?;
+            Ok(live.release(&messages)?.iter().map(ToString::to_string).collect())
+        })
+    }
+
+    /// Looks at it: `kept` (the messages that are kept by hand), `context` (what fills the window, what leaves next, what has left), `check` (whether a compaction is due),
     /// `history` (every compaction), `tokens` of the view, `sizes` (those of each message), `search` for the query in the
     /// words, `retrieve` what left under the handle in them, `request` (what to send, or all that was ever said).
     fn look_at<'py>(&self, py: Python<'py>, name: &str, words: Json) -> PyResult<Bound<'py, PyAny>> {
@@ -281,6 +292,7 @@ impl Session {
         let json = match name {
             "context" => serde_json::to_vec(&block_on(live.report_context())),
             "check" => serde_json::to_vec(&live.check()),
+            "kept" => serde_json::to_vec(&MessageRange::runs(live.kept())),
             "history" => serde_json::to_vec(&live.history()),
             "tokens" => serde_json::to_vec(&live.tokens()),
             "sizes" => {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::auth::Caller;
 use crate::http::Problem;
-use crate::sessions::{NamedSession, Sessions, check_id, search};
+use crate::sessions::{NamedSession, Sessions, check_id, compact_as_asked, search};
 
 /// The header that names the session for all calls of a client.
 const SESSION: &str = "x-epitome-session";
@@ -49,6 +49,10 @@ impl ToolBackend for TenantSessions {
         self.session.is_none()
     }
 
+    fn compacts(&self) -> bool {
+        true
+    }
+
     async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
         let read = Call::read(tool, &arguments).and_then(|call| Ok((call, session_of(&arguments)?)));
         let (call, named) = match read {
@@ -64,6 +68,14 @@ impl ToolBackend for TenantSessions {
         // A host that keeps its sessions here under their own ids need not say it twice.
         let Some(id) = told.or(asker.session.as_ref()) else { return which() };
         let found = check_id(id).and_then(|()| NamedSession::new(&self.sessions, &self.caller, id));
+        if let Call::Compact(asked) = call {
+            let answered = async { compact_as_asked(&found?, asked).await };
+            return match answered.await {
+                Ok(told) => Answer::new(told),
+                Err(error) if told.is_none() && error.problem == Problem::UnknownSession => which(),
+                Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
+            };
+        }
         let answered = async { search::answer(&found?, call).await };
         let answer = match answered.await {
             Ok(answer) => answer,

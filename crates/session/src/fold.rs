@@ -26,6 +26,16 @@ pub enum EntryKey {
     },
 }
 
+impl EntryKey {
+    /// Returns the number of the message in the log, from 0; `None` for one that an epoch added.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Self::Log(number) => Some(number),
+            Self::Synthetic { .. } => None,
+        }
+    }
+}
+
 /// The place of an entry in the view. A place is given once, and places compare in the order of the conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
@@ -102,12 +112,14 @@ pub struct Entry {
     pub original: Arc<Message>,
     /// The excerpts in force, in the order of their blocks.
     pub excerpts: Vec<(u32, Excerpt)>,
+    /// Whether a person keeps it: no compaction changes it.
+    pub is_kept: bool,
 }
 
 impl Entry {
     /// Returns an entry that shows `message` unchanged.
     pub fn new(key: EntryKey, position: Position, message: Arc<Message>) -> Self {
-        Self { key, position, original: Arc::clone(&message), message, excerpts: Vec::new() }
+        Self { key, position, original: Arc::clone(&message), message, excerpts: Vec::new(), is_kept: false }
     }
 
     /// Whether an edit changed what the model sees of it.
@@ -256,4 +268,11 @@ pub(crate) fn apply_epoch(view: &mut Vec<Entry>, epoch: &Epoch) {
         }
         true
     });
+    if epoch.kept.is_empty() && epoch.released.is_empty() {
+        return;
+    }
+    let [kept, released] = [&epoch.kept, &epoch.released].map(|keys| keys.iter().collect::<HashSet<_>>());
+    for entry in view {
+        entry.is_kept = kept.contains(&entry.key) || entry.is_kept && !released.contains(&entry.key);
+    }
 }

@@ -176,6 +176,8 @@ impl HashBuilder {
             tokens_after,
             edits,
             synthetics,
+            kept,
+            released,
             choice,
             // It is reported and not used anywhere.
             summarizer: _,
@@ -192,6 +194,9 @@ impl HashBuilder {
             parts.numbers(position.numbers());
             parts.message(message);
         });
+        for keys in [kept, released] {
+            self.list(keys, |parts, key| parts.entry(0, key));
+        }
         self.number(choice.is_some());
         if let Some(Choice { detected, confidence, chosen }) = choice {
             self.text(&**detected);

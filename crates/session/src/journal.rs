@@ -75,12 +75,15 @@ pub enum Trigger {
     /// A person went back in the agent: what was said on the way that was left is in the log alone. Does not count as a
     /// compaction.
     TakenBack,
+    /// Messages were kept by hand, or are no longer. Does not count as a compaction.
+    Kept,
 }
 
 impl Trigger {
-    /// Whether its epochs count as compactions of the session: cuts on arrival, clearings, and what was taken back do not.
+    /// Whether its epochs count as compactions of the session: cuts on arrival, clearings, what was taken back and what is
+    /// kept by hand do not.
     pub fn is_compaction(self) -> bool {
-        !matches!(self, Self::Arrival | Self::Clearing | Self::TakenBack)
+        !matches!(self, Self::Arrival | Self::Clearing | Self::TakenBack | Self::Kept)
     }
 }
 
@@ -220,6 +223,12 @@ pub struct Epoch {
     pub edits: Vec<AppliedEdit>,
     /// The messages that it added.
     pub synthetics: Vec<SyntheticMessage>,
+    /// The entries that are kept by hand from here on: no later compaction changes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<EntryKey>,
+    /// The entries that are kept by hand no longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub released: Vec<EntryKey>,
     /// The kind of task that was detected and chosen; `None` where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choice: Option<Choice>,
@@ -268,6 +277,8 @@ impl Epoch {
             tokens_after: None,
             edits: vec![edit],
             synthetics,
+            kept: Vec::new(),
+            released: Vec::new(),
             choice: None,
             summarizer: None,
             undone: false,
@@ -281,6 +292,12 @@ impl Epoch {
             edit.reason = Reason::new("taken-back", "taken back by the person, in the agent that recorded the session");
         }
         epoch
+    }
+
+    /// Returns an epoch of this engine's that changes what is kept by hand, and nothing else.
+    pub fn keeping(kept: Vec<EntryKey>, released: Vec<EntryKey>) -> Self {
+        let plain = Self::recorded_edits(Trigger::Kept, EditKind::Drop, Vec::new(), Vec::new());
+        Self { origin: EpochOrigin::Engine, edits: Vec::new(), kept, released, ..plain }
     }
 
     /// Returns the number, among the additions, of the text that is the summary of this compaction: of the summaries in force

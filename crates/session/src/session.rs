@@ -310,10 +310,15 @@ impl Session {
     /// for a message of the log; for a summary all that it replaced, those behind earlier summaries included. Linear in
     /// them.
     pub fn originals(&self, key: EntryKey) -> Vec<Arc<Message>> {
+        self.original_numbers(key).into_iter().map(|index| Arc::clone(&self.log[index as usize])).collect()
+    }
+
+    /// Returns the numbers in the log of the messages that an entry represents, as [`originals`](Self::originals) has them.
+    pub fn original_numbers(&self, key: EntryKey) -> Vec<u32> {
         let mut positions = Vec::new();
         self.add_originals(key, &mut positions);
         positions.sort_unstable();
-        positions.into_iter().map(|(_, index)| Arc::clone(&self.log[index as usize])).collect()
+        positions.into_iter().map(|(_, index)| index).collect()
     }
 
     fn add_originals(&self, key: EntryKey, positions: &mut Vec<(Position, u32)>) {

@@ -146,12 +146,8 @@ impl StoredMessage {
     /// An entry of a view, with what is known of its removal.
     pub fn new(entry: &Entry, removal: Option<&Removal>) -> Self {
         let (compacted_at, compacted_into) = removal.cloned().unwrap_or_default();
-        let number = match entry.key {
-            EntryKey::Log(number) => Some(number),
-            EntryKey::Synthetic { .. } => None,
-        };
         Self {
-            number,
+            number: entry.key.number(),
             message: Arc::clone(&entry.message),
             is_edited: entry.is_edited(),
             is_summary: entry.message.origin == Origin::Summary,

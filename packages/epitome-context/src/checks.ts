@@ -84,6 +84,11 @@ export const OVERFLOW_TAKES = { limit: REFUSED, actual: REFUSED } satisfies Take
 
 export const READ_TAKES = { format: TEXT, name: TEXT } satisfies Takes & Record<keyof ReadOptions, Take>;
 
+const MESSAGES: Take = {
+  takes: "messages by their numbers, such as \"#37\" or \"#40-#52\", or a list of them",
+  fits: (value) => (Array.isArray(value) ? value : [value]).every((range) => typeof range === "string"),
+};
+
 export const COMPACT_TAKES = {
   ...READ_TAKES,
   budget: {
@@ -94,6 +99,8 @@ export const COMPACT_TAKES = {
   mode: TEXT,
   task: TEXT,
   focus: TEXT,
+  keep: MESSAGES,
+  drop: MESSAGES,
   settings: {
     takes: "an object of settings",
     fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),

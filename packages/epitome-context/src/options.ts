@@ -50,6 +50,10 @@ export interface CompactOptions extends ReadOptions {
   task?: TaskKind | undefined;
   /** What to keep in focus. */
   focus?: string | undefined;
+  /** Messages that stay whole, each call with its results: `"#37"`, `"#40-#52"`, `"..#36"`, `"#53.."`, by their numbers, from 0. */
+  keep?: string | readonly string[] | undefined;
+  /** Messages that leave before anything else does, each call with its results. */
+  drop?: string | readonly string[] | undefined;
   /** Settings for this call alone, such as `{ keep_recent_messages: 10 }` or `{ "budget.target": 0.3 }`. */
   settings?: Record<string, unknown> | undefined;
 }

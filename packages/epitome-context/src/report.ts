@@ -101,6 +101,8 @@ export interface Report {
   quality: Quality | null;
   edits: EditReport[];
   messages: { id: string; role: string; outcome: Outcome }[];
+  /** What became of the messages that were kept and dropped by hand, by their numbers: absent where none were. */
+  by_hand?: { kept: string[]; dropped: string[]; stayed: { messages: string; why: string }[]; gone: string[] };
   summary: string | null;
   counter: string;
   [more: string]: unknown;

@@ -10,7 +10,7 @@ use epitome_engine::guard::Guards;
 use epitome_engine::{
     Chain, Engine, MemoryArchive, MinQuality, Mode, OnLoss, Pins, Report, Request, SignalDetector, SummaryRole,
 };
-use epitome_session::{Message, Origin, Role, Session, Trigger};
+use epitome_session::{EntryKey, Epoch, Message, MessageRange, Origin, Role, Session, Trigger};
 use epitome_strategy::HostChanges;
 use epitome_testkit::FakeCounter;
 
@@ -135,6 +135,28 @@ fn load_rules(session: &mut Session, dice: &mut Dice) {
     session.push(Message::text("", Role::User, Origin::Injected, text));
 }
 
+/// Has a person keep a few messages of the view once in four times.
+fn keep_some(session: &mut Session, dice: &mut Dice) {
+    if !dice.once_in(4) || session.view().is_empty() {
+        return;
+    }
+    let at = dice.below(session.view().len());
+    let kept: Vec<EntryKey> = session.view()[at..].iter().take(1 + dice.below(3)).map(|entry| entry.key).collect();
+    session.commit(Epoch::keeping(kept, Vec::new()));
+}
+
+/// Returns what a person drops: once in three times some neighbours of the log.
+fn drops(session: &Session, dice: &mut Dice) -> Vec<MessageRange> {
+    let messages = session.log().len();
+    if !dice.once_in(3) || messages == 0 {
+        return Vec::new();
+    }
+    let first = dice.below(messages);
+    let most = dice.pick(&[1, 4, 30]).min(messages - first);
+    let last = first + dice.below(most);
+    vec![MessageRange::Span { first: first as u32, last: last as u32 }]
+}
+
 /// Plays the session of a seed; the same seed and game give the same result.
 pub fn play(seed: u64, game: &Game) -> PlayedSession {
     let (engine, chain) = engine(seed, game.guards);
@@ -148,8 +170,10 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
     let mut dice = Dice::new(!seed);
     let mut rules_dice = Dice::new(seed ^ 0x2a1e);
     load_rules(session, &mut rules_dice);
+    let mut hand_dice = Dice::new(seed ^ 0x4a9d);
     let mut archive = MemoryArchive::new();
     for _ in 0..game.generations {
+        keep_some(session, &mut hand_dice);
         let tokens = engine.ledger(session).total() as usize;
         let budget = (tokens * (dice.below(110) + 1) / 100) as u32;
         let request = Request {
@@ -158,6 +182,7 @@ pub fn play(seed: u64, game: &Game) -> PlayedSession {
             mode: if dice.once_in(8) { Mode::Tournament } else { Mode::Adaptive },
             unsent_messages: dice.pick(&[0, 0, 1, 5]),
             trigger: dice.pick(&[Trigger::Manual, Trigger::Hard]),
+            drop: drops(session, &mut hand_dice),
             host: if game.hosts { host(seed) } else { HostChanges::Any },
             ..Request::to_budget(budget)
         };

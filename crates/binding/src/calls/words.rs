@@ -211,7 +211,30 @@ pub(super) struct CompactWords {
     mode: Option<String>,
     task: Option<String>,
     focus: Option<String>,
+    keep: Option<Ranges>,
+    drop: Option<Ranges>,
     settings: Option<Map<String, Value>>,
+}
+
+/// Messages by their numbers: one text, or a list of them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "messages are named by a text such as `#37` or `#40-#52`, or by a list of such texts")]
+enum Ranges {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Ranges {
+    /// The ranges that the word `word` has.
+    fn read(given: Option<Self>, word: &str) -> Result<Vec<MessageRange>, Failure> {
+        let texts = match given {
+            None => Vec::new(),
+            Some(Self::One(text)) => vec![text],
+            Some(Self::Many(texts)) => texts,
+        };
+        let range = |text: &String| text.parse().map_err(|error| Failure::config(format!("`{word}`: {error}")));
+        texts.iter().map(range).collect()
+    }
 }
 
 /// A chain by its name, or the strategies of one.
@@ -252,6 +275,8 @@ impl CompactWords {
             mode,
             task: self.task.as_deref().map(|name| named("task", name)).transpose()?,
             focus: self.focus,
+            keep: Ranges::read(self.keep, "keep")?,
+            drop: Ranges::read(self.drop, "drop")?,
             settings: self.settings.unwrap_or_default(),
         })
     }

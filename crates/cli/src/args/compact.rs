@@ -7,6 +7,7 @@ use epitome::config::SummarizerChoice;
 use epitome::engine::{Mode, Threshold};
 use epitome::formats::Format;
 use epitome::providers::chat::ChannelKind;
+use epitome::session::MessageRange;
 use epitome::strategy::TaskKind;
 
 use super::config::ConfigArgs;
@@ -19,9 +20,9 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Tokens that the messages may take, such as 32000 or 32k, or a share of what they take now, such as 30% or 0.3; without
-    /// it, the target and the hard threshold of --config
+    /// it, the target and the hard threshold of --config; with --drop and neither of them, nothing else is done
     #[arg(short, long, value_name = "TOKENS", value_parser = tokens_or_share, allow_hyphen_values = true,
-          required_unless_present = "config")]
+          required_unless_present_any = ["config", "drop"])]
     pub(crate) budget: Option<Threshold>,
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', conflicts_with = "task")]
@@ -41,6 +42,14 @@ pub(crate) struct CompactArgs {
     /// The question or text that matters most now [default: the newest user message]
     #[arg(long, value_name = "TEXT")]
     pub(crate) focus: Option<String>,
+    /// Messages that stay whole, each call with its results: '#37', '#40-#52', '..#36', '#53..', by their numbers in `epitome
+    /// inspect` and `epitome search`
+    #[arg(long, value_name = "MESSAGES", value_delimiter = ',')]
+    pub(crate) keep: Vec<MessageRange>,
+    /// Messages that leave before anything else does, each call with its results: as for --keep. What must stay is left out of
+    /// a range
+    #[arg(long, value_name = "MESSAGES", value_delimiter = ',')]
+    pub(crate) drop: Vec<MessageRange>,
     /// Who writes summaries [default: rules, or the configuration's]
     #[arg(long, value_parser = name_parser::<SummarizerChoice>())]
     pub(crate) summarizer: Option<SummarizerChoice>,
@@ -73,6 +82,8 @@ impl CompactArgs {
             task: None,
             mode: None,
             focus: None,
+            keep: Vec::new(),
+            drop: Vec::new(),
             summarizer: None,
             preview: false,
             json: false,

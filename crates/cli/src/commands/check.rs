@@ -94,7 +94,8 @@ fn due_label(one: &CheckOutput<'_>) -> String {
             | Trigger::Arrival
             | Trigger::Clearing
             | Trigger::Recorded
-            | Trigger::TakenBack,
+            | Trigger::TakenBack
+            | Trigger::Kept,
         ) => "the host",
     };
     label.to_owned()

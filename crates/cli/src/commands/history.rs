@@ -39,7 +39,10 @@ pub(crate) fn run(args: &HistoryArgs, quiet: bool) -> CommandResult {
         paths::display_name(&args.kept.file),
         kept.format(),
         plural(session.log().len(), "message"),
-        plural(compactions.iter().filter(|entry| entry.trigger != Trigger::TakenBack).count(), "compaction"),
+        plural(
+            compactions.iter().filter(|entry| !matches!(entry.trigger, Trigger::TakenBack | Trigger::Kept)).count(),
+            "compaction"
+        ),
     );
     let width = width();
     compactions.iter().for_each(|entry| compaction(&mut page, entry, width));
@@ -55,13 +58,18 @@ fn compaction(page: &mut String, entry: &HistoryEntry, width: usize) {
     let by = match (entry.origin, entry.trigger) {
         (_, Trigger::Arrival) => "cut on arrival".to_owned(),
         (_, Trigger::Clearing) => "old results cleared".to_owned(),
+        (_, Trigger::Kept) => "by hand".to_owned(),
         (_, Trigger::TakenBack) => "by the person, in the agent".to_owned(),
         (EpochOrigin::Engine, Trigger::Recorded) => "by epitome".to_owned(),
         (EpochOrigin::Engine, trigger) => format!("by epitome, {}", started_by(trigger)),
         (EpochOrigin::Recorded, Trigger::Recorded) => "by the agent".to_owned(),
         (EpochOrigin::Recorded, trigger) => format!("by the agent, {}", started_by(trigger)),
     };
-    let what = if entry.trigger == Trigger::TakenBack { "Taken back" } else { "Compaction" };
+    let what = match entry.trigger {
+        Trigger::TakenBack => "Taken back",
+        Trigger::Kept => "Kept or released",
+        _ => "Compaction",
+    };
     let undone = if entry.undone { ", undone" } else { "" };
     let _ = writeln!(
         page,
@@ -97,6 +105,7 @@ fn started_by(trigger: Trigger) -> &'static str {
         Trigger::Clearing => "clearing",
         Trigger::Recorded => "recorded",
         Trigger::TakenBack => "taken back",
+        Trigger::Kept => "kept",
     }
 }
 

@@ -144,10 +144,12 @@ fn tools(out: &mut String, census: &Census, width: usize) {
 fn largest(out: &mut String, census: &Census, width: usize) {
     let whole = census.contents.tokens.into();
     heading(out, "Largest units");
-    let setting = [Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
-    let mut table = Table::new(&setting, &["tokens", "share", "round", "unit", "first words"]);
+    let setting = [Column::Right, Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
+    let mut table = Table::new(&setting, &["message", "tokens", "share", "round", "unit", "first words"]);
     for unit in &census.largest_units {
+        let numbers = unit.number.map(|first| format!("#{first}"));
         table.row([
+            Cell::styled(numbers.unwrap_or_else(|| "–".to_owned()), FAINT),
             number(unit.tokens).into(),
             percent(unit.tokens.into(), whole).into(),
             unit.round.to_string().into(),

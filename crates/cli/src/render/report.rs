@@ -7,9 +7,9 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use epitome::config::SummaryModel;
-use epitome::engine::{EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
+use epitome::engine::{ByHandReport, EditReport, Mode, Outcome, Report, Status, SummarizerReport, Timings};
 use epitome::formats::Format;
-use epitome::session::{Block, Content, EditKind, Entry, Session};
+use epitome::session::{Block, Content, EditKind, Entry, MessageRange, Session};
 use epitome::strategy::SummaryCheck;
 
 use self::verdict::{infeasible, rolled_back, write_beginning, write_quality};
@@ -56,6 +56,9 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
         out.push('\n');
         paragraph(&mut out, stopped, PLAIN, width);
     }
+    if let Some(told) = &report.by_hand {
+        by_hand(&mut out, told, width);
+    }
     if report.status == Status::NoChange {
         return out;
     }
@@ -86,6 +89,24 @@ pub(crate) fn render(report: &Report, subject: &Subject<'_>, width: usize) -> St
         let _ = writeln!(out, "  {FAINT}{:<LABEL$}{FAINT:#}{line}", "recall");
     }
     out
+}
+
+/// What was kept and dropped by hand.
+fn by_hand(out: &mut String, told: &ByHandReport, width: usize) {
+    let list = |ranges: &[MessageRange]| ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let mut line = |label: &str, text: String| {
+        if !text.is_empty() {
+            write_labelled(out, label, &text, width);
+        }
+    };
+    line("kept", list(&told.kept));
+    line("dropped", list(&told.dropped));
+    for stayed in &told.stayed {
+        line("stays", format!("{}: {}", stayed.messages, stayed.why));
+    }
+    if !told.gone.is_empty() {
+        line("gone", format!("{} had left the context before", list(&told.gone)));
+    }
 }
 
 /// Where the time went, on a line of its own.
@@ -175,9 +196,10 @@ fn circumstances(out: &mut String, report: &Report, subject: &Subject<'_>, width
         format!("; {format} has no place for some of the reasoning, which is not counted")
     });
     write_labelled(out, "counted", &format!("by {}{cycle}{without}", report.counter), width);
-    if let Some(first) = report.first_changed_message {
+    let first = report.first_changed_message.and_then(|first| subject.session.view().get(first as usize));
+    if let Some(first) = first.map(numbered) {
         let loss = format!(
-            "message #{first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
+            "message {first} is the first that changed; {} already-sent tokens from there on leave the prompt cache",
             number(report.cache_loss_tokens)
         );
         write_labelled(out, "cache", &loss, width);
@@ -347,21 +369,25 @@ fn largest(out: &mut String, edits: &mut [&EditReport], session: &Session, width
     }
 }
 
+/// A message's number in the log; the id of one that a compaction wrote.
+fn numbered(entry: &Entry) -> String {
+    entry.key.number().map_or_else(|| entry.message.id.to_string(), |number| format!("#{number}"))
+}
+
 /// The messages of a view by id: their numbers, and who said them. Ids are long and mean little to a person.
-struct Names<'a>(HashMap<&'a str, (usize, &'a Entry)>);
+struct Names<'a>(HashMap<&'a str, &'a Entry>);
 
 impl<'a> Names<'a> {
     fn new(session: &'a Session) -> Self {
-        let entries = session.view().iter().enumerate();
-        Self(entries.map(|(number, entry)| (entry.message.id.as_str(), (number, entry))).collect())
+        Self(session.view().iter().map(|entry| (entry.message.id.as_str(), entry)).collect())
     }
 
     fn describe(&self, edit: &EditReport) -> String {
         let Some(first) = edit.messages.first() else { return String::new() };
         let found = self.0.get(first.as_str());
-        let number = found.map_or_else(|| first.to_string(), |(number, _)| format!("#{number}"));
+        let number = found.map_or_else(|| first.to_string(), |entry| numbered(entry));
         match found {
-            Some((_, entry)) if edit.messages.len() == 1 => format!("{number} {}", who(entry)),
+            Some(entry) if edit.messages.len() == 1 => format!("{number} {}", who(entry)),
             _ if edit.messages.len() == 1 => number,
             _ => format!("{} from {number}", plural(edit.messages.len(), "message")),
         }

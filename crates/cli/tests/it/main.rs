@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod by_hand;
 mod compact;
 mod context;
 mod count;

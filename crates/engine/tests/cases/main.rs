@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod arrivals;
+mod by_hand;
 mod cancellation;
 mod edits;
 mod floor;

@@ -52,10 +52,10 @@ pub struct Departure {
     pub strategy: Arc<str>,
     /// The number of messages.
     pub messages: u32,
-    /// The position of the first of them in the view, from 0; `null` where the edit changes no message of the view.
+    /// The number of the first of them in the log, from 0; `null` where an earlier compaction wrote them all.
     #[cfg_attr(feature = "schema", schema(required))]
     pub first: Option<u32>,
-    /// The position of the last of them.
+    /// The number of the last of them.
     #[cfg_attr(feature = "schema", schema(required))]
     pub last: Option<u32>,
     /// The tokens that these messages have now.
@@ -96,12 +96,13 @@ impl NextCompaction {
                 *by_part.entry(*part).or_default() += tokens;
             }
             let first = at.first().copied();
+            let numbers = || at.iter().filter_map(|position| entries[*position].key.number());
             Departure {
                 edit: edit.edit,
                 strategy: Arc::clone(&edit.strategy),
                 messages: at.len() as u32,
-                first: first.map(|position| position as u32),
-                last: at.last().map(|position| *position as u32),
+                first: numbers().next(),
+                last: numbers().last(),
                 tokens: at.iter().filter_map(|position| tokens.get(*position)).map(|tokens| tokens.total).sum(),
                 tokens_saved: edit.tokens_saved,
                 mostly: by_part.into_iter().max_by_key(|(_, tokens)| *tokens).map(|(part, _)| part),

@@ -15,6 +15,8 @@ pub struct UnitSize {
     pub round: u32,
     /// The first message's id.
     pub message: String,
+    /// The first message's number in the log, from 0; `None` for one that a compaction wrote.
+    pub number: Option<u32>,
     /// How many messages it has.
     pub messages: usize,
     /// Their tokens.
@@ -67,6 +69,7 @@ impl UnitSize {
                 kind: unit.kind,
                 round: unit.round,
                 message: entries.first().map(|entry| entry.message.id.to_string()).unwrap_or_default(),
+                number: entries.first().and_then(|entry| entry.key.number()),
                 messages: entries.len(),
                 tokens: tokens[unit.entries].iter().map(|tokens| tokens.total).fold(0, Tokens::saturating_add),
                 tools,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome_engine::{Chain, Draft, Engine, EngineError, Observer, Report, Request, Urgency};
-use epitome_session::{Role, Trigger};
+use epitome_session::{EntryKey, Epoch, MessageRange, Role, Trigger};
 use epitome_strategy::{Archive, TaskKind, Tokens};
 use tracing::Instrument;
 
@@ -25,17 +25,29 @@ pub struct Compaction {
     /// The subject to keep in focus, as in `/compact the parser`; the newest user message without it.
     pub focus: Option<String>,
     /// Tokens to get down to; without it the budget's target, or half of the view where that is less and the compaction is
-    /// asked for by hand, by rounds or by the model.
+    /// asked for by hand, by rounds or by the model, and no messages are named to keep or to drop.
     pub target: Option<Tokens>,
     /// The kind of task, where the host knows it better than the detector.
     pub task: Option<TaskKind>,
     /// The chain to use; the configuration's without it.
     pub chain: Option<Chain>,
+    /// Messages that are kept by hand, from here on until they are [released](LiveSession::release).
+    pub keep: Vec<MessageRange>,
+    /// Messages that leave by hand, before anything else does.
+    pub drop: Vec<MessageRange>,
 }
 
 impl Default for Compaction {
     fn default() -> Self {
-        Self { trigger: Trigger::Manual, focus: None, target: None, task: None, chain: None }
+        Self {
+            trigger: Trigger::Manual,
+            focus: None,
+            target: None,
+            task: None,
+            chain: None,
+            keep: Vec::new(),
+            drop: Vec::new(),
+        }
     }
 }
 
@@ -135,6 +147,37 @@ impl LiveSession {
         engine
     }
 
+    /// The numbers of the messages that are kept by hand, in order. Linear in the view.
+    pub fn kept(&self) -> Vec<u32> {
+        let kept = self.session.view().iter().filter(|entry| entry.is_kept);
+        let mut numbers: Vec<u32> = kept.filter_map(|entry| entry.key.number()).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Lets messages go that were kept by hand: later compactions treat them as any other. Returns those that were kept, as
+    /// ranges of their numbers. Linear in the view.
+    ///
+    /// # Errors
+    ///
+    /// The change cannot be stored; the session is as it was.
+    pub fn release(&mut self, messages: &[MessageRange]) -> Result<Vec<MessageRange>, LiveError> {
+        let is_named = |number: &u32| messages.iter().any(|range| range.contains(*number));
+        let kept = self.session.view().iter().filter(|entry| entry.is_kept).map(|entry| entry.key);
+        // A text is named by all that it stands for, as it was when it was kept.
+        let released: Vec<EntryKey> =
+            kept.filter(|key| self.session.original_numbers(*key).iter().all(is_named)).collect();
+        if released.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut numbers: Vec<u32> = released.iter().filter_map(|key| key.number()).collect();
+        numbers.sort_unstable();
+        let before = self.snapshot();
+        self.session.commit(Epoch::keeping(Vec::new(), released));
+        self.store_epoch(before)?;
+        Ok(MessageRange::runs(numbers))
+    }
+
     /// Announces that a compaction starts; dropping the returned value announces its end.
     pub(super) fn announce_start(&self, reason: Trigger) -> StartedCompaction {
         self.watchers.start(reason, self.session.view().len() as u32)
@@ -204,8 +247,11 @@ impl LiveSession {
         let limit = self.budget.hard.tokens(usable).min(usable);
         let current = self.ledger.total();
         let share = |share: f64| (f64::from(current) * share) as Tokens;
+        // Who keeps or drops messages by hand wants that, and a compaction beside it only where one is due anyway.
+        let is_by_hand = !compaction.keep.is_empty() || !compaction.drop.is_empty();
         let (target, worthwhile) = match (compaction.target, compaction.trigger) {
             (Some(target), _) => (target, 0),
+            (None, Trigger::Manual) if is_by_hand => (self.watch.target(&self.budget), share(LEAST_SAVED).max(1)),
             (None, Trigger::Manual) => {
                 (self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1), share(LEAST_SAVED).max(1))
             }
@@ -226,6 +272,8 @@ impl LiveSession {
             chain: compaction.chain.clone().or_else(|| self.fixed.clone()),
             focus: compaction.focus.clone(),
             memories: Vec::new(),
+            keep: compaction.keep.clone(),
+            drop: compaction.drop.clone(),
             observer: None,
             unsent_messages: self.unsent(),
             cancellation: self.cancellation.clone(),

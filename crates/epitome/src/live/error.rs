@@ -72,7 +72,7 @@ impl LiveError {
         match self {
             Self::Engine(EngineError::NoSummary(error)) => error.retryable,
             Self::Engine(EngineError::Refused(_) | EngineError::Cancelled) | Self::Store(_) | Self::Archive(_) => true,
-            Self::Engine(EngineError::Stale | EngineError::Outgrown { .. })
+            Self::Engine(EngineError::ByHand(_) | EngineError::Stale | EngineError::Outgrown { .. })
             | Self::Undo(_)
             | Self::NothingToUndo
             | Self::EditSummary(_)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use epitome_engine::{Check, Observer, Progress, Report, Status, Step};
-use epitome_session::Trigger;
+use epitome_session::{Trigger, Usage};
 use epitome_strategy::lock;
 use serde::Serialize;
 
@@ -80,6 +80,8 @@ pub enum Event {
         tokens_before: u32,
         /// Tokens of the view after.
         tokens_after: u32,
+        /// The share of the tokens before that was saved, from 0 to 1.
+        saved_ratio: f64,
         /// The compaction's number, to undo it by.
         #[cfg_attr(feature = "schema", schema(required))]
         epoch: Option<u32>,
@@ -127,6 +129,9 @@ pub enum Event {
     TokenUpdate {
         /// The figures.
         context: ContextTokens,
+        /// What the provider counted since the newest message that a person typed; `null` where it counted nothing.
+        #[cfg_attr(feature = "schema", schema(required))]
+        usage: Option<TurnUsage>,
     },
 }
 
@@ -144,6 +149,34 @@ impl Event {
             Self::ResultsCleared { .. } => "results_cleared",
             Self::Undone { .. } => "undone",
             Self::TokenUpdate { .. } => "token_update",
+        }
+    }
+}
+
+/// What the calls of the model in one turn took, by the provider's own figures: a turn begins with a message that a person
+/// typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TurnUsage {
+    /// Input tokens of all calls, cached ones included.
+    pub input_tokens: u64,
+    /// Output tokens of all calls.
+    pub output_tokens: u64,
+    /// Both together.
+    pub total_tokens: u64,
+    /// The calls.
+    pub calls: u32,
+}
+
+impl TurnUsage {
+    /// The figures with those of one more call.
+    pub(super) fn and(self, call: Usage) -> Self {
+        Self {
+            input_tokens: self.input_tokens.saturating_add(call.input),
+            output_tokens: self.output_tokens.saturating_add(call.output),
+            total_tokens: self.total_tokens.saturating_add(call.input).saturating_add(call.output),
+            calls: self.calls.saturating_add(1),
         }
     }
 }
@@ -390,7 +423,7 @@ fn trace(event: &Event) {
             tracing::info!(epoch, tokens_before, tokens_after, "old results cleared");
         }
         Event::Undone { epoch, tokens } => tracing::info!(epoch, tokens, "compaction undone"),
-        Event::TokenUpdate { context } => tracing::trace!(tokens = context.used_tokens, "tokens"),
+        Event::TokenUpdate { context, .. } => tracing::trace!(tokens = context.used_tokens, "tokens"),
     }
 }
 
@@ -414,6 +447,7 @@ pub(super) fn compaction_event(
         summary_content: report.summary.clone(),
         tokens_before: report.tokens_before,
         tokens_after: report.tokens_after,
+        saved_ratio: report.saved_ratio,
         epoch,
         flushed_memories,
     }

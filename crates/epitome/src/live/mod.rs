@@ -24,11 +24,13 @@
 //! | so that nobody waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
 //! | the provider says "too long" | [`overflowed`](LiveSession::overflowed), then send again | a compaction |
+//! | the model asks for it | [`compact_as_asked`](LiveSession::compact_as_asked) | a compaction, or nothing |
 //! | it was a mistake | [`undo`](LiveSession::undo) | linear in the log |
 //! | a person types `/compact` | [`Command::parse`], [`run`](LiveSession::run) | that of the call |
 //! | something is needed again | [`search`](LiveSession::search), [`recall`](LiveSession::recall), [`history`](LiveSession::history) | what is new since the last search; the item |
 
 mod ahead;
+mod asked;
 mod command;
 mod compact;
 mod confirm;
@@ -55,13 +57,14 @@ use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
 use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
 
+pub use asked::{COMPACT_CONTEXT, ModelRequest, ModelRequestOutcome, Needed};
 pub use command::{Command, CommandError, CommandOutcome};
 pub use compact::{Compaction, compaction_span, record_compaction};
 pub use confirm::{Confirm, Confirmation};
 pub use conversation::{Conversation, Inquiry};
 pub use epitome_providers::chat::Overflow;
 pub use error::LiveError;
-pub use events::{ContextTokens, Counters, Event, Listener, Metrics};
+pub use events::{ContextTokens, Counters, Event, Listener, Metrics, TurnUsage};
 pub use history::{HistoryEntry, history};
 pub use hosted::{EpochViews, sides};
 pub use maintain::MaintainOutcome;
@@ -466,9 +469,15 @@ impl LiveSession {
         ContextTokens::new(&counted.check, suggested.threshold_tokens, !counted.exact)
     }
 
+    /// What the provider counted for the calls of the present turn; `None` where it counted nothing. Linear in the turn.
+    pub fn turn_usage(&self) -> Option<TurnUsage> {
+        let turn = self.session.log().iter().rev().take_while(|message| !message.is_typed());
+        turn.filter_map(|message| message.usage).fold(None, |sum, call| Some(sum.unwrap_or_default().and(call)))
+    }
+
     fn tell_tokens(&self) {
         if self.watchers.has_watchers() {
-            self.watchers.tell(&Event::TokenUpdate { context: self.context() });
+            self.watchers.tell(&Event::TokenUpdate { context: self.context(), usage: self.turn_usage() });
         }
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod ahead;
+mod by_hand;
 mod commands;
 mod control;
 mod events;

@@ -60,9 +60,9 @@ impl Lines {
     }
 }
 
-/// The newest compaction in force.
+/// The newest compaction in force; what a person keeps is none.
 pub(crate) fn newest(session: &Session) -> Option<&Epoch> {
-    session.journal().iter().rev().find(|epoch| !epoch.undone)
+    session.journal().iter().rev().find(|epoch| !epoch.undone && epoch.trigger != Trigger::Kept)
 }
 
 /// Whether a person asked for the newest compaction.

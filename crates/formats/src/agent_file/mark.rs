@@ -111,11 +111,14 @@ fn beginning(log: &[Arc<Message>]) -> String {
 /// `epoch` with numbers that start behind `offset` others.
 fn renumber_epoch(epoch: &Epoch, offset: u32) -> Epoch {
     let mut epoch = Epoch { id: epoch.id + offset, ..epoch.clone() };
-    for change in epoch.edits.iter_mut().flat_map(|edit| &mut edit.changes) {
+    let changed = epoch.edits.iter_mut().flat_map(|edit| &mut edit.changes).map(|change| {
         let (Change::Remove { entry }
         | Change::Excerpt { entry, .. }
         | Change::Trim { entry, .. }
         | Change::Strip { entry, .. }) = change;
+        entry
+    });
+    for entry in changed.chain(&mut epoch.kept).chain(&mut epoch.released) {
         if let EntryKey::Synthetic { epoch, .. } = entry {
             *epoch += offset;
         }

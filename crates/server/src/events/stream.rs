@@ -59,7 +59,7 @@ pub(super) async fn subscribe(named: &NamedSession, after: Option<&str>) -> Resu
         .map_err(|error| sessions.core.storage().map_or_else(|none| none, |storage| storage.api_error(error)))?
         .ok_or_else(|| Problem::TooManyListeners.with(format!("more than {MOST_LISTENERS} listeners")))?;
     // Read after that, so that nothing that happens in between is missed.
-    let context = named.context().await?;
-    subscription.tell_now(&live::Event::TokenUpdate { context });
+    let (context, usage) = named.context_and_usage().await?;
+    subscription.tell_now(&live::Event::TokenUpdate { context, usage });
     Ok(subscription)
 }

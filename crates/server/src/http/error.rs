@@ -70,11 +70,17 @@ impl ApiError {
     }
 }
 
+impl From<ApiError> for ErrorBody {
+    fn from(error: ApiError) -> Self {
+        let ApiError { problem, message, help, report, .. } = error;
+        Self { error: ErrorPart { kind: "epitome_error", code: problem, message, help }, report }
+    }
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let Self { problem, message, help, report, retry_after } = self;
-        let error = ErrorPart { kind: "epitome_error", code: problem, message, help };
-        let mut response = (problem.status(), Json(ErrorBody { error, report })).into_response();
+        let (problem, retry_after) = (self.problem, self.retry_after);
+        let mut response = (problem.status(), Json(ErrorBody::from(self))).into_response();
         if let Some(wait) = retry_after {
             let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));

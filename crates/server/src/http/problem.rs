@@ -80,6 +80,8 @@ problems! {
         BadLimit "bad-limit": "`limit` is out of range", "1 to 500";
         BadPage "bad-page": "`after` does not come from a page before", "leave `after` out for the first page";
         BadBudget "bad-budget": "a number of tokens is 0", "give 1 token or more";
+        BadMessages "bad-messages": "`keep` or `drop` names messages that cannot be kept or dropped",
+            "GET …/messages has the numbers of the messages";
         BadEpoch "bad-epoch": "the compaction is not given by its number", "GET …/history lists the compactions";
         BadCommand "bad-command": "the command cannot be read, or not run over HTTP", "`\"commands\": false` stores it as a message";
         BadSummary "bad-summary": "a summary cannot be that text", "the preview's `summaries` say how long each may be";

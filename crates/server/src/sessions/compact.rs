@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::Request;
 use epitome::engine::DraftSummary;
 use epitome::live::{Compaction, ContextTokens, LiveSession};
+use epitome::session::MessageRange;
 use epitome::store::StoredMessage;
 use epitome::strategy::{Archive as _, ArchivedContent};
 use epitome::{Draft, Report, Session};
@@ -44,6 +45,16 @@ pub(crate) struct Ask {
     /// Strategies in the order in which they are asked, or the name of one of the configuration's chains.
     #[schema(min_items = 1)]
     chain: Option<Vec<String>>,
+    /// Messages that are kept from here on, whole and each call with its results, until they are released: `#37`, `#40-#52`,
+    /// `..#36`, `#53..`, by their numbers in the log.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    keep: Vec<MessageRange>,
+    /// Messages that leave before anything else does, each call with its results. What must stay is left out of a range, and
+    /// an error where it is named alone.
+    #[serde(default)]
+    #[schema(value_type = Vec<String>)]
+    drop: Vec<MessageRange>,
     /// Settings for this compaction alone, over the session's: keys with their section (`budget.target`), or names such as
     /// `keep_recent_messages`.
     #[serde(default)]
@@ -52,14 +63,15 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    /// With something in focus.
-    pub(super) fn focused(focus: Option<String>) -> Self {
-        Self { focus, ..Self::default() }
+    /// With something in focus, and with messages that are kept and dropped.
+    pub(super) fn by_hand(focus: Option<String>, keep: Vec<MessageRange>, drop: Vec<MessageRange>) -> Self {
+        Self { focus, keep, drop, ..Self::default() }
     }
 
     /// The compaction of a session that is asked for.
     fn compaction(&self, sessions: &Sessions, opened: &CachedSession) -> Result<Compaction, ApiError> {
-        let mut compaction = Compaction { target: self.target, ..Compaction::default() };
+        let (keep, drop) = (self.keep.clone(), self.drop.clone());
+        let mut compaction = Compaction { target: self.target, keep, drop, ..Compaction::default() };
         if self.target == Some(0) {
             return Err(Problem::BadBudget.with("`target` is 0"));
         }

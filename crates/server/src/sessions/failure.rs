@@ -15,6 +15,7 @@ pub(super) fn live(error: LiveError) -> ApiError {
         LiveError::Engine(EngineError::Stale | EngineError::Outgrown { .. }) | LiveError::NotArchived { .. } => {
             Problem::StaleDraft.into()
         }
+        LiveError::Engine(EngineError::ByHand(error)) => Problem::BadMessages.with(error.to_string()),
         LiveError::Engine(EngineError::NoSummary(_)) => Problem::NotCompacted.with(message),
         LiveError::Engine(EngineError::Cancelled) => WorkFailure::TimedOut.into(),
         LiveError::EditSummary(_) => Problem::BadSummary.with(message),

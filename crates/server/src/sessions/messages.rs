@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::Request;
 use epitome::engine::Check;
 use epitome::live::ContextTokens;
-use epitome::session::{Entry, Message};
+use epitome::session::{Entry, Message, Role, Usage};
 use epitome::store::{Messages, Slice, StoredMessage, ViewKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -35,11 +35,41 @@ pub(crate) struct NewMessages {
     /// The tool definitions that are sent with every request from here on; as before without it.
     #[schema(value_type = Option<Vec<Object>>)]
     tools: Option<Box<RawValue>>,
+    /// What the provider counted for the call that the last message of the model answers.
+    usage: Option<CallUsage>,
     /// Whether a single typed message that begins with a command (`/compact [focus]`, `/undo [EPOCH]`, `/history`,
     /// `/recall HANDLE`, `/context`) is run, and not stored.
     #[serde(default = "yes")]
     #[schema(default = true)]
     commands: bool,
+}
+
+/// What a provider counted for one call of the model, in tokens.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CallUsage {
+    /// All input tokens, cached ones included.
+    input: u64,
+    /// Output tokens.
+    output: u64,
+    /// Of the input, the tokens that were read from the prompt cache.
+    #[serde(default)]
+    cache_read: u64,
+    /// Of the input, the tokens that were written to the prompt cache.
+    #[serde(default)]
+    cache_write: u64,
+}
+
+/// Records the usage of a call with the message that it gave.
+fn note_usage(messages: &mut [Message], usage: Option<CallUsage>) -> Result<(), ApiError> {
+    let Some(CallUsage { input, output, cache_read, cache_write }) = usage else { return Ok(()) };
+    let said = messages.iter_mut().rfind(|message| message.role == Role::Assistant).ok_or_else(|| {
+        Problem::BadRequest
+            .with("`usage` is given, and none of `messages` is the model's")
+            .with_help("send it with the message that the call gave")
+    })?;
+    said.usage = Some(Usage { input, cache_read, cache_write, output });
+    Ok(())
 }
 
 fn yes() -> bool {
@@ -99,7 +129,7 @@ impl Operation for Append {
 )]
 pub(crate) async fn append(named: NamedSession, request: Request) -> Result<Json<Appended>, ApiError> {
     let new: NewMessages = json_of(request, &named.sessions.core.settings.limits).await?;
-    let NewMessages { messages: given, format, tools, commands } = new;
+    let NewMessages { messages: given, format, tools, usage, commands } = new;
     if let Some(tools) = &tools {
         let list: Result<Vec<serde_json::Map<String, serde_json::Value>>, _> = serde_json::from_str(tools.get());
         list.map_err(|_| {
@@ -112,8 +142,9 @@ pub(crate) async fn append(named: NamedSession, request: Request) -> Result<Json
     let core = &named.sessions.core;
     let most_parts = core.settings.limits.parts;
     let prepared = async {
-        let messages =
+        let mut messages =
             core.turns.run(&named.owner(), move |_| read_new(&given, format.as_deref(), most_parts)).await??;
+        note_usage(&mut messages, usage)?;
         match messages.as_slice() {
             [message] if commands && !has_tools => match command::parse_command(message)? {
                 Some(command) => Ok(Err(command)),

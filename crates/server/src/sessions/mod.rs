@@ -4,6 +4,7 @@
 //! the session in memory, and stores the changes; requests that only read never wait for a compaction. [`open`] does
 //! this for all routes.
 
+mod asked;
 mod cache;
 mod command;
 pub(crate) mod compact;
@@ -15,6 +16,7 @@ mod failure;
 pub(crate) mod history;
 mod indexes;
 mod input;
+pub(crate) mod kept;
 mod key;
 pub(crate) mod list;
 pub(crate) mod maintain;
@@ -35,6 +37,8 @@ use utoipa_axum::routes;
 
 use crate::http::Problem;
 use crate::openapi::{with_optional_body, with_problems};
+pub(crate) use asked::compact_as_asked;
+pub(crate) use command::answer_text;
 pub(crate) use input::{SessionId, check_id};
 pub(crate) use named::NamedSession;
 pub(crate) use state::Sessions;
@@ -50,7 +54,7 @@ const READING: &[Problem] =
 const SETTINGS: &[Problem] = &[Problem::BadSettings, Problem::NoSuchAgent, Problem::ChannelNotAllowed, Problem::Secret];
 
 /// The problems of a compaction's options.
-const ASKING: &[Problem] = &[Problem::BadBudget, Problem::UnknownTask, Problem::UnknownChain];
+const ASKING: &[Problem] = &[Problem::BadBudget, Problem::UnknownTask, Problem::UnknownChain, Problem::BadMessages];
 
 /// The problems of every change of a session.
 const CHANGING: &[Problem] = &[Problem::Conflict, Problem::SessionBusy];
@@ -100,6 +104,8 @@ pub(crate) fn router(sessions: Arc<Sessions>) -> OpenApiRouter {
         .routes(with_optional_body(with_problems(routes!(compact::preview), &[ONE, COMPACTING, SETTINGS, ASKING])))
         .routes(with_problems(routes!(compact::apply), &[ONE, COMPACTING, SETTINGS, &[P::UnknownDraft, P::BadSummary]]))
         .routes(with_optional_body(with_problems(routes!(compact::compact), &[ONE, COMPACTING, SETTINGS, ASKING])))
+        .routes(with_problems(routes!(kept::kept), &[ONE]))
+        .routes(with_problems(routes!(kept::release), &[ONE, CHANGING]))
         .routes(with_optional_body(with_problems(routes!(history::undo), &[ONE, CHANGING, UNDOING])))
         .routes(with_problems(routes!(history::history), &[ONE]))
         .routes(with_problems(routes!(history::epoch), &[ONE, &[P::BadEpoch, P::UnknownEpoch]]))

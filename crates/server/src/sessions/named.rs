@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use epitome::live::{ContextTokens, LiveSession};
+use epitome::live::{ContextTokens, LiveSession, TurnUsage};
 use epitome::strategy::Cancellation;
 use tokio::time::error::Elapsed;
 
@@ -79,6 +79,11 @@ impl NamedSession {
         let worked = core.turns.run_future(&owner, &cancellation, work(copy));
         let worked = tokio::time::timeout(core.settings.limits.session_timeout, worked).await?;
         Ok(worked.unwrap_or_else(|failure| Err(failure.into())))
+    }
+
+    /// The fill of its context, and what the provider counted for the present turn.
+    pub(crate) async fn context_and_usage(&self) -> Result<(ContextTokens, Option<TurnUsage>), ApiError> {
+        self.read(|seen| Ok((seen.opened.live.context(), seen.opened.live.turn_usage()))).await
     }
 
     /// The fill of its context.

@@ -25,6 +25,7 @@ mod proxy_lookup_gemini;
 mod proxy_native;
 mod proxy_streams;
 mod sessions;
+mod sessions_by_hand;
 mod sessions_compact;
 mod sessions_context;
 mod sessions_events;

@@ -81,12 +81,55 @@ async fn a_model_looks_up_its_own_past() {
 }
 
 #[tokio::test]
+async fn a_model_asks_for_a_compaction() {
+    let service = start().await;
+    let request = json!({"id": "s", "request": Wire::Chat.request(9), "format": "openai-chat"});
+    read(service.post("/v1/sessions", &request).bearer_auth(ALICE)).await;
+    let get = async |path: &str| read(service.client.get(service.url(path)).bearer_auth(ALICE)).await.1;
+    let ask = async |session: &str, keep: Value| {
+        let asked = json!({"reason": "the tests pass", "next_step": "now the docs", "keep": keep});
+        call(&service, ALICE, Some(session), "compact_context", asked).await
+    };
+    // What it needs must be there.
+    let refused = ask("s", json!(["a text of nobody"])).await;
+    assert_eq!(
+        text(&refused),
+        "Not yet: `a text of nobody` is in no message of the context, so it cannot be kept. Go on; the context is kept \
+         within its window anyway."
+    );
+    let needed = "src/part_2/file_7.rs: checked, 49 warnings";
+    let done = ask("s", json!(["#3", needed])).await;
+    assert!(text(&done).starts_with("Compacted: the messages took "), "{done}");
+    assert!(text(&done).contains("Kept whole: #2-#3, #6-#7."), "{done}");
+    let view = get("/v1/sessions/s/request").await.to_string();
+    assert!(view.contains(needed) && view.contains("src/part_0/file_29.rs"), "{view}");
+    let entry = get("/v1/sessions/s/history").await["epochs"][0].clone();
+    assert_eq!((&entry["trigger"], &entry["epoch"]), (&json!("marker"), &json!(0)));
+    // For the next context, and not for each one that follows.
+    assert_eq!(get("/v1/sessions/s/kept").await, json!({"kept": []}));
+    let early = ask("s", json!([])).await;
+    assert!(text(&early).starts_with("Not yet: the context is "), "{early}");
+    // Full again, and too soon.
+    let more: Vec<Value> = (20..26).flat_map(|step| Wire::Chat.step(step)).collect();
+    let more = json!({"messages": more, "format": "openai-chat"});
+    read(service.post("/v1/sessions/s/messages", &more).bearer_auth(ALICE)).await;
+    let soon = ask("s", json!([])).await;
+    assert!(text(&soon).contains("compacted 6 turns of yours ago, and this is done once in 10."), "{soon}");
+    // Another call waits for its result.
+    let open = json!({"messages": [Wire::Chat.step(30)[0]], "format": "openai-chat"});
+    read(service.post("/v1/sessions/s/messages", &open).bearer_auth(ALICE)).await;
+    let busy = ask("s", json!([])).await;
+    assert!(text(&busy).starts_with("Not yet: 1 call is not answered yet."), "{busy}");
+}
+
+#[tokio::test]
 async fn no_other_tenants_text() {
     let service = start().await;
-    for tool in ["search_history", "recall", "context_status"] {
+    let (reason, next_step) = ("all is done", "the docs");
+    for tool in ["search_history", "recall", "context_status", "compact_context"] {
         for arguments in [
-            json!({"queries": ["part_3"], "handle": "#1", "session": "parser"}),
-            json!({"queries": ["part_3"], "handle": "#1"}),
+            json!({"queries": ["part_3"], "handle": "#1", "reason": reason, "next_step": next_step, "session": "parser"}),
+            json!({"queries": ["part_3"], "handle": "#1", "reason": reason, "next_step": next_step}),
         ] {
             let result = call(&service, BOB, Some("parser"), tool, arguments).await;
             assert!(result["isError"] == true && text(&result).contains("there is no such session"), "{result}");

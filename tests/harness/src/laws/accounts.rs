@@ -100,7 +100,7 @@ impl Laws<'_> {
         for edit in &self.report.edits {
             let only_writes = edit.messages.is_empty();
             self.law("progress", only_writes || is_entailed(&edit.strategy) || edit.tokens_saved > 0, || {
-                format!("an edit of {} saves nothing", edit.strategy)
+                format!("an edit of {} saves nothing: {edit:?}", edit.strategy)
             });
         }
         let repaired = self.report.steps.iter().any(|step| &*step.strategy == "repair");

@@ -112,7 +112,7 @@ fn replay_journal(session: &Session, without: Option<u32>) -> Session {
         }
         let left_out = epoch.undone || Some(epoch.id) == without;
         replayed.commit(if left_out {
-            Epoch { edits: Vec::new(), synthetics: Vec::new(), ..epoch.clone() }
+            Epoch { edits: Vec::new(), synthetics: Vec::new(), kept: Vec::new(), released: Vec::new(), ..epoch.clone() }
         } else {
             epoch.clone()
         });

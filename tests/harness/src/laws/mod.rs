@@ -1,10 +1,11 @@
 //! The engine's guarantees as laws of its results, checked from the outside: nothing here uses the engine's own guards.
 //!
 //! Each file has the laws of one question: is the view valid (`validity`), is it in order, and does it tell what left (`order`), does everything
-//! stay that must (`stays`, `instructions`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
+//! stay that must (`stays`, `instructions`), is what a person says by hand done (`by_hand`), do receipts and figures add up (`accounts`), are shortened texts and the archive true
 //! (`texts`), is the status right (`verdict`), are losses reported (`quality`), is the room used (`room`), can the host make the changes (`host`), does the journal hold (`journal`).
 
 mod accounts;
+mod by_hand;
 mod host;
 pub mod instructions;
 mod journal;
@@ -128,7 +129,7 @@ impl<'a> Laws<'a> {
         self.cache();
         self.quality();
         let fitted = self.ledger_before.total() <= self.target();
-        self.law("idempotence", !fitted || self.report.status == Status::NoChange, || {
+        self.law("idempotence", !fitted || self.report.status == Status::NoChange || self.is_dropped_by_hand(), || {
             "what fits was touched".to_owned()
         });
         if !self.report.status.is_compaction() {
@@ -143,6 +144,7 @@ impl<'a> Laws<'a> {
         self.notices();
         self.room();
         self.pins();
+        self.by_hand();
         self.instructions();
         self.progress();
         self.thinking();
@@ -157,6 +159,11 @@ impl<'a> Laws<'a> {
         self.late_results();
         self.undone();
         self.stored();
+    }
+
+    /// Whether something left by hand, which it does also where the session fits.
+    fn is_dropped_by_hand(&self) -> bool {
+        self.report.edits.iter().any(|edit| &*edit.strategy == "by-hand")
     }
 
     fn law(&mut self, law: &'static str, holds: bool, how: impl FnOnce() -> String) {

@@ -34,7 +34,7 @@ impl Laws<'_> {
         let mut became: HashMap<EntryKey, EntryKey> = HashMap::new();
         let mut cut: Vec<(EntryKey, u32)> = Vec::new();
         for edit in &epoch.edits {
-            let is_planned = !["repair", "pictures", "thinking", "oversize"].contains(&&*edit.strategy);
+            let is_planned = !["repair", "by-hand", "pictures", "thinking", "oversize"].contains(&&*edit.strategy);
             for change in &edit.changes {
                 match change {
                     Change::Remove { entry } => {

@@ -107,7 +107,7 @@ fn yielding(recorded: &[Entry], pins: &Pins, host: HostChanges) -> Vec<EntryKey>
     let task = units.iter().find(|unit| unit.kind == UnitKind::User).filter(|_| pins.original_task);
     let newest = units.iter().rfind(|unit| unit.kind == UnitKind::User);
     let entries = task.into_iter().chain(newest).map(|unit| &entries[unit.entries.start]);
-    let is_free = |entry: &&Entry| !entry.message.pinned && !is_marked(&entry.message, pins);
+    let is_free = |entry: &&Entry| !entry.is_kept && !entry.message.pinned && !is_marked(&entry.message, pins);
     entries.filter(is_free).map(|entry| entry.key).collect()
 }
 
@@ -164,6 +164,7 @@ fn protected_entries(entries: &[Entry], pins: &Pins, host: HostChanges) -> HashM
             _ if pins.original_task && Some(index) == first => Some("pins"),
             UnitKind::Orphan if host == HostChanges::Any => None, // repair decides
             _ if messages().any(|message| message.pinned || is_marked(message, pins)) => Some("pins"),
+            _ if entries[unit.entries.clone()].iter().any(|entry| entry.is_kept) => Some("pins"),
             _ if messages().any(protected_call) => Some("pins"),
             _ if recent && Some(index) != newest_step => Some("pins"),
             _ => None,

@@ -56,6 +56,9 @@ impl<'a> Job<'a> {
         if let Some(budget) = self.args.budget {
             let tokens = budget.tokens(now).max(1);
             (request.limit, request.target) = (tokens, tokens);
+        } else if self.args.configuration.config.is_none() && !self.args.drop.is_empty() && request.window.is_none() {
+            // Without any budget: what is dropped by hand leaves, and nothing else.
+            (request.limit, request.target) = (now.max(1), now.max(1));
         } else {
             let budget = Budget { tool_definitions, ..self.runtime.budget.clone() };
             let usable = budget.usable();
@@ -130,6 +133,7 @@ fn request(args: &CompactArgs, config: &Config, runtime: &Runtime, registry: &Re
     request.trigger = Trigger::Manual;
     request.task = args.task;
     request.focus = args.focus.clone();
+    (request.keep, request.drop) = (args.keep.clone(), args.drop.clone());
     if config.source("budget.window") != Source::Default {
         request.window = Some(runtime.budget.window);
     }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use epitome::engine::{Timings, block_on};
+use epitome::engine::{EngineError, Timings, block_on};
 use epitome::formats::{LoadedFile, carries_reasoning, carry_over, is_bypassed, write_again};
 use epitome::{MemoryArchive, Message, Report, Session, Status};
 
@@ -139,7 +139,12 @@ impl Job<'_> {
             self.request(epitome::context::tool_definition_tokens(&**ledger.counter(), &session), ledger.total());
         request.memories = self.memories.of(&session, &self.runtime, request.focus.as_deref())?;
         let mut archive = MemoryArchive::new();
-        let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+        let draft = block_on(engine.draft(&session, &ledger, &mut archive, &request));
+        let draft = draft.map_err(|error| match error {
+            EngineError::ByHand(error) => Failure::usage(error)
+                .with_help("`epitome inspect` and `epitome search` print the numbers of messages; nothing was written"),
+            error => Failure::other(error),
+        })?;
         drop(waiting);
         let mut report = draft.report.clone();
         report.timings = Timings { configure_us: Some(self.configure_us), count_us, ..report.timings };
@@ -159,7 +164,8 @@ impl Job<'_> {
                 Subject { name: &name, restorable, session, without_reasoning, choice, model, preview, elapsed };
             report::render(&report, &subject, width())
         };
-        if !self.args.preview {
+        // What is kept by hand is recorded with a compaction, in the files that have a place for it.
+        if !self.args.preview && report.status.is_compaction() {
             engine.commit(&mut session, &mut ledger, draft).map_err(Failure::other)?;
         }
         let tokens = report.tokens_after;

@@ -82,7 +82,7 @@ impl Answers {
             Op::Fit => self.fit(question),
             Op::Retrieve => self.retrieve(question),
             Op::Tools => {
-                let told = tools::tools(false);
+                let told = tools::tools(false, false);
                 let told = told
                     .iter()
                     .map(|tool| json!({"name": tool.name, "description": tool.description, "parameters": tool.schema}));

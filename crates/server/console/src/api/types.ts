@@ -59,11 +59,29 @@ export interface components {
         };
         Ask: {
             chain?: string[] | null;
+            drop?: string[];
             focus?: string | null;
+            keep?: string[];
             settings?: Record<string, never>;
             /** Format: int64 */
             target?: number | null;
             task?: string | null;
+        };
+        ByHandReport: {
+            dropped: string[];
+            gone: string[];
+            kept: string[];
+            stayed: components["schemas"]["StayingMessages"][];
+        };
+        CallUsage: {
+            /** Format: int64 */
+            cache_read?: number;
+            /** Format: int64 */
+            cache_write?: number;
+            /** Format: int64 */
+            input: number;
+            /** Format: int64 */
+            output: number;
         };
         Channel: {
             base_url?: string;
@@ -340,7 +358,7 @@ export interface components {
             report?: components["schemas"]["Report"];
         };
         /** @enum {string} */
-        ErrorCode: "already-undone" | "bad-budget" | "bad-command" | "bad-epoch" | "bad-limit" | "bad-name" | "bad-page" | "bad-path" | "bad-query" | "bad-request" | "bad-settings" | "bad-summary" | "bad-title" | "broken-body" | "busy" | "channel-not-allowed" | "compaction-running" | "conflict" | "covered" | "in-use" | "infeasible" | "internal" | "no-chain" | "no-overflow" | "no-provider-socket" | "no-route" | "no-store" | "no-summary" | "no-websocket" | "not-a-request" | "not-compacted" | "not-found" | "not-json" | "not-local" | "read-only" | "refused" | "rolled-back" | "secret" | "session-busy" | "several-requests" | "slow-body" | "stale-draft" | "still-too-long" | "store-full" | "store-unavailable" | "taken" | "timeout" | "too-large" | "too-many" | "too-many-listeners" | "too-many-parts" | "too-many-requests" | "too-many-sessions" | "unauthorized" | "unclear-provider" | "unknown-agent" | "unknown-chain" | "unknown-channel" | "unknown-draft" | "unknown-epoch" | "unknown-format" | "unknown-handle" | "unknown-hash" | "unknown-memory" | "unknown-mode" | "unknown-model" | "unknown-session" | "unknown-summary" | "unknown-task" | "unreadable-request" | "unreadable-session" | "upstream-broke-off" | "upstream-timeout" | "upstream-unreachable" | "wrong-method";
+        ErrorCode: "already-undone" | "bad-budget" | "bad-command" | "bad-epoch" | "bad-limit" | "bad-messages" | "bad-name" | "bad-page" | "bad-path" | "bad-query" | "bad-request" | "bad-settings" | "bad-summary" | "bad-title" | "broken-body" | "busy" | "channel-not-allowed" | "compaction-running" | "conflict" | "covered" | "in-use" | "infeasible" | "internal" | "no-chain" | "no-overflow" | "no-provider-socket" | "no-route" | "no-store" | "no-summary" | "no-websocket" | "not-a-request" | "not-compacted" | "not-found" | "not-json" | "not-local" | "read-only" | "refused" | "rolled-back" | "secret" | "session-busy" | "several-requests" | "slow-body" | "stale-draft" | "still-too-long" | "store-full" | "store-unavailable" | "taken" | "timeout" | "too-large" | "too-many" | "too-many-listeners" | "too-many-parts" | "too-many-requests" | "too-many-sessions" | "unauthorized" | "unclear-provider" | "unknown-agent" | "unknown-chain" | "unknown-channel" | "unknown-draft" | "unknown-epoch" | "unknown-format" | "unknown-handle" | "unknown-hash" | "unknown-memory" | "unknown-mode" | "unknown-model" | "unknown-session" | "unknown-summary" | "unknown-task" | "unreadable-request" | "unreadable-session" | "upstream-broke-off" | "upstream-timeout" | "upstream-unreachable" | "wrong-method";
         ErrorPart: {
             code: components["schemas"]["ErrorCode"];
             help: string;
@@ -422,6 +440,9 @@ export interface components {
             format: string;
             largest: components["schemas"]["LargeMessage"][];
             messages: number;
+        };
+        Kept: {
+            kept: string[];
         };
         KeptShare: {
             /** Format: int32 */
@@ -534,6 +555,7 @@ export interface components {
             format?: string | null;
             messages: Record<string, never>[];
             tools?: Record<string, never>[] | null;
+            usage?: components["schemas"]["CallUsage"] | null;
         };
         NewSession: {
             agent?: string | null;
@@ -671,6 +693,14 @@ export interface components {
             /** Format: int32 */
             kept: number;
         };
+        ReleaseAsk: {
+            messages: string[];
+        };
+        Released: {
+            released: string[];
+            /** Format: int64 */
+            version: number;
+        };
         RemovedContent: {
             /** Format: int32 */
             compactions: number;
@@ -711,6 +741,7 @@ export interface components {
         Report: {
             /** Format: int32 */
             budget: number;
+            by_hand?: components["schemas"]["ByHandReport"];
             /** Format: int32 */
             cache_loss_tokens: number;
             chain: string[];
@@ -869,6 +900,8 @@ export interface components {
             flushedMemories: number;
             /** Format: int32 */
             keepRecentCount: number;
+            /** Format: double */
+            savedRatio: number;
             status: components["schemas"]["Status"];
             stopped: string | null;
             success: boolean;
@@ -912,6 +945,7 @@ export interface components {
             context: components["schemas"]["ContextTokens"];
             /** @enum {string} */
             event: "token_update";
+            usage: components["schemas"]["TurnUsage"] | null;
         };
         SessionInfo: components["schemas"]["SessionMetadata"] & {
             /** Format: int64 */
@@ -960,6 +994,10 @@ export interface components {
         Source: "configuration" | "stored";
         /** @enum {string} */
         Status: "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
+        StayingMessages: {
+            messages: string;
+            why: string;
+        };
         Step: {
             declined: string | null;
             /** Format: int64 */
@@ -1086,7 +1124,7 @@ export interface components {
             text: string;
         };
         /** @enum {string} */
-        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back";
+        Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back" | "kept";
         Try: {
             below: components["schemas"]["Shortfall"][];
             chain: string[];
@@ -1095,6 +1133,16 @@ export interface components {
             share: number | null;
             /** Format: int32 */
             tokens_after: number;
+        };
+        TurnUsage: {
+            /** Format: int32 */
+            calls: number;
+            /** Format: int64 */
+            inputTokens: number;
+            /** Format: int64 */
+            outputTokens: number;
+            /** Format: int64 */
+            totalTokens: number;
         };
         UndoAsk: {
             /** Format: int64 */
@@ -1141,6 +1189,8 @@ export type Appended = components['schemas']['Appended'];
 export type ApplyAsk = components['schemas']['ApplyAsk'];
 export type Arguments = components['schemas']['Arguments'];
 export type Ask = components['schemas']['Ask'];
+export type ByHandReport = components['schemas']['ByHandReport'];
+export type CallUsage = components['schemas']['CallUsage'];
 export type Channel = components['schemas']['Channel'];
 export type ChannelBody = components['schemas']['ChannelBody'];
 export type ChannelList = components['schemas']['ChannelList'];
@@ -1184,6 +1234,7 @@ export type HistoryEntry = components['schemas']['HistoryEntry'];
 export type HistoryItem = components['schemas']['HistoryItem'];
 export type Imported = components['schemas']['Imported'];
 export type InspectAnswer = components['schemas']['InspectAnswer'];
+export type Kept = components['schemas']['Kept'];
 export type KeptShare = components['schemas']['KeptShare'];
 export type KeyName = components['schemas']['KeyName'];
 export type Kind = components['schemas']['Kind'];
@@ -1221,6 +1272,8 @@ export type ReasonReport = components['schemas']['ReasonReport'];
 export type Recalled = components['schemas']['Recalled'];
 export type Receipt = components['schemas']['Receipt'];
 export type RecentMessages = components['schemas']['RecentMessages'];
+export type ReleaseAsk = components['schemas']['ReleaseAsk'];
+export type Released = components['schemas']['Released'];
 export type RemovedContent = components['schemas']['RemovedContent'];
 export type RemovedItem = components['schemas']['RemovedItem'];
 export type Repairs = components['schemas']['Repairs'];
@@ -1244,6 +1297,7 @@ export type SessionTask = components['schemas']['SessionTask'];
 export type Shortfall = components['schemas']['Shortfall'];
 export type Source = components['schemas']['Source'];
 export type Status = components['schemas']['Status'];
+export type StayingMessages = components['schemas']['StayingMessages'];
 export type Step = components['schemas']['Step'];
 export type StoredMessage = components['schemas']['StoredMessage'];
 export type Subject = components['schemas']['Subject'];
@@ -1259,6 +1313,7 @@ export type ToolCall = components['schemas']['ToolCall'];
 export type ToolResult = components['schemas']['ToolResult'];
 export type Trigger = components['schemas']['Trigger'];
 export type Try = components['schemas']['Try'];
+export type TurnUsage = components['schemas']['TurnUsage'];
 export type UndoAsk = components['schemas']['UndoAsk'];
 export type Undone = components['schemas']['Undone'];
 export type Urgency = components['schemas']['Urgency'];
