@@ -38,7 +38,7 @@ fn triggers_and_live_settings() {
         "[triggers]\nremaining_share = 0.25\ntokens = 60_000\nrounds = 30\nmarker = \"\"\n\
          [live]\nrequire_confirmation = true\non_refusal = \"new-session\"\narrival_tokens = 0\nclear_tokens = 0.05\n\
          memory_flush = true\n\
-         memory_file = \"memories.jsonl\"\nrecent_memories = 3\n",
+         memory_file = \"memories.jsonl\"\nrecent_memories = 3\nasked_share = 0.5\nasked_calls = 7\n",
     ));
     let triggers = Triggers { remaining_share: 0.25, tokens: 60_000, rounds: 30, marker: String::new() };
     assert_eq!(runtime.triggers, triggers);
@@ -50,6 +50,8 @@ fn triggers_and_live_settings() {
         memory_flush: true,
         memory_file: "memories.jsonl".into(),
         recent_memories: 3,
+        asked_share: 0.5,
+        asked_calls: 7,
     };
     assert_eq!(runtime.live, live);
     assert_eq!(runtime.clearing.map(|strategy| strategy.meta().id), Some("tool-results"));

@@ -2,6 +2,7 @@
 
 use epitome::Runtime;
 use epitome::engine::Mode;
+use epitome::session::MessageRange;
 use epitome::strategy::{Named, Value, nearest};
 use epitome_fit::{Beside, FitOptions};
 use serde::Deserialize;

@@ -94,6 +94,7 @@ mod tests {
             summary_content: None,
             tokens_before: 9,
             tokens_after: 3,
+            saved_ratio: 0.67,
             epoch: Some(2),
             flushed_memories: 0,
         }
