@@ -105,12 +105,12 @@ fn inspect_shows_what_a_session_is_made_of() {
       bash      1        18       1,139   96 %
 
     Largest units
-      tokens  share  round  unit        first words
-       1,157   96 %      1  step: bash  bash {"command": "make release"}
-          18    1 %      1  user        Build release 4.2 and tell me what failed.
-          12  1.0 %      1  step        Unit 61 did not link.
-          11  0.9 %      2  user        Then fix unit 61.
-           9  0.7 %      0  system      You build releases.
+      message  tokens  share  round  unit        first words
+           #2   1,157   96 %      1  step: bash  bash {"command": "make release"}
+           #1      18    1 %      1  user        Build release 4.2 and tell me what failed.
+           #4      12  1.0 %      1  step        Unit 61 did not link.
+           #5      11  0.9 %      2  user        Then fix unit 61.
+           #0       9  0.7 %      0  system      You build releases.
 
     Timeline
       round  tokens  messages  tools  user

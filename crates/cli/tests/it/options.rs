@@ -152,6 +152,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("move", "--config", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
     ("move", "--agent", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
     ("move", "--quiet", MOVING, "a_session_is_read_and_compacted_as_is_asked"),
+    ("compact", "--keep", "crates/cli/tests/it/by_hand.rs", "a_range_says_what_stays_and_why"),
+    ("compact", "--drop", "crates/cli/tests/it/by_hand.rs", "a_range_says_what_stays_and_why"),
     ("watch", "--once", "crates/cli/tests/it/watch.rs", "once_shows_it_and_ends"),
     ("watch", "--quiet", "crates/cli/tests/it/watch.rs", "quiet_waits_without_words"),
     ("count", "--counter", "crates/cli/tests/it/count.rs", "a_text_and_messages_are_counted"),

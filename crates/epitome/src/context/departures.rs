@@ -102,7 +102,7 @@ impl NextCompaction {
                 strategy: Arc::clone(&edit.strategy),
                 messages: at.len() as u32,
                 first: numbers().next(),
-                last: numbers().last(),
+                last: numbers().next_back(),
                 tokens: at.iter().filter_map(|position| tokens.get(*position)).map(|tokens| tokens.total).sum(),
                 tokens_saved: edit.tokens_saved,
                 mostly: by_part.into_iter().max_by_key(|(_, tokens)| *tokens).map(|(part, _)| part),

@@ -20,6 +20,7 @@ const HANDOFF: &str = "crates/server/tests/it/proxy_handoff.rs";
 const CHAT: &str = "crates/providers/tests/chat.rs";
 const OPENAI: &str = "crates/providers/tests/openai.rs";
 const CLI: &str = "crates/cli/tests/it/model.rs";
+const ASKED: &str = "it takes a model that asks for a compaction";
 const VECTORS: &str = "it takes a service of vectors";
 const NEURAL: &str = "it takes a build with a neural model, its library and its files";
 
@@ -72,6 +73,8 @@ pub(crate) const ELSEWHERE: &[Elsewhere] = &[
     at("channels.longest_wait_seconds", MODEL, CLI, "a_longer_wait_than_is_allowed_ends_the_tries"),
     at("channels.window", MODEL, "crates/providers/tests/model/failures.rs", "asking_again_fits_the_window"),
     at("channels.extra", MODEL, CHAT, "further_parameters"),
+    at("live.asked_share", ASKED, "crates/epitome/tests/live/by_hand.rs", "a_model_s_wish_is_weighed"),
+    at("live.asked_calls", ASKED, "crates/epitome/tests/live/by_hand.rs", "a_model_s_wish_is_weighed"),
     at(
         "proxy.compaction",
         "the proxy alone answers a provider's compaction",

@@ -184,7 +184,7 @@ pub(super) async fn run(named: &NamedSession, command: Command) -> Result<Comman
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, clippy::panic)]
     use super::*;
 
     #[test]
