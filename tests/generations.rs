@@ -68,7 +68,7 @@ fn what_a_summary_had_no_room_for_comes_back() {
     for strategy in STRATEGIES {
         let mut session = Session::new();
         (0..TURNS / 2).for_each(|turn| add_turn(&mut session, turn));
-        let before = compact(strategy, &mut session, 900, TURNS / 2);
+        let before = compact(strategy, &mut session, 250, TURNS / 2);
         (TURNS / 2..TURNS).for_each(|turn| add_turn(&mut session, turn));
         let after = compact(strategy, &mut session, 6_000, TURNS / 2);
         assert!(before < 20 && after >= before + 5, "{strategy}: {before} demands with little room, {after} with more");

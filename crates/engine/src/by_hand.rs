@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 
 use epitome_session::{Entry, EntryKey, MessageRange, Reason, Session};
 use epitome_strategy::{HostChanges, Protection};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::context::Context;
 use crate::editor::Editor;
 use crate::guard::{self, Guard, Guards, Refusal};
+use crate::hand_report::{ByHandReport, StayingMessages};
 use crate::request::Request;
 use crate::working::{Layout, WorkingView};
 
@@ -44,34 +44,6 @@ pub enum ByHandError {
 
 fn last_of(messages: u32) -> String {
     messages.checked_sub(1).map_or_else(|| "the session has none".to_owned(), |last| format!("the last is #{last}"))
-}
-
-/// Messages that a person wanted to drop and that stay.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct StayingMessages {
-    /// The messages, such as `#40` or `#40-#52`.
-    #[cfg_attr(feature = "schema", schema(value_type = String))]
-    pub messages: MessageRange,
-    /// Why they stay, in words for a person.
-    pub why: String,
-}
-
-/// What became of the messages that a request keeps and drops by hand. The numbers are those of the log, from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-pub struct ByHandReport {
-    /// The messages that are kept, each call with its results.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
-    pub kept: Vec<MessageRange>,
-    /// The messages that left, each call with its results.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
-    pub dropped: Vec<MessageRange>,
-    /// The messages that were to leave and stay.
-    pub stayed: Vec<StayingMessages>,
-    /// The messages that were named and had left the context before.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<String>))]
-    pub gone: Vec<MessageRange>,
 }
 
 /// The entries that a request keeps and drops.

@@ -6,7 +6,7 @@ use epitome_session::{EditKind, MessageId, Role, SummarizerRecord, SummaryCheck,
 use epitome_strategy::{TaskKind, Tokens, Verdict, named};
 use serde::{Deserialize, Serialize};
 
-use crate::by_hand::ByHandReport;
+use crate::hand_report::ByHandReport;
 use crate::quality::Quality;
 use crate::status::Status;
 

@@ -3,9 +3,7 @@
 use epitome_reading::{Blocks, Source, Worth, languages, read_block};
 use epitome_strategy::parts::Run;
 use epitome_strategy::text::counted;
-use epitome_strategy::{
-    Language, Origin, Role, SummarizeError, Summarizer, Summary, SummaryTask, Tokens, View, async_trait,
-};
+use epitome_strategy::{Language, Origin, Role, SummarizeError, Summarizer, Summary, SummaryTask, View, async_trait};
 
 /// Share of a summary that what people typed may take beside other lines, as `structured-extraction` has it.
 const TYPED_SHARE: f64 = 0.3;
@@ -27,9 +25,8 @@ impl RuleSummarizer {
     pub fn write(&self, task: &SummaryTask<'_>) -> Result<Summary, SummarizeError> {
         let most = task.request.max_tokens;
         let text = View::read_messages_of(task.session, task.messages, task.counter, task.language, |view| {
-            let mut source = Source::read(view, read_block);
+            let source = Source::read(view, read_block);
             let worth = Worth::new(view, &source);
-            source.share_demands(&worth, (f64::from(most) * TYPED_SHARE) as Tokens, |_| true);
             let focus = task.request.focus.as_deref();
             let blocks = Blocks::new(view, &source, &worth, task.language, TYPED_SHARE, focus)
                 .with_context(context(view, task.language));

@@ -15,7 +15,6 @@ mod changes;
 mod choose;
 mod command_line;
 mod counts;
-mod demands;
 mod digest;
 mod file_work;
 mod heads;

@@ -80,13 +80,14 @@ fn what_a_person_typed_or_later_messages_use_represents() {
         let settings = format!("max_clusters=2 window=3 {settings}");
         case_of(&fixture, &settings).target(170).expect(expect);
     };
-    let typed = format!("user: {FLIGHT} … x5");
-    check(&typed, "", "summarize u3..u12 in 25 tokens (represented)");
+    // A call between the typed message and the answers: it is no question of theirs.
+    let typed = format!("user: {FLIGHT} … x5\ncall Bash b {{}}\nresult b: ok");
+    check(&typed, "", "summarize u3..u13 in 25 tokens (represented)");
     check(
         &typed,
         "usage_weight=0",
-        "summarize u2..u7 in 25 tokens (represented)
-         drop u9..u12 (represented)",
+        "summarize u2..u8 in 25 tokens (represented)
+         drop u10..u13 (represented)",
     );
     let used = format!("assistant: {FLIGHT} … x5 and src/gate_keeper.rs");
     check(&used, "usage_weight=2", "summarize u3..u12 in 25 tokens (represented)");

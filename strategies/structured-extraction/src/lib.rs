@@ -4,7 +4,7 @@ mod extract;
 mod newest;
 mod settings;
 
-use epitome_reading::{Blocks, Passage, Source, Worth, read_block};
+use epitome_reading::{Blocks, Source, Worth, read_block};
 use epitome_strategy::{Goal, Plan, PlanError, Tokens, View, strategy};
 
 use crate::extract::{BLOCK_OVERHEAD, Extraction};
@@ -34,10 +34,8 @@ impl StructuredExtraction {
         let (cuts, saved) = newest::cuts(view, goal, (f64::from(beside) * self.settings.newest_share) as Tokens);
         let room = (goal.target + saved).saturating_sub(fixed);
         let tail = (f64::from(room) * self.settings.tail_share) as Tokens;
-        let mut source = Source::read(view, read_block);
+        let source = Source::read(view, read_block);
         let worth = Worth::new(view, &source);
-        let may_leave = |passage: &Passage| view.protection(passage.unit as usize).may_leave();
-        source.share_demands(&worth, (f64::from(room) * self.settings.typed_share) as Tokens, may_leave);
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));
         }

@@ -65,8 +65,6 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     take_newest_words(source, worth, layout, &mut choice);
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
-    let folds = |passage: &Passage| matches!(layout.place(passage.unit as usize), UnitFate::Folds | UnitFate::Message);
-    choice.take_in_order(layout.room, source.demands_in_turn(folds));
     take_answered(source, worth, layout, &mut choice, layout.room / ANSWERED);
     let mut room = layout.room;
     let mut best: Option<FittedEdits> = None;

@@ -87,16 +87,20 @@ impl Layout {
             quoted: vec![false; units.len()],
             one_text: false,
         };
+        let mut protected: Tokens = 0;
         for (index, unit) in units.iter().enumerate() {
             let place = match view.protection(index).may_leave() {
                 true if unit.kind == UnitKind::Summary && !is_transcript(view, index) => UnitFate::Summary,
                 true => UnitFate::Folds,
                 false => UnitFate::Stays,
             };
+            if place == UnitFate::Stays && view.protection(index) != Protection::NewestStep {
+                protected += view.unit_tokens(index);
+            }
             layout.places.push(place);
         }
-        let room = room(view, goal);
-        let share = |share: f64| share_of(room, share);
+        let room = goal.target.saturating_sub(protected);
+        let share = |share: f64| (f64::from(room) * share) as Tokens;
         layout.one_text = goal.host.takes_one_text();
         let messages = layout.typed_messages(view, source, worth);
         let demands: Tokens =
@@ -288,20 +292,6 @@ impl Layout {
             self.places[unit] = UnitFate::Stays;
         }
     }
-}
-
-/// Returns the tokens that the goal leaves beside protected messages; the newest step, which can be shortened, is none of them.
-/// Linear in the units.
-pub(crate) fn room(view: &View<'_>, goal: &Goal) -> Tokens {
-    let protected = (0..view.units().len()).filter(|unit| {
-        let protection = view.protection(*unit);
-        !protection.may_leave() && protection != Protection::NewestStep
-    });
-    goal.target.saturating_sub(protected.map(|unit| view.unit_tokens(unit)).sum())
-}
-
-pub(crate) fn share_of(room: Tokens, share: f64) -> Tokens {
-    (f64::from(room) * share) as Tokens
 }
 
 /// Returns the tokens of a unit that stays: signed thinking behind the first change leaves, but for the newest step.

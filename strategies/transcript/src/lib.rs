@@ -5,12 +5,12 @@ mod fit;
 mod layout;
 mod settings;
 
-use epitome_reading::{Passage, Source, SummaryForm, Worth};
+use epitome_reading::{Source, SummaryForm, Worth};
 use epitome_strategy::session::HeadingKind;
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
-use crate::layout::{Layout, UnitFate, room, share_of};
+use crate::layout::{Layout, UnitFate};
 pub use crate::settings::Settings;
 
 strategy! {
@@ -25,10 +25,8 @@ strategy! {
 
 impl Transcript {
     fn make_plan(&self, view: &View<'_>, goal: &Goal) -> Result<Plan, PlanError> {
-        let mut source = Source::read(view, |_| SummaryForm::default());
+        let source = Source::read(view, |_| SummaryForm::default());
         let worth = Worth::new(view, &source);
-        let may_leave = |passage: &Passage| view.protection(passage.unit as usize).may_leave();
-        source.share_demands(&worth, share_of(room(view, goal), self.settings.typed_share), may_leave);
         if view.is_cancelled() {
             return Ok(Plan::decline("the compaction was given up"));
         }

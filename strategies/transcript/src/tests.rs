@@ -92,20 +92,6 @@ fn of_a_long_typed_message_the_demands_stay() {
 }
 
 #[test]
-fn a_pasted_table_leaves_room_for_what_others_demand() {
-    let check = |rows: &str| {
-        let fixture = format!(
-            "user: start\nassistant: ok\nuser: {DEMAND}\nassistant: I will.\nuser:\n  These are the shelves:\n  {rows} … x80 lines\n\
-             assistant: Seen.\nuser: go on\nassistant: yes"
-        );
-        let planned = case(&fixture, "short_message=20").target(260).run();
-        assert!(planned.text.contains(DEMAND) || transcripts(&planned).concat().contains(DEMAND), "{}", planned.text);
-    };
-    check("Shelf {n} must never carry more than {n}00 kilograms.");
-    check("shelf {n}: {n}00 kilograms at most");
-}
-
-#[test]
 fn changes_are_told_by_sign_and_replaced_text_leaves() {
     let fixture = "user: rename it\n\
         assistant: Reading.\ncall Read r {\"file_path\":\"src/a.rs\"}\nresult r:\n  let first_name = compute_the_value();\n  fn other() {}\n\

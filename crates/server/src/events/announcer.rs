@@ -38,7 +38,7 @@ impl Announcer {
     fn on(&self, event: &Event) {
         let mut held = self.held.lock();
         match event {
-            Event::CompactionDone { saved_ratio: 0.5, .. }
+            Event::CompactionDone { .. }
             | Event::ArrivalCut { .. }
             | Event::ResultsCleared { .. }
             | Event::Undone { .. } => held.push(event.clone()),
