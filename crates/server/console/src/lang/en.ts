@@ -338,6 +338,7 @@ export const en = {
       clearing: "clearing",
       recorded: "recorded",
       "taken-back": "taken back",
+      kept: "kept by hand",
     },
   },
   epoch: {

@@ -322,6 +322,7 @@ export const zh: Strings = {
       clearing: "清除",
       recorded: "录制",
       "taken-back": "收回",
+      kept: "手动保留",
     },
   },
   epoch: {

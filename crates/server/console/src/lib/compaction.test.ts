@@ -20,6 +20,7 @@ const done: SessionEvent & { event: "compaction_done" } = {
   summaryContent: "Summary",
   tokensBefore: 9,
   tokensAfter: 5,
+  savedRatio: 0.44,
   epoch: 0,
   flushedMemories: 0,
 };
@@ -58,6 +59,6 @@ test("a page that opens in the middle, and one that starts again after a failure
 
 test("other events change nothing", () => {
   const tokens = { usedTokens: 1, maxTokens: 2, percent: 50, thresholdPercent: 80, estimated: false };
-  expect(run(start, { event: "token_update", context: tokens })).toMatchObject({ state: "running" });
+  expect(run(start, { event: "token_update", context: tokens, usage: null })).toMatchObject({ state: "running" });
   expect(run({ event: "undone", epoch: 0, tokens: 9 })).toBeNull();
 });
