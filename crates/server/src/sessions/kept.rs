@@ -39,7 +39,7 @@ pub(crate) async fn kept(named: NamedSession) -> Result<Json<Kept>, ApiError> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct ReleaseAsk {
     /// The messages, as `keep` names them.
-    #[schema(value_type = Vec<String>, min_items = 1)]
+    #[schema(value_type = Vec<String>)]
     messages: Vec<MessageRange>,
 }
 
