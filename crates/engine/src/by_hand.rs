@@ -79,7 +79,7 @@ impl<'s> Numbers<'s> {
     }
 
     /// Returns the numbers of the log's messages at some positions, as ranges.
-    fn told(&self, positions: impl IntoIterator<Item = usize>) -> Vec<MessageRange> {
+    fn ranges(&self, positions: impl IntoIterator<Item = usize>) -> Vec<MessageRange> {
         let mut numbers: Vec<u32> = positions.into_iter().filter_map(|at| self.0[at].0.key.number()).collect();
         numbers.sort_unstable();
         MessageRange::runs(numbers)
@@ -148,9 +148,9 @@ pub(crate) fn choose(start: &mut WorkingView, context: &Context<'_>, request: &R
     let is_named = |number: &u32| request.keep.iter().chain(&request.drop).any(|range| range.contains(*number));
     let gone = MessageRange::runs((0..messages).filter(|number| !shown.contains(number) && is_named(number)));
     let report = ByHandReport {
-        kept: numbers.told(kept.iter().copied()),
+        kept: numbers.ranges(kept.iter().copied()),
         dropped: Vec::new(),
-        stayed: told_with_reasons(&entries, &staying),
+        stayed: ranges_with_reasons(&entries, &staying),
         gone,
     };
     let mut kept: Vec<usize> = kept.into_iter().filter(|position| !entries[*position].is_kept).collect();
@@ -160,7 +160,7 @@ pub(crate) fn choose(start: &mut WorkingView, context: &Context<'_>, request: &R
 }
 
 /// Returns messages that stay, as ranges with one reason each.
-fn told_with_reasons(entries: &[Entry], staying: &BTreeMap<usize, &'static str>) -> Vec<StayingMessages> {
+fn ranges_with_reasons(entries: &[Entry], staying: &BTreeMap<usize, &'static str>) -> Vec<StayingMessages> {
     let numbered = staying.iter().filter_map(|(position, why)| Some((entries[*position].key.number()?, *why)));
     let mut numbered: Vec<(u32, &str)> = numbered.collect();
     numbered.sort_unstable();
@@ -190,8 +190,8 @@ pub(crate) fn with_outcome(
     let at = |is_wanted: &dyn Fn(EntryKey) -> bool| -> Vec<usize> {
         (0..start.entries().len()).filter(|at| is_wanted(start.entries()[*at].key)).collect()
     };
-    let dropped = numbers.told(at(&|key| removed.contains(&key)));
-    let rest = numbers.told(at(&|key| drops.contains(&key) && !removed.contains(&key)));
+    let dropped = numbers.ranges(at(&|key| removed.contains(&key)));
+    let rest = numbers.ranges(at(&|key| drops.contains(&key) && !removed.contains(&key)));
     let why = "it is part of a step that stays, or it is not sent";
     let stayed = rest.into_iter().map(|messages| StayingMessages { messages, why: why.to_owned() });
     ByHandReport { dropped, stayed: report.stayed.into_iter().chain(stayed).collect(), ..report }

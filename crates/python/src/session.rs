@@ -292,7 +292,7 @@ impl Session {
         let json = match name {
             "context" => serde_json::to_vec(&block_on(live.report_context())),
             "check" => serde_json::to_vec(&live.check()),
-            "kept" => serde_json::to_vec(&MessageRange::runs(live.kept())),
+            "kept" => serde_json::to_vec(&MessageRange::runs(live.kept_messages())),
             "history" => serde_json::to_vec(&live.history()),
             "tokens" => serde_json::to_vec(&live.tokens()),
             "sizes" => {

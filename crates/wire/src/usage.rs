@@ -20,7 +20,7 @@ pub struct ReportedUsage {
 
 impl ReportedUsage {
     /// Returns the figures of an answer of any interface, or of an event of one; `None` where it has none.
-    pub fn of(answer: &Value) -> Option<Self> {
+    pub fn read(answer: &Value) -> Option<Self> {
         let usage = PLACES.iter().find_map(|place| answer.pointer(place).filter(|usage| usage.is_object()))?;
         let read = |place: &str| usage.pointer(place).and_then(Value::as_u64);
         let first = |places: &[&str]| places.iter().find_map(|place| read(place));
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn each_interface_reports_its_tokens() {
         let check = |answer: Value, expect: Option<(Option<u64>, u64, u64, Option<u64>)>| {
-            let told = ReportedUsage::of(&answer).map(|it| (it.input, it.cached, it.cache_writes, it.output));
+            let told = ReportedUsage::read(&answer).map(|it| (it.input, it.cached, it.cache_writes, it.output));
             assert_eq!(told, expect, "{answer}");
         };
         check(

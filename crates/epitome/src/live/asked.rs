@@ -86,11 +86,11 @@ impl LiveSession {
         };
         tracing::info!(reason = %asked.reason, "the model asks for a compaction");
         let focus = Some(asked.next_step.trim().to_owned()).filter(|step| !step.is_empty());
-        let before = self.kept();
+        let before = self.kept_messages();
         let compaction = Compaction { trigger: Trigger::Marker, focus, keep, ..Compaction::default() };
         let report = self.compact(&compaction).await?;
         // It is the next context that has to hold them, and not each one that follows.
-        let new = self.kept().into_iter().filter(|number| !before.contains(number));
+        let new = self.kept_messages().into_iter().filter(|number| !before.contains(number));
         let kept = MessageRange::runs(new);
         self.release(&kept)?;
         Ok(ModelRequestOutcome::Compacted { report: Box::new(report), kept })

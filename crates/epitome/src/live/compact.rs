@@ -148,7 +148,7 @@ impl LiveSession {
     }
 
     /// The numbers of the messages that are kept by hand, in order. Linear in the view.
-    pub fn kept(&self) -> Vec<u32> {
+    pub fn kept_messages(&self) -> Vec<u32> {
         let kept = self.session.view().iter().filter(|entry| entry.is_kept);
         let mut numbers: Vec<u32> = kept.filter_map(|entry| entry.key.number()).collect();
         numbers.sort_unstable();

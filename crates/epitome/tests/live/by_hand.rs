@@ -27,10 +27,10 @@ fn what_is_kept_stays_in_a_file_until_it_is_released() {
     first.keep_in(&path).unwrap();
     talk(&mut first, 900);
     let report = block_on(first.compact(&by_hand(&["#3"], &[]))).unwrap();
-    assert_eq!((report.status, first.kept()), (Status::NoChange, vec![3]));
+    assert_eq!((report.status, first.kept_messages()), (Status::NoChange, vec![3]));
     drop(first);
     let mut live = LiveSession::open(&runtime(SMALL), &path).unwrap();
-    assert_eq!(live.kept(), [3]);
+    assert_eq!(live.kept_messages(), [3]);
     for _ in 0..3 {
         talk(&mut live, 1_700);
         compact(&mut live).unwrap();
@@ -40,7 +40,7 @@ fn what_is_kept_stays_in_a_file_until_it_is_released() {
     assert_eq!(live.release(&ranges(&["#1-#5"])).unwrap(), ranges(&["#3"]));
     drop(live);
     let mut live = LiveSession::open(&runtime(SMALL), &path).unwrap();
-    assert_eq!(live.kept(), [0_u32; 0]);
+    assert_eq!(live.kept_messages(), [0_u32; 0]);
     talk(&mut live, 1_700);
     compact(&mut live).unwrap();
     assert!(!is_whole(&live, 3));
@@ -78,7 +78,7 @@ fn a_model_s_wish_is_weighed() {
     let done = told(&mut live, vec![Needed::Text(text[..60].to_owned()), Needed::Messages("#3".parse().unwrap())]);
     assert!(done.starts_with("Compacted: ") && done.contains("Kept whole: #3, #5."), "{done}");
     assert!(is_whole(&live, 3) && is_whole(&live, 5));
-    assert_eq!(live.kept(), [0_u32; 0], "for this compaction");
+    assert_eq!(live.kept_messages(), [0_u32; 0], "for this compaction");
     assert_eq!(live.history()[0].trigger, Trigger::Marker);
     for _ in 0..2 {
         live.push(model(&"word ".repeat(300))).unwrap();

@@ -57,7 +57,7 @@ impl UsageReader {
             Form::Stream(events) => {
                 events.push(bytes);
                 let told: Vec<ReportedUsage> =
-                    events.by_ref().filter_map(|event| ReportedUsage::of(&event.json)).collect();
+                    events.by_ref().filter_map(|event| ReportedUsage::read(&event.json)).collect();
                 if events.is_too_large() {
                     self.form = Form::Unread;
                 }
@@ -92,7 +92,7 @@ impl UsageReader {
 impl Drop for UsageReader {
     fn drop(&mut self) {
         if let Form::Whole(read) = &self.form
-            && let Some(told) = serde_json::from_slice::<Value>(read).ok().as_ref().and_then(ReportedUsage::of)
+            && let Some(told) = serde_json::from_slice::<Value>(read).ok().as_ref().and_then(ReportedUsage::read)
         {
             self.take(told);
         }

@@ -31,7 +31,7 @@ pub(crate) struct Kept {
     responses((status = 200, description = "The messages", body = Kept))
 )]
 pub(crate) async fn kept(named: NamedSession) -> Result<Json<Kept>, ApiError> {
-    named.read(|seen| Ok(Json(Kept { kept: MessageRange::runs(seen.opened.live.kept()) }))).await
+    named.read(|seen| Ok(Json(Kept { kept: MessageRange::runs(seen.opened.live.kept_messages()) }))).await
 }
 
 /// Which messages are kept no longer.
