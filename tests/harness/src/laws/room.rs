@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use epitome_session::{Change, EntryKey, Origin, UnitKind, units};
-use epitome_strategy::{HostChanges, Lossiness};
+use epitome_strategy::{HostChanges, Lossiness, TaskKind};
 
 use super::Laws;
 
@@ -76,9 +76,11 @@ impl Laws<'_> {
             });
         }
         // What the context has elsewhere stays away, whoever cut it again.
-        let chain = self.request.chain.iter().flat_map(|chain| &chain.0).map(|strategy| strategy.meta());
+        let own = TaskKind::ALL.iter().map(|kind| self.engine.chains.chain(*kind));
+        let chains = own.chain(self.engine.chains.later.values()).chain(&self.request.chain);
+        let metas = chains.flat_map(|chain| &chain.0).map(|strategy| strategy.meta());
         let redundant: HashSet<&str> =
-            chain.filter(|meta| meta.lossiness == Lossiness::Redundant).map(|meta| meta.id).collect();
+            metas.filter(|meta| meta.lossiness == Lossiness::Redundant).map(|meta| meta.id).collect();
         let elsewhere = epoch.edits.iter().filter(|edit| redundant.contains(&*edit.strategy));
         let elsewhere: HashSet<(EntryKey, u32)> =
             elsewhere.flat_map(|edit| &edit.changes).filter_map(cut_block).collect();
