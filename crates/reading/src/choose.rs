@@ -207,6 +207,18 @@ impl<'c> Choice<'c> {
         self.heap.extend(others);
     }
 
+    /// Takes these lines, in their order, until all taken ones make `room` tokens; one that is too long for the rest is passed over.
+    pub fn take_in_order(&mut self, room: u32, lines: impl IntoIterator<Item = u32>) {
+        for line in lines {
+            let is_left = self.open[line as usize] && !self.kept[line as usize];
+            let cost = self.cost(line);
+            let has_room = self.runs.has_room(self.source.lines[line as usize].passage, cost);
+            if is_left && has_room && self.used + cost <= room {
+                self.take_with_heads(line);
+            }
+        }
+    }
+
     /// Whether a line takes part in the choice.
     pub fn is_open(&self, line: u32) -> bool {
         self.open[line as usize]

@@ -15,6 +15,7 @@ mod changes;
 mod choose;
 mod command_line;
 mod counts;
+mod demands;
 mod digest;
 mod file_work;
 mod heads;

@@ -61,10 +61,6 @@ const CHANGED: f32 = 1.4;
 /// tool was given: a list of tasks, or the path of a file that was changed. That it worked is marked at the call.
 const TASK_FLAT: f32 = 3.0;
 const ECHO: f32 = 0.2;
-/// The worth of a demand in a typed message that has become lines: it precedes everything else.
-const DEMAND_FLAT: f32 = 1_000.0;
-/// The power of its probability: where there is not room for all demands, the certain ones come first.
-const DEMAND_POWER: i32 = 4;
 /// The weight of a typed word in the nearness of an output's line, against 1.5 for the model's next words.
 const TYPED_TOPIC: f32 = 1.0;
 
@@ -184,7 +180,6 @@ impl Worth {
             if known.sign == Sign::Old {
                 self.factor[line] *= OLD;
             }
-            self.flat[line] += DEMAND_FLAT * known.demand.powi(DEMAND_POWER);
         }
     }
 

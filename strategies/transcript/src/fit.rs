@@ -65,6 +65,9 @@ pub(crate) fn fit(view: &View<'_>, source: &Source, worth: &Worth, layout: &Layo
     take_newest_words(source, worth, layout, &mut choice);
     take_answers(source, worth, layout, &mut choice, layout.room / ANSWERS);
     take_typed(source, layout, &mut choice);
+    let is_shortened =
+        |passage: &Passage| matches!(layout.place(passage.unit as usize), UnitFate::Folds | UnitFate::Message);
+    choice.take_in_order(layout.room, source.demands_in_turn(is_shortened));
     take_answered(source, worth, layout, &mut choice, layout.room / ANSWERED);
     let mut room = layout.room;
     let mut best: Option<FittedEdits> = None;
@@ -211,7 +214,7 @@ fn take_answered(source: &Source, worth: &Worth, layout: &Layout, choice: &mut C
     }
 }
 
-/// Keeps typed text before anything is chosen: short messages whole, of long ones the demands.
+/// Keeps typed text before anything is chosen: short messages whole, of long ones the first line.
 fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
     for (index, passage) in source.passages.iter().enumerate() {
         if passage.kind != Kind::Typed || !layout.keeps_words(passage.unit as usize) {
@@ -219,7 +222,7 @@ fn take_typed(source: &Source, layout: &Layout, choice: &mut Choice<'_>) {
         }
         let whole = layout.whole[index];
         for line in passage.lines.clone() {
-            if whole || source.lines[line as usize].demand > 0.0 || line == passage.lines.start {
+            if whole || line == passage.lines.start {
                 choice.take(line);
             }
         }

@@ -92,6 +92,19 @@ fn of_a_long_typed_message_the_demands_stay() {
 }
 
 #[test]
+fn a_pasted_table_leaves_room_for_what_others_demand() {
+    // Each row demands something, and all of them are before the other demand.
+    let fixture = format!(
+        "user: start\nassistant: ok\nuser:\n  Shelf {{n}} must never carry more than {{n}}00 kilograms. … x80 lines\n\
+         assistant: Seen.\nuser:\n  many plain words of it {{n}} … x60 lines\n  {DEMAND}\nassistant: I will.\nuser: go on\nassistant: yes"
+    );
+    for target in (120..400).step_by(20) {
+        let planned = case(&fixture, "short_message=20").target(target).run();
+        check(&planned, &[DEMAND, "must never carry"], &[]);
+    }
+}
+
+#[test]
 fn changes_are_told_by_sign_and_replaced_text_leaves() {
     let fixture = "user: rename it\n\
         assistant: Reading.\ncall Read r {\"file_path\":\"src/a.rs\"}\nresult r:\n  let first_name = compute_the_value();\n  fn other() {}\n\
