@@ -146,6 +146,10 @@ impl<'r> Runner<'r> {
             })?;
         }
         if state.tokens > 0 || !self.editor.context.memories.is_empty() {
+            if self.editor.context.guards.on(Guard::Notices) {
+                // What they took less than was left for them is room for notices that had none.
+                self.stage(NOTICES, |editor| editor.mark_gaps(most))?;
+            }
             self.read_texts_again();
         }
         Ok(self.into_run())
