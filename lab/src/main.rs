@@ -5,13 +5,11 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
-use epitome_lab::outside::outside_method;
 use epitome_lab::{blind, markdown, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
@@ -61,10 +59,6 @@ struct CompareArgs {
     /// The methods, as in `epitome eval`
     #[arg(long, value_delimiter = ',', default_value = "default")]
     methods: Vec<String>,
-    /// Another compactor: a command that reads {"messages": […], "budget_tokens": N} and writes {"messages": […]}. Can be
-    /// given several times
-    #[arg(long)]
-    command: Vec<String>,
     /// Compact to each budget also in N compactions one after the other, such as 3,10: default, presets and config:FILE
     #[arg(long, value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=100))]
     generations: Vec<u32>,
@@ -74,9 +68,6 @@ struct CompareArgs {
     /// Write each result of several compactions as OpenAI chat, and read it back before the next
     #[arg(long)]
     piped: bool,
-    /// The most seconds of a command for one case at one budget
-    #[arg(long, default_value_t = 120)]
-    timeout: u64,
     /// The budgets, as in `epitome eval`
     #[arg(long, value_delimiter = ',', default_value = "0.4,0.2,0.1")]
     budgets: Vec<BudgetSpec>,
@@ -120,8 +111,6 @@ fn wrote(sessions: usize) -> Result<()> {
 
 fn compare(args: &CompareArgs) -> Result<()> {
     let mut all = methods(&args.methods, &epitome::registry())?;
-    let timeout = Duration::from_secs(args.timeout);
-    all.extend(args.command.iter().map(|command| Arc::new(outside_method(command, timeout))));
     all.extend(again(args)?);
     let others: Vec<String> = all.iter().map(|method| method.name().to_owned()).collect();
     let pairs: Vec<(String, String)> =

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use epitome_eval::probes::ProbeKind;
 use epitome_eval::{BudgetSpec, Method, Row, Subject};
-use epitome_lab::outside::outside_method;
 use epitome_lab::{plan, probes};
 use serde_json::Value;
 
@@ -46,7 +45,7 @@ fn turns_and_answers_are_probes() {
     let (file, folder) = (place.path().join("chat.json"), place.path().join("probes"));
     std::fs::write(&file, chat()).unwrap();
     assert_eq!(probes::evidence(&file, &folder).unwrap(), 1);
-    let outside = |command: &str| Arc::new(outside_method(command, Duration::from_secs(60)));
+    let outside = |command: &str| Arc::new(Method::command(command, command, Duration::from_secs(60)));
     let newest = Method::parse("baseline:newest", &epitome::registry()).unwrap();
     let methods = vec![Arc::new(newest), outside("cat"), outside("false")];
     let run = plan::plan(Subject::Probes, &[folder], methods, &[BudgetSpec::Share(0.5)], 1).run(&|_, _, _| {}).unwrap();

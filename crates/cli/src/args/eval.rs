@@ -19,6 +19,8 @@ pub(crate) struct EvalArgs {
     /// baseline:newest|tail|cleared|identifiers. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
+    #[command(flatten)]
+    pub(crate) commands: CommandArgs,
     /// Budgets: shares of the tokens before the cut, such as 40% or 0.4, or tokens, such as 8k
     /// [default: 0.4,0.2,0.1, and 0.3,0.15,0.08 for probes]
     #[arg(short, long, value_name = "X,Y,Z", value_delimiter = ',')]
@@ -74,12 +76,44 @@ pub(crate) struct BenchArgs {
     /// The methods to measure, as `eval` has them. The baselines are always measured
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) methods: Vec<String>,
+    #[command(flatten)]
+    pub(crate) commands: CommandArgs,
     /// The file for the report, as one HTML page
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Other compactors, run beside the methods.
+#[derive(Debug, Args)]
+pub(crate) struct CommandArgs {
+    /// Another compactor: a shell command that reads {"messages": […], "budget_tokens": N}, messages as OpenAI chat takes them,
+    /// and writes {"messages": […]}; tables call it NAME. Can be repeated
+    #[arg(long = "command", value_name = "NAME=COMMAND", value_parser = compactor)]
+    pub(crate) compactors: Vec<Compactor>,
+    /// The most seconds of such a command for one session at one budget
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    pub(crate) command_timeout: u64,
+}
+
+/// A compactor that is a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Compactor {
+    pub(crate) name: String,
+    pub(crate) command: String,
+}
+
+fn compactor(text: &str) -> Result<Compactor, String> {
+    let (name, command) = text.split_once('=').unwrap_or_default();
+    let is_name = |char: char| char.is_ascii_alphanumeric() || "-_. ".contains(char);
+    if name.trim().is_empty() || command.trim().is_empty() || !name.chars().all(is_name) {
+        return Err(
+            "takes a name of letters, digits, `-`, `_`, `.` and a command, such as trim='python3 trim.py'".to_owned()
+        );
+    }
+    Ok(Compactor { name: name.trim().to_owned(), command: command.to_owned() })
 }
 
 /// The least size of a session that is measured.

@@ -35,7 +35,7 @@ pub(crate) use compact::{CompactArgs, ModelArgs};
 pub(crate) use config::ConfigArgs;
 pub(crate) use context::{AgentSessionArgs, ContextArgs, WatchArgs, WindowArgs};
 #[cfg(feature = "eval")]
-pub(crate) use eval::{BenchArgs, EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
+pub(crate) use eval::{BenchArgs, CommandArgs, EvalArgs, GroupingArg, ReplayArgs, SubjectArg, TuneArgs};
 #[cfg(feature = "service")]
 pub(crate) use fit::FitArgs;
 pub(crate) use help::command;

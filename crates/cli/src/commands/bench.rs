@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use epitome_eval::bench::{Bench, BenchRow, bench_report, bench_sheets};
-use epitome_eval::methods;
 
 use crate::args::BenchArgs;
 use crate::commands::eval::sheet;
-use crate::commands::measure::{ARROWS, failure, legend_lines};
+use crate::commands::measure::{ARROWS, failure, legend_lines, measured_methods};
 use crate::failure::{CommandResult, Failure};
 use crate::output::Target;
 use crate::render::style::{FAINT, STRONG};
@@ -21,7 +20,7 @@ const SESSIONS: &str = "benches/sessions";
 pub(crate) fn run(args: &BenchArgs, quiet: bool) -> CommandResult {
     let html = args.html.as_deref().map(|path| Target::new(Some(path), None)).transpose()?;
     let folder = folder(args)?;
-    let methods = methods(&args.methods, &epitome::registry()).map_err(failure)?;
+    let methods = measured_methods(&args.methods, &args.commands)?;
     let newest = "baseline:newest".to_owned();
     let ours = methods.iter().map(|method| method.name()).filter(|name| !name.starts_with("baseline:"));
     let pairs: Vec<(String, String)> = ours.map(|name| (name.to_owned(), newest.clone())).collect();

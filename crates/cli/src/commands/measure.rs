@@ -3,12 +3,30 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
-use epitome_eval::{EvalError, Filter, LeftOut, LeftOutReason, LegendLine, left_out_counts};
+use epitome_eval::{EvalError, Filter, LeftOut, LeftOutReason, LegendLine, Method, left_out_counts, methods};
 
+use crate::args::CommandArgs;
 use crate::failure::Failure;
 use crate::render::style::{FAINT, STRONG};
 use crate::render::text::plural;
+
+/// Returns the methods that `specs` name, the commands, and the free baselines.
+pub(crate) fn measured_methods(specs: &[String], commands: &CommandArgs) -> Result<Vec<Arc<Method>>, Failure> {
+    let mut all = methods(specs, &epitome::registry()).map_err(failure)?;
+    let timeout = Duration::from_secs(commands.command_timeout);
+    for compactor in &commands.compactors {
+        if all.iter().any(|method| method.name() == compactor.name) {
+            let twice = format!("--command {}=…: another method has this name", compactor.name);
+            return Err(Failure::usage_text(twice).with_help("give it a name of its own"));
+        }
+        let behind_others = all.iter().position(|method| method.name().starts_with("baseline:")).unwrap_or(all.len());
+        all.insert(behind_others, Arc::new(Method::command(&compactor.name, &compactor.command, timeout)));
+    }
+    Ok(all)
+}
 
 /// Why there is nothing to measure.
 pub(crate) fn none_fits(sessions: usize, paths: &[PathBuf], left_out: &BTreeSet<LeftOut>) -> Failure {

@@ -119,6 +119,25 @@ fn a_page_is_written() {
 }
 
 #[test]
+#[cfg(unix)]
+fn another_compactor_is_a_command() {
+    let place = sessions();
+    // One that gives everything back, and one that writes no messages.
+    let line = "bench probes -q --json --command whole=cat --command none=echo";
+    let rows = place.run(line).json();
+    let of = |method: &str| {
+        let row =
+            rows["rows"].as_array().unwrap().iter().find(|row| row["method"] == method && row["budget"] == "0.15");
+        row.unwrap()["figures"].clone()
+    };
+    assert_eq!(of("whole")["fits"]["kept"], 0, "{}", of("whole"));
+    assert_eq!(of("none")["facts"]["kept"], 0, "{}", of("none"));
+    let told = place.run("bench probes -q --command whole=cat").stdout;
+    assert!(told.find("default").unwrap() < told.find("whole").unwrap(), "{told}");
+    assert!(told.find("whole").unwrap() < told.find("baseline:newest").unwrap(), "{told}");
+}
+
+#[test]
 fn what_is_wrong_is_told() {
     let place = sessions();
     let check = |line: &str, expect: &str| {
@@ -131,6 +150,8 @@ fn what_is_wrong_is_told() {
     check("bench", "run it in a checkout of the repository");
     check("bench nowhere", "there is no folder nowhere");
     check("bench probes -m none-such", "none-such");
+    check("bench probes --command cat", "takes a name");
+    check("bench probes --command default=cat", "another method has this name");
     fs::create_dir(place.path("empty")).unwrap();
     check("bench empty", "holds no folder with a probes.json");
     place.file("probes/agent-stamps-12/session.json", "no session");

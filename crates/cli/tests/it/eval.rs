@@ -176,6 +176,20 @@ fn settings_are_set() {
 }
 
 #[test]
+#[cfg(unix)]
+fn another_compactor_is_a_command() {
+    let place = place();
+    let line = "eval session.jsonl -b 0.5 --min-tokens 0 --min-calls 1 --min-needed 1 -q --jsonl cases.jsonl \
+                --command whole=cat --command slow=yes>/dev/null --command-timeout 1";
+    assert_eq!(place.run(line).code, 0);
+    let rows = rows(&place);
+    let of = |method: &str| rows.iter().find(|row| row["method"] == method).unwrap();
+    assert_eq!(of("whole")["problem"], Value::Null, "{}", of("whole"));
+    assert!(of("whole")["tokens"].as_u64() > of("default")["tokens"].as_u64(), "{}", of("whole"));
+    assert_eq!(of("slow")["problem"], "it took more than 1 s");
+}
+
+#[test]
 fn tables_by_kind_are_printed() {
     let place = place();
     let run = |how: &str| {

@@ -1,9 +1,9 @@
 //! The plan of a run, out of the arguments.
 
-use epitome_eval::{BudgetSpec, CaseOptions, Filter, Plan, Subject, methods};
+use epitome_eval::{BudgetSpec, CaseOptions, Filter, Plan, Subject};
 
 use crate::args::{EvalArgs, SubjectArg};
-use crate::commands::measure::{each_once, failure};
+use crate::commands::measure::{each_once, measured_methods};
 use crate::failure::Failure;
 
 /// The budgets where none are named.
@@ -27,7 +27,7 @@ pub(super) fn plan(args: &EvalArgs) -> Result<Plan, Failure> {
     }
     Ok(Plan {
         paths: args.paths.clone(),
-        methods: methods(&args.methods, &epitome::registry()).map_err(failure)?,
+        methods: measured_methods(&args.methods, &args.commands)?,
         budgets,
         cuts: each_once(&args.cut, |cut| (cut * 1000.0).round())
             .iter()

@@ -1,5 +1,6 @@
 //! The methods that are measured: chains, presets and configurations of this engine, and baselines.
 
+mod command;
 mod engine;
 mod spec;
 

@@ -1,4 +1,4 @@
-//! Outside methods: a command that reads a request as JSON and writes the compacted messages.
+//! Other compactors: a command that reads a request as JSON and writes the compacted messages.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -8,18 +8,22 @@ use std::time::{Duration, Instant};
 
 use epitome::formats::{Format, ReadOptions, Wire, read, render};
 use epitome::session::Entry;
-use epitome_eval::{Case, Method};
 use serde_json::{Value, json};
 
-/// Returns a command for a shell as a method, with at most `timeout` for one case at one budget.
-pub fn outside_method(command: &str, timeout: Duration) -> Method {
-    let run = command.to_owned();
-    Method::other(command, move |case, budget| compact(&run, timeout, case, budget))
+use crate::cases::case::Case;
+use crate::run::method::Method;
+
+impl Method {
+    /// Returns a command for a shell as the method `name`, with at most `timeout` for one case at one budget. It reads
+    /// `{"messages": […], "budget_tokens": N}`, messages in the form of OpenAI chat, from standard input and writes
+    /// `{"messages": […]}` to standard output. One that fails, writes something else or takes longer is stopped, with what it
+    /// started, and has no result for that case.
+    pub fn command(name: &str, command: &str, timeout: Duration) -> Self {
+        let command = command.to_owned();
+        Self::other(name, move |case, budget| compact(&command, timeout, case, budget))
+    }
 }
 
-/// Runs `command` in a shell with `{"messages": […], "budget_tokens": N}`, messages in the form of OpenAI chat, on
-/// standard input; reads `{"messages": […]}` from its standard output and returns them. A command that fails, writes
-/// something else or takes longer than `timeout` is stopped and reported as a problem.
 fn compact(command: &str, timeout: Duration, case: &Case, budget: u32) -> Result<Vec<Entry>, String> {
     let rendered = render(case.prefix.view(), Wire::OpenaiChat, case.prefix.tools.as_deref(), None);
     let request: Value = serde_json::from_str(&rendered.json).map_err(|error| error.to_string())?;
@@ -36,8 +40,9 @@ fn compact(command: &str, timeout: Duration, case: &Case, budget: u32) -> Result
 }
 
 fn run(command: &str, timeout: Duration, input: String) -> Result<Vec<u8>, String> {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (name, option) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut shell = Command::new(name);
+    shell.args([option, command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A group of its own: processes that the shell starts end with it.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut shell, 0);

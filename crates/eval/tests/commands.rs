@@ -5,18 +5,17 @@
 use std::time::Duration;
 
 use epitome::session::{Message, Origin, Role, Session};
-use epitome_eval::{Case, CaseId, MethodOutcome};
-use epitome_lab::outside::outside_method;
+use epitome_eval::{Case, CaseId, Method, MethodOutcome};
 
 #[test]
-fn outside_methods_may_fail() {
+fn commands_may_fail() {
     let mut session = Session::new();
     session.push(Message::text("", Role::System, Origin::Instructions, "Be brief."));
     session.push(Message::text("", Role::User, Origin::Typed, "fix the parser"));
     let id = CaseId { file: String::new(), session: String::new(), cut_permille: 0, part: None };
     let case = Case::from_prefix(id, "", session, &[]).unwrap();
     let run = |command: &str, seconds: u64| -> MethodOutcome {
-        outside_method(command, Duration::from_secs(seconds)).compact(&case, 600)
+        Method::command(command, command, Duration::from_secs(seconds)).compact(&case, 600)
     };
     let check = |command: &str, seconds: u64, expect: &str| {
         let problem = run(command, seconds).problem.unwrap_or_default();
