@@ -41,6 +41,14 @@ pub(crate) fn is_reading(source: &Source, action: &Action) -> bool {
         || (action.kind == ToolKind::Shell && is_looking(asked))
 }
 
+impl Source {
+    /// Returns the name of the file, without its folders, that a tool for reading files was asked for; `None` for other calls.
+    pub(crate) fn name_of_read<'s>(&'s self, action: &Action) -> Option<&'s str> {
+        let path = self.request(action).split(" | ").next().filter(|_| action.kind == ToolKind::Read)?;
+        path.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()
+    }
+}
+
 /// Whether a call reports a state: of a repository, a build, a test.
 pub(crate) fn is_of_state(source: &Source, action: &Action) -> bool {
     let asked = request_of(source, action);

@@ -21,10 +21,11 @@ pub fn records(source: &Source, passages: impl Iterator<Item = usize>, kept: &[b
     let mut unsaid_by = None;
     for passage in passages.map(|passage| &source.passages[passage]) {
         let rows = rows(source, passage, kept);
-        left_out += passage.calls_before;
+        left_out += passage.calls_before.clone();
         is_unsaid |= passage.is_behind_unsaid;
         if let (Kind::Call, Some(action), true) = (passage.kind, passage.action, rows.is_empty()) {
-            left_out += LeftOutCalls::new(source.actions[action as usize].ending);
+            let action = &source.actions[action as usize];
+            left_out += LeftOutCalls::new(action.ending, source.name_of_read(action));
         }
         let call = passage.action.and_then(|action| calls.get(&action)).map(|record| &mut records[*record]);
         if rows.is_empty() {

@@ -19,6 +19,10 @@ pub use write::write;
 /// The marks around the number of failures among calls that were left out.
 const FAILURES: (&str, &str) = (" (✗", ")");
 
+/// What stands in front of the names of what calls that were left out read, and between two of them.
+const READ: &str = ": ";
+const NAMES: &str = ", ";
+
 /// The mark of a line of arguments.
 fn sign_mark(sign: Sign) -> &'static str {
     match sign {
@@ -125,24 +129,40 @@ pub enum Record {
 }
 
 /// Calls of which nothing is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeftOutCalls {
     /// How many there are.
     pub calls: u32,
     /// How many of them failed.
     pub failures: u32,
+    /// What they read, each once, in the order of the first reads: at most [`LeftOutCalls::MOST_NAMES`].
+    pub read: Vec<String>,
 }
 
 impl LeftOutCalls {
-    /// Returns one call that ended so.
-    pub(crate) fn new(ending: Option<Ending>) -> Self {
-        Self { calls: 1, failures: u32::from(ending == Some(Ending::Failed)) }
+    /// So many names say where the work was; more would cost what the lines of a call do.
+    pub const MOST_NAMES: usize = 4;
+    /// Characters of a name: a longer one is no path that anybody would read in passing.
+    const MOST_CHARS: usize = 80;
+
+    /// Returns one call that ended so, and read what has this name.
+    pub(crate) fn new(ending: Option<Ending>, read: Option<&str>) -> Self {
+        let can_be_read_back =
+            |name: &&str| !name.is_empty() && !name.contains(NAMES) && !name.contains(char::is_control);
+        let read = read.filter(can_be_read_back).filter(|name| name.chars().count() <= Self::MOST_CHARS);
+        let failures = u32::from(ending == Some(Ending::Failed));
+        Self { calls: 1, failures, read: read.map(str::to_owned).into_iter().collect() }
     }
 }
 
 impl std::ops::AddAssign for LeftOutCalls {
     fn add_assign(&mut self, other: Self) {
         (self.calls, self.failures) = (self.calls + other.calls, self.failures + other.failures);
+        for name in other.read {
+            if self.read.len() < Self::MOST_NAMES && !self.read.contains(&name) {
+                self.read.push(name);
+            }
+        }
     }
 }
 

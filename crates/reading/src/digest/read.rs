@@ -3,8 +3,8 @@
 use epitome_strategy::Language;
 
 use super::{
-    CALL, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, SIGNS, Speaker, TIMES, legend_start, read_call,
-    sign_mark,
+    CALL, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, SIGNS, Speaker, TIMES, legend_start,
+    read_call, sign_mark,
 };
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
@@ -70,9 +70,11 @@ pub fn read(text: &str) -> Vec<Record> {
 fn read_left_out(line: &str) -> Option<LeftOutCalls> {
     let number = |text: &str| if text.is_empty() { Some(1) } else { text.strip_prefix(TIMES)?.parse().ok() };
     let rest = line.strip_prefix(LEFT_OUT)?;
-    match rest.strip_suffix(FAILURES.1).and_then(|rest| rest.split_once(FAILURES.0)) {
-        Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)? }),
-        None => Some(LeftOutCalls { calls: number(rest)?, failures: 0 }),
+    let (counts, names) = rest.split_once(READ).unwrap_or((rest, ""));
+    let read = names.split(NAMES).filter(|name| !name.is_empty()).map(str::to_owned).collect();
+    match counts.strip_suffix(FAILURES.1).and_then(|rest| rest.split_once(FAILURES.0)) {
+        Some((calls, failures)) => Some(LeftOutCalls { calls: number(calls)?, failures: number(failures)?, read }),
+        None => Some(LeftOutCalls { calls: number(counts)?, failures: 0, read }),
     }
 }
 

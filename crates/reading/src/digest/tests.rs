@@ -35,9 +35,9 @@ fn example() -> Vec<Record> {
         Record::Speech { speaker: Speaker::User, rows: rows(&["No, keep one()."]) },
         Record::Unsaid,
         Record::Speech { speaker: Speaker::User, rows: rows(&["Yes."]) },
-        Record::LeftOut(LeftOutCalls { calls: 7, failures: 2 }),
+        Record::LeftOut(LeftOutCalls { calls: 7, failures: 2, read: vec!["src/a b.rs".to_owned(), "c.md".to_owned()] }),
         Record::Speech { speaker: Speaker::Assistant, rows: rows(&["So I do."]) },
-        Record::LeftOut(LeftOutCalls { calls: 1, failures: 1 }),
+        Record::LeftOut(LeftOutCalls { calls: 1, failures: 1, read: vec![] }),
         Record::Call {
             name: "Stop".to_owned(),
             head: String::new(),
@@ -66,7 +66,7 @@ fn the_form() {
 « No, keep one().
 » …
 « Yes.
-▸ … ×7 (✗ ×2)
+▸ … ×7 (✗ ×2): src/a b.rs, c.md
 » So I do.
 ▸ … (✗)
 ▸ Stop ✓";
@@ -108,8 +108,14 @@ fn record() -> impl Strategy<Value = Record> {
     let ending = prop::option::of(prop::sample::select(Ending::ALL.to_vec()));
     let call = ("[a-zA-Z_]{1,8}", "[a-z/. :]{0,12}", ending, arguments, output)
         .prop_map(|(name, head, ending, arguments, output)| Record::Call { name, head, ending, arguments, output });
-    let left_out =
-        (1..1_000_u32, 0..9_u32).prop_map(|(calls, failures)| Record::LeftOut(LeftOutCalls { calls, failures }));
+    let left_out = (1..1_000_u32, 0..9_u32, prop::collection::vec("[ -~▸…×✗]{1,12}", 0..6)).prop_map(
+        |(calls, failures, names)| {
+            let one = |name: &String| LeftOutCalls { calls: 0, failures: 0, ..LeftOutCalls::new(None, Some(name)) };
+            let mut left_out = LeftOutCalls { calls, failures, read: vec![] };
+            names.iter().for_each(|name| left_out += one(name));
+            Record::LeftOut(left_out)
+        },
+    );
     prop_oneof![speech, call, left_out, Just(Record::Unsaid)]
 }
 

@@ -2,7 +2,9 @@
 
 use epitome_strategy::levels::{FURTHER, escaped, in_one_line};
 
-use super::{CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, OUTPUT, Record, Rows, Speaker, TIMES, sign_mark};
+use super::{
+    CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, Speaker, TIMES, sign_mark,
+};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub fn write(records: &[Record]) -> String {
@@ -12,7 +14,7 @@ pub fn write(records: &[Record]) -> String {
             Record::Speech { speaker, rows } => {
                 write_rows(&mut text, rows, speaker.mark(), speaker.further(), true);
             }
-            Record::LeftOut(LeftOutCalls { calls, failures }) => {
+            Record::LeftOut(LeftOutCalls { calls, failures, read }) => {
                 text.push_str(CALL);
                 text.push_str(LEFT_OUT);
                 write_number(&mut text, *calls);
@@ -20,6 +22,10 @@ pub fn write(records: &[Record]) -> String {
                     text.push_str(FAILURES.0);
                     write_number(&mut text, *failures);
                     text.push_str(FAILURES.1);
+                }
+                if !read.is_empty() {
+                    text.push_str(READ);
+                    text.push_str(&read.join(NAMES));
                 }
                 text.push('\n');
             }
