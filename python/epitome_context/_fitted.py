@@ -144,6 +144,12 @@ class Fitted:
         return quality
 
     @property
+    def asked(self) -> str | None:
+        """What became of the compaction that the model asked for, in words for it; `None` where it asked for none."""
+        told: str | None = self._told.get("asked")
+        return told
+
+    @property
     def removals(self) -> list[dict[str, Any]]:
         """What has left, in all calls so far: `handle`, the numbers of its `messages`, and the `reason`."""
         return list(self.report["removals"])

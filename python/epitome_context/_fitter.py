@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import Chain, EngineWords, HostChanges, ListFormat
+    from ._words import Asked, Chain, EngineWords, HostChanges, ListFormat
 
 # What lists of plain texts are taken for: they look the same in all formats.
 _PLAIN = "openai-chat"
@@ -100,6 +100,7 @@ class Fitter:
         key: str = "",
         format: ListFormat | None = None,
         reported_tokens: int | None = None,
+        asked: Asked | None = None,
     ) -> Fitted:
         """What to send in place of a list of messages.
 
@@ -107,12 +108,14 @@ class Fitter:
         `system` is a system prompt that stands beside the list, `tools` the definitions of the tools, both as the provider's
         request has them, or the tokens that they take (int). `key` tells conversations apart that begin alike. `format` names
         the form of this list, which is recognised otherwise. `reported_tokens` are the input tokens, cached ones included, that
-        the provider reported for what the call before this one gave: counts are corrected by them.
+        the provider reported for what the call before this one gave: counts are corrected by them. `asked` is a compaction that
+        the conversation's model asks for (`reason`, `next_step`, `keep`): it is made where it is wise, whether one is due or not,
+        and `Fitted.asked` says what became of it.
 
         Raises `Infeasible` where what must stay is larger than the budget; its `fitted` has what earlier decisions make of
         the list.
         """
-        return self._fit(messages, system, tools, key, format, None, reported_tokens)
+        return self._fit(messages, system, tools, key, format, None, reported_tokens, asked)
 
     async def fit_async(
         self,
@@ -123,12 +126,13 @@ class Fitter:
         key: str = "",
         format: ListFormat | None = None,
         reported_tokens: int | None = None,
+        asked: Asked | None = None,
     ) -> Fitted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
         from ._async import in_thread
 
         beside = {"system": system, "tools": tools, "key": key, "format": format}
-        return await in_thread(self.fit, messages, **beside, reported_tokens=reported_tokens)
+        return await in_thread(self.fit, messages, **beside, reported_tokens=reported_tokens, asked=asked)
 
     def fit_after(
         self,
@@ -154,6 +158,7 @@ class Fitter:
         format: str | None,
         overflow: tuple[int | None, int | None] | None,
         reported_tokens: int | None = None,
+        asked: Asked | None = None,
     ) -> Fitted:
         if isinstance(messages, (str, bytearray, memoryview)):
             messages = messages.encode() if isinstance(messages, str) else bytes(messages)
@@ -175,6 +180,7 @@ class Fitter:
         if reported_tokens is not None and (isinstance(reported_tokens, bool) or not isinstance(reported_tokens, int) or reported_tokens < 0):
             raise TypeError(f"`reported_tokens` takes a number of tokens, not {reported_tokens!r}")
         words = {"system": system, "tools": tools, "key": key, "format": format, "reportedTokens": reported_tokens}
+        words["asked"] = None if asked is None else asked_words(asked)
         words["overflow"] = None if overflow is None else dict(zip(("limit", "actual"), overflow))
         data = messages if isinstance(messages, bytes) else _epitome.json_text_of(messages, "messages")
         told, report = native.ask("fit", words, data)
@@ -319,6 +325,15 @@ def check_beside(name: str, given: Any) -> None:
         raise TypeError(f"`{name}` takes what the request has there, or the tokens that it takes (int), not {given!r}")
     if isinstance(given, int):
         whole(name, given, 0)
+
+
+def asked_words(asked: Any) -> dict[str, Any]:
+    """What a model asks for, as the native part takes it."""
+    names = {"reason": "reason", "next_step": "nextStep", "keep": "keep"}
+    unknown = [word for word in asked if word not in names] if isinstance(asked, dict) else None
+    if unknown is None or unknown:
+        raise TypeError(f"`asked` takes a dictionary with `reason`, `next_step` and `keep`, not {asked!r}")
+    return {names[word]: list(value) if word == "keep" else value for word, value in asked.items()}
 
 
 def tokens_of(budget: Any) -> int | None:

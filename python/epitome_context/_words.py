@@ -28,6 +28,15 @@ HostChanges = Literal["any", "texts", "cut", "removals"]
 ListFormat = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
 
 
+class Asked(TypedDict, total=False):
+    """A compaction that a model asks for: why now, what it does next, and what the next context has to hold (up to eight
+    numbers of messages, `#37` or `#40-#52`, or exact texts)."""
+
+    reason: str
+    next_step: str
+    keep: Sequence[str]
+
+
 class HostWords(TypedDict, total=False):
     """What an engine is made of, beside its configuration."""
 

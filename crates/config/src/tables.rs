@@ -74,9 +74,9 @@ settings! {
 settings! {
     /// `[proxy]`: what the proxy of `epitome serve` does beside compacting.
     pub struct ProxyTable {
-        /// Whether the model gets tools to look up what left the context, `search_history` and `recall`: from a
-        /// conversation's first compaction on they are added to its requests, the proxy answers their calls itself, and the
-        /// client sees the final answer only.
+        /// Whether the model gets tools to look up what left the context, `search_history` and `recall`, and to ask for
+        /// a compaction, `compact_context`: from a conversation's first compaction on they are added to its requests,
+        /// the proxy answers their calls itself, and the client sees the final answer only.
         recall: bool = true, is common;
         /// Who makes the compactions that clients ask their provider for (OpenAI's `compaction_trigger`,
         /// `responses/compact` and `compact_threshold`, Anthropic's `compaction` and `compact_20260112`): `proxy` makes them

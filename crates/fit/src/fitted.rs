@@ -50,6 +50,9 @@ pub struct Fitted {
     /// What the newest compaction kept, also in calls that only repeat it; `None` where it was made by another process, or
     /// where none is in force.
     pub quality: Option<Quality>,
+    /// What became of the compaction that the model asked for, in words for it; `None` where it asked for none.
+    #[serde(skip)]
+    pub asked: Option<String>,
     /// The engine's report of this call's compaction or attempt at one.
     #[serde(skip)]
     pub report: Option<Box<Report>>,

@@ -13,8 +13,8 @@ use epitome::{Engine, Runtime};
 
 use crate::archive::Archives;
 use crate::conversation::{
-    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, PreparedRequest, UnreadRequest, glance, prepare,
-    shrink,
+    Conversation, Decider, Decisions, FitOutcome, Host, Incoming, PreparedRequest, UnreadRequest, compact_as_asked,
+    glance, prepare, shrink,
 };
 use crate::fitted::{FitPiece, FitRemoval, FitStatus, Fitted};
 use crate::pieces::{changed_rows, pieces};
@@ -114,18 +114,27 @@ impl Fitter {
         if let Some(reported) = request.reported_tokens {
             known.reported.learn(reported);
         }
-        let prepared = match glance(&self.decider, &incoming, &mut known) {
-            Some(prepared) => {
-                self.memory.keep(&shared, &mut known, incoming.end());
-                prepared
+        let host = WaitingHost(request.cancellation.clone());
+        let asked = request.asked.as_ref().map(|asked| {
+            let (decider, memory) = (&self.decider, &self.memory);
+            match compact_as_asked(decider, memory, &incoming, &shared, &mut known, asked, &host) {
+                Ok(made) => (made.outcome.to_string(), made.prepared),
+                Err(code) => (format!("Not made: it is not possible now ({code}). Go on."), None),
             }
-            None => {
-                let host = WaitingHost(request.cancellation.clone());
-                prepare(&self.decider, &self.memory, &incoming, &shared, &mut known, &host)
-            }
+        });
+        let (asked, compacted) = asked.map_or((None, None), |(told, prepared)| (Some(told), prepared));
+        let prepared = match compacted {
+            Some(prepared) => prepared,
+            None => match glance(&self.decider, &incoming, &mut known) {
+                Some(prepared) => {
+                    self.memory.keep(&shared, &mut known, incoming.end());
+                    prepared
+                }
+                None => prepare(&self.decider, &self.memory, &incoming, &shared, &mut known, &host),
+            },
         };
         drop(known);
-        self.tell(&incoming, before, prepared)
+        Ok(Fitted { asked, ..self.tell(&incoming, before, prepared)? })
     }
 
     /// Decides what to send after the provider refused the result of [`fit`](Self::fit) as too long: makes it smaller
@@ -256,6 +265,7 @@ impl Fitter {
             read: incoming.read,
             quality: prepared.quality.as_deref().cloned(),
             report: prepared.report,
+            asked: None,
             ids: ids.collect(),
         })
     }

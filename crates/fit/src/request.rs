@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use epitome::formats::{Wire, usual_model};
+use epitome::live::ModelRequest;
 use epitome::strategy::{Cancellation, Tokens};
 use epitome::wire::Outline;
 use serde_json::value::RawValue;
@@ -39,6 +40,9 @@ pub struct FitRequest<'a> {
     /// The input tokens, cached ones included, that the provider reported for the request that the fitting before this one of
     /// the same conversation gave: counts are corrected by it.
     pub reported_tokens: Option<u64>,
+    /// A compaction that the conversation's model asks for: it is made where
+    /// [`LiveSession::compact_as_asked`](epitome::live::LiveSession::compact_as_asked) finds it wise, whether one is due or not.
+    pub asked: Option<ModelRequest>,
     /// Gives up the work under way when requested.
     pub cancellation: Cancellation,
 }
@@ -53,6 +57,7 @@ impl<'a> FitRequest<'a> {
             tools: Beside::Nothing,
             key: "",
             reported_tokens: None,
+            asked: None,
             cancellation: Cancellation::never(),
         }
     }

@@ -17,17 +17,19 @@ pub struct Answer {
     pub text: String,
     /// Whether the call was wrong.
     pub is_refusal: bool,
+    /// Whether there is what the call asks for.
+    pub has_found: bool,
 }
 
 impl Answer {
     /// Returns the answer to a correct call.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_refusal: false }
+        Self { text: text.into(), is_refusal: false, has_found: true }
     }
 
     /// Returns the answer to a wrong call: what is wrong, as a sentence.
     pub fn refusal(problem: impl Into<String>) -> Self {
-        Self { text: problem.into(), is_refusal: true }
+        Self { text: problem.into(), is_refusal: true, has_found: false }
     }
 }
 
@@ -56,7 +58,7 @@ pub(crate) fn page_answer(query: &Query, page: &Page, session: &Session) -> Answ
         let how = if next < Query::MOST_PAGES { format!("page {next}") } else { "ask with other words".to_owned() };
         text.push_str(&format!("\n\nThere are more: {how}."));
     }
-    Answer::new(text)
+    Answer { has_found: !page.passages.is_empty(), ..Answer::new(text) }
 }
 
 /// Returns where a passage is, and how to recall the rest of its message:
@@ -290,7 +292,7 @@ mod tests {
         let answer = |query: Query| page_answer(&query, &Page::default(), &Session::new());
         let first = answer(Query::new("pears"));
         assert!(first.text.starts_with("Nothing in the history matches `pears`. Try other words"), "{}", first.text);
-        assert!(!first.is_refusal);
+        assert!(!first.is_refusal && !first.has_found);
         assert!(!answer(Query { page: 1, ..Query::new("pears") }).text.contains("Try"));
     }
 }

@@ -90,12 +90,17 @@ impl Call {
                 if keep.len() > MOST_KEPT {
                     return Err(format!("`keep` takes {MOST_KEPT} at most: name what you need next"));
                 }
-                Ok(Self::Compact(ModelRequest { reason, next_step, keep }))
+                Ok(Self::Compact(ModelRequest { reason, next_step, keep, has_open_calls: false }))
             }
             other => {
                 Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}"))
             }
         }
+    }
+
+    /// Whether it looks up what was said.
+    pub fn is_lookup(&self) -> bool {
+        matches!(self, Self::Search(_) | Self::Recall { .. })
     }
 
     /// Reads a call from arguments as JSON text, the form in which providers deliver them.
@@ -117,11 +122,7 @@ pub fn session_of(arguments: &Map<String, Value>) -> Result<Option<String>, Stri
 fn read_needed(value: &Value) -> Result<Vec<Needed>, String> {
     let one = |value: &Value| match value {
         Value::Number(number) => number.to_string().parse().map(Needed::Messages).map_err(|error| format!("{error}")),
-        Value::String(text) => match text.parse() {
-            Ok(range) if text.contains('#') => Ok(Needed::Messages(range)),
-            _ if text.trim().is_empty() => Err("a text of `keep` is empty".to_owned()),
-            _ => Ok(Needed::Text(text.clone())),
-        },
+        Value::String(text) => text.parse(),
         other => Err(format!("`keep` is a list of message numbers and texts, not {other}")),
     };
     match value {
@@ -210,7 +211,7 @@ mod tests {
         check(
             COMPACT_CONTEXT,
             r##"{"reason": "tests pass", "next_step": "the docs", "keep": ["#3-#4", "port 8080", 7]}"##,
-            Ok(Call::Compact(ModelRequest { reason: "tests pass".to_owned(), next_step, keep })),
+            Ok(Call::Compact(ModelRequest { reason: "tests pass".to_owned(), next_step, keep, has_open_calls: false })),
         );
         check(COMPACT_CONTEXT, r#"{"reason": "tests pass"}"#, Err("`next_step` is missing"));
         check(COMPACT_CONTEXT, r#"{"reason": "x", "next_step": "y", "keep": [{}]}"#, Err("message numbers and texts"));

@@ -87,7 +87,8 @@ impl RemoteService {
             return Err(format!("{status}: {told}"));
         }
         let is_error = result["isError"].as_bool().unwrap_or(false);
-        Ok(Answer { text: text.join("\n"), is_refusal: is_error })
+        let text = text.join("\n");
+        Ok(if is_error { Answer::refusal(text) } else { Answer::new(text) })
     }
 }
 

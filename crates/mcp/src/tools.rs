@@ -78,7 +78,7 @@ pub fn recall() -> Tool {
 }
 
 /// Returns the tool by which a model asks for a compaction.
-fn compact_context() -> Tool {
+pub fn compact_context() -> Tool {
     Tool {
         name: COMPACT_CONTEXT,
         description: "Compacts this conversation's context now. Call it when a task of your list is done, or before you begin \

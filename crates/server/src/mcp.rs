@@ -76,13 +76,16 @@ impl ToolBackend for TenantSessions {
                 Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
             };
         }
+        let is_lookup = call.is_lookup();
         let answered = async { search::answer(&found?, call).await };
         let answer = match answered.await {
             Ok(answer) => answer,
             Err(error) if told.is_none() && error.problem == Problem::UnknownSession => return which(),
             Err(error) => Answer::refusal(format!("{}: {}", error.message, error.help)),
         };
-        self.sessions.core.metrics.looked_up("mcp", 1);
+        if is_lookup {
+            self.sessions.core.metrics.looked_up("mcp", answer.has_found);
+        }
         answer
     }
 }

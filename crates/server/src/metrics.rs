@@ -19,7 +19,8 @@ pub(crate) struct ServiceMetrics {
     durations: Mutex<BTreeMap<String, Histogram>>,
     compactions: Mutex<BTreeMap<&'static str, u64>>,
     proxied: Mutex<BTreeMap<&'static str, u64>>,
-    lookups: Mutex<BTreeMap<&'static str, u64>>,
+    /// By how they came, and whether something was found.
+    lookups: Mutex<BTreeMap<(&'static str, bool), u64>>,
     native_compactions: Mutex<BTreeMap<&'static str, u64>>,
     native_items: Mutex<BTreeMap<&'static str, u64>>,
     tokens_saved: AtomicU64,
@@ -121,9 +122,9 @@ impl ServiceMetrics {
         *self.native_items.lock().entry(outcome).or_default() += 1;
     }
 
-    /// Calls of tools that looked something up, for models that came `by` the proxy or a protocol.
-    pub(crate) fn looked_up(&self, by: &'static str, calls: usize) {
-        *self.lookups.lock().entry(by).or_default() += calls as u64;
+    /// A call of a tool that looked something up, for a model that came `by` the proxy or a protocol.
+    pub(crate) fn looked_up(&self, by: &'static str, has_found: bool) {
+        *self.lookups.lock().entry((by, has_found)).or_default() += 1;
     }
 
     /// Everything as text; `gauges` are name, help and value of the current measurements, `counters` of figures that
@@ -151,12 +152,6 @@ impl ServiceMetrics {
                 &self.proxied,
             ),
             (
-                "epitome_lookups_total",
-                "by",
-                "Calls with which models looked up what was said, by the way they came.",
-                &self.lookups,
-            ),
-            (
                 "epitome_native_compactions_total",
                 "asked",
                 "Compactions that clients asked their provider for, by what they asked with; forwarded where it was asked.",
@@ -174,6 +169,13 @@ impl ServiceMetrics {
             for (value, count) in counts.lock().iter() {
                 let _ = writeln!(text, "{name}{{{label}=\"{value}\"}} {count}");
             }
+        }
+        let name = "epitome_lookups_total";
+        let help =
+            "Calls with which models looked up what was said, by the way they came and whether they found something.";
+        head(&mut text, name, "counter", help);
+        for ((by, has_found), count) in self.lookups.lock().iter() {
+            let _ = writeln!(text, "{name}{{by=\"{by}\",found=\"{has_found}\"}} {count}");
         }
         let name = "epitome_tokens_saved_total";
         head(

@@ -75,7 +75,13 @@ export const BESIDE_TAKES = {
   tools: beside("a list of definitions"),
 } satisfies Takes & Record<keyof BesideOptions, Take>;
 
-export const FIT_TAKES = { ...BESIDE_TAKES, key: TEXT, format: TEXT, reportedTokens: tokens(0) } satisfies Takes & Record<keyof FitOptions, Take>;
+/** Its parts are looked at by the native part. */
+const ASKED: Take = {
+  takes: "an object with `reason`, `nextStep` and `keep`",
+  fits: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+};
+
+export const FIT_TAKES = { ...BESIDE_TAKES, key: TEXT, format: TEXT, reportedTokens: tokens(0), asked: ASKED } satisfies Takes & Record<keyof FitOptions, Take>;
 
 /** A provider does not always name both. */
 const REFUSED: Take = { ...tokens(0), fits: (value) => value === null || tokens(0).fits(value) };

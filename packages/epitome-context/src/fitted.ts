@@ -65,6 +65,7 @@ export interface FittedTold {
   pieces: PieceTold[];
   system: SystemPrompt | null;
   problem: string | null;
+  asked: string | null;
 }
 
 /** How a host's own objects take part in what is sent. */
@@ -97,6 +98,10 @@ export class Fitted<M = any> implements Iterable<M> {
   readonly tokensAfter: number;
   /** Tokens that the messages may take, what stands beside them already taken off. */
   readonly budget: number;
+  /** What became of the compaction that the model asked for, in words for it; `null` where it asked for none. */
+  readonly asked: string | null;
+  /** @internal The form of what left. */
+  readonly format: Provider;
   readonly #pieces: PieceTold[];
   readonly #report: Uint8Array;
   readonly #retrieve: (handle: string) => Retrieved;
@@ -114,6 +119,8 @@ export class Fitted<M = any> implements Iterable<M> {
     this.tokensBefore = told.tokensBefore;
     this.tokensAfter = told.tokensAfter;
     this.budget = told.budget;
+    this.asked = told.asked;
+    this.format = told.format;
     this.system = told.system;
     this.#pieces = told.pieces;
     this.#report = report;
@@ -178,6 +185,11 @@ export class Fitted<M = any> implements Iterable<M> {
   /** What left under a handle: a text, or a list of messages; `null` where there is no such handle. */
   retrieve(handle: string): Retrieved {
     return this.#retrieve(handle);
+  }
+
+  /** @internal What brings back what left, without the messages. */
+  get retrieval(): (handle: string) => Retrieved {
+    return this.#retrieve;
   }
 
   [Symbol.iterator](): Iterator<M> {

@@ -89,6 +89,18 @@ export interface FitOptions extends BesideOptions {
   format?: Provider | undefined;
   /** The input tokens, cached ones included, that the provider reported for what the call before this one gave: counts are corrected by them. */
   reportedTokens?: number | undefined;
+  /** A compaction that the conversation's model asks for: it is made where it is wise, whether one is due or not. */
+  asked?: Asked | undefined;
+}
+
+/** What a model asks for with a compaction. */
+export interface Asked {
+  /** Why now. */
+  reason: string;
+  /** What the model does next: what bears on it stays first. */
+  nextStep: string;
+  /** What the next context has to hold: messages by their numbers (`#37`, `#40-#52`), or exact texts. */
+  keep?: readonly string[] | undefined;
 }
 
 /** The tokens that a provider's refusal names. */

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .._engine import Engine
     from .._fitted import Fitted
-    from .._words import EngineWords, HostChanges, ListFormat
+    from .._words import Asked, EngineWords, HostChanges, ListFormat
 
     class FitterWords(EngineWords, total=False):
         """How the fitter of an adapter is made; or the fitter."""
@@ -156,6 +156,10 @@ class Fitters:
             self._recall = Recall()
         return self._recall
 
+    def asked_of(self, key: str) -> Asked | None:
+        """The compaction that the model of a conversation asked for since its last call."""
+        return None if self._recall is None else self._recall.take_asked(key)
+
     def forget_left(self) -> None:
         """Has the tools of the model forget what left: another conversation begins."""
         if self._recall is not None:
@@ -165,13 +169,17 @@ class Fitters:
         """What to send in place of messages, as `Fitter.fit` gives it."""
         fitter, words = self._question(beside)
         reported = self._reported(messages, beside)
-        return self._noted(words, fitter.fit(self._placed(messages), **words, reported_tokens=reported))
+        asked = self.asked_of(words.get("key", ""))
+        fitted = fitter.fit(self._placed(messages), **words, reported_tokens=reported, asked=asked)
+        return self._noted(words, fitted)
 
     async def fit_async(self, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """The same, awaited: the core works in a thread; `on_fit` is called in this one."""
         fitter, words = self._question(beside)
         reported = self._reported(messages, beside)
-        return self._noted(words, await fitter.fit_async(self._placed(messages), **words, reported_tokens=reported))
+        asked = self.asked_of(words.get("key", ""))
+        fitted = await fitter.fit_async(self._placed(messages), **words, reported_tokens=reported, asked=asked)
+        return self._noted(words, fitted)
 
     def fit_after(self, error: BaseException | None, messages: list[Any], **beside: Unpack[BesideWords]) -> Fitted:
         """What to send after a provider refused what was sent as too long; `error` may name tokens."""

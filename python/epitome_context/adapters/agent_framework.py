@@ -15,6 +15,7 @@ from agent_framework import EXCLUDE_REASON_KEY, EXCLUDED_KEY, GROUP_ANNOTATION_K
 from ._agent_framework_messages import AgentFrameworkShape
 from ._host import Fitters
 from ._parts import messages_of, rows_of
+from ._recall import functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +38,8 @@ class EpitomeStrategy:
     `budget` is for messages and what stands beside them; it and the other words are those of `Fitter`, or `fitter` is one; one
     of `budget`, `model`, `window`, `config`, `engine` and `fitter` is needed, for a strategy is not told the model. Nor is it
     shown the tools: `tools` are their definitions, or the tokens that they and the instructions take. `on_fit` is called with
-    what became of the messages (`Fitted`), before each call of the model. `recall_tools` are two tools for an agent that bring
-    back what left.
+    what became of the messages (`Fitted`), before each call of the model. `recall_tools` are tools for an agent that bring back
+    what left, and ask for a compaction.
 
     One strategy may serve many agents and sessions: conversations are told apart by their beginnings. Raises `Infeasible`
     where what must stay is larger than the budget.
@@ -68,21 +69,11 @@ class EpitomeStrategy:
         return changed
 
     @property
-    def recall_tools(self) -> list[Callable[[str], str]]:
-        """`recall` and `search_history`, for an agent's list of tools. They look in the conversation that was fitted last: give
-        each session that is to have them a strategy of its own. `config={"marks": {"handles": True}}` lets the conversation
-        name the handles."""
-        left = self._fitters.remember()
-
-        def recall(handle: str) -> str:
-            """Brings back text that left the conversation: `handle` is behind the word `recall` in one of its headings."""
-            return left.recall(handle)
-
-        def search_history(words: str) -> str:
-            """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
-            return left.search_history(words)
-
-        return [recall, search_history]
+    def recall_tools(self) -> list[Callable[..., str]]:
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools. They are about the conversation that was
+        fitted last: give each session that is to have them a strategy of its own. `config={"marks": {"handles": True}}` lets the
+        conversation name the handles."""
+        return functions(self._fitters.remember())
 
 
 def _is_excluded_by_others(message: Message) -> bool:

@@ -17,6 +17,7 @@ from .._errors import EpitomeError
 from ._chat_messages import messages_of, wires_of
 from ._host import Fitters, definition
 from ._log import Log, Logs
+from ._recall import functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,8 @@ class EpitomeHook:
 
     `budget` is for messages and tools together; it and the other words are those of `Fitter`, or `fitter` is one. Without any
     of them, the model tells its window (`get_context_window_size`). `on_fit` is called with what became of the messages
-    (`Fitted`), before each call. `tools` are two tools for agents that bring back what left.
+    (`Fitted`), before each call. `tools` are tools for agents that bring back what left, and ask for a
+    compaction.
 
     One hook may serve many agents and crews. Where what must stay is larger than the budget, or the budget is not known,
     `HookAborted` is raised, with the error as its cause: CrewAI passes over other errors of hooks, and would send too much.
@@ -74,22 +76,10 @@ class EpitomeHook:
 
     @property
     def tools(self) -> list[Any]:
-        """`recall` and `search_history`, for an agent's list of tools. They look in the conversation that was fitted last: give
-        crews that run side by side a hook each. `config={"marks": {"handles": True}}` lets the conversation name the
-        handles."""
-        left = self._fitters.remember()
-
-        @tool("recall")
-        def recall(handle: str) -> str:
-            """Brings back text that left the conversation: `handle` is behind the word `recall` in one of its headings."""
-            return left.recall(handle)
-
-        @tool("search_history")
-        def search_history(words: str) -> str:
-            """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
-            return left.search_history(words)
-
-        return [recall, search_history]
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools. They are about the conversation that was
+        fitted last: give crews that run side by side a hook each. `config={"marks": {"handles": True}}` lets the conversation
+        name the handles."""
+        return [tool(function.__name__)(function) for function in functions(self._fitters.remember())]
 
 
 def _definitions(context: LLMCallHookContext) -> list[dict[str, Any]] | None:

@@ -15,6 +15,7 @@ from google.adk.tools import ToolContext
 from ._google_adk_messages import ContentShape
 from ._host import Fitters, definition
 from ._parts import messages_of, rows_of
+from ._recall import ABOUT_COMPACT
 from ._usage import input_tokens
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ class EpitomePlugin(BasePlugin):
 
     @property
     def tools(self) -> list[Any]:
-        """`recall` and `search_history`, for an agent's list of tools. `config={"marks": {"handles": True}}` lets the
-        conversation name the handles."""
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools. `config={"marks": {"handles": True}}`
+        lets the conversation name the handles."""
         left = self._fitters.remember()
 
         def recall(handle: str, tool_context: ToolContext) -> str:
@@ -84,10 +85,14 @@ class EpitomePlugin(BasePlugin):
             """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
             return left.search_history(words, _key_of(tool_context))
 
+        def compact_context(reason: str, next_step: str, keep: list[str], tool_context: ToolContext) -> str:
+            return left.compact_context(reason, next_step, keep, _key_of(tool_context))
+
+        compact_context.__doc__ = ABOUT_COMPACT
         # The ADK reads a function's types at run time, where this module's are texts.
-        for function in (recall, search_history):
+        for function in (recall, search_history, compact_context):
             function.__annotations__["tool_context"] = ToolContext
-        return [recall, search_history]
+        return [recall, search_history, compact_context]
 
 
 def _key_of(context: Any) -> str:

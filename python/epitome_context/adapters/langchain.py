@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.messages import AIMessage
+from langchain_core.tools import StructuredTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 
@@ -19,6 +20,7 @@ from ._host import Fitters
 from ._langchain_messages import edited, inserted, wire_of
 from ._media import part_of
 from ._own import own_messages
+from ._recall import TOOLS, functions
 from ._usage import newest_reported
 
 if TYPE_CHECKING:
@@ -39,13 +41,22 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
     the messages (`Fitted`), before each call of the model.
 
     One middleware may serve many agents and threads: each thread of LangGraph (`thread_id`) is a conversation of its own.
-    Where a provider refuses a request as too long, it is made smaller and sent once more.
+    Where a provider refuses a request as too long, it is made smaller and sent once more. `recall_tools` are tools for an agent
+    that bring back what left, and ask for a compaction.
     Raises `Infeasible` where what must stay is larger than the budget.
     """
 
     def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
         super().__init__()
         self._fitters = Fitters("openai-chat", on_fit, overflows=(ContextOverflowError,), **words)
+
+    @property
+    def recall_tools(self) -> list[StructuredTool]:
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools: they are about the thread in which they are
+        called, and a model is offered them from the first compaction of its thread on. `config={"marks": {"handles": True}}`
+        lets the conversation name the handles."""
+        left = functions(self._fitters.remember(), _thread_id)
+        return [StructuredTool.from_function(function) for function in left]
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -64,7 +75,7 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
         )
 
     def _question(self, request: ModelRequest[Any]) -> tuple[list[dict[str, Any]], BesideWords]:
-        """The messages of a request, and what stands beside them."""
+        """The messages of a request, and what stands beside them: all tools, also those that are offered from a compaction on."""
         system = request.system_message
         beside: BesideWords = {
             "window": lambda: (request.model.profile or {}).get("max_input_tokens"),
@@ -78,9 +89,15 @@ class EpitomeMiddleware(AgentMiddleware[Any, Any]):
 
 def _smaller(request: ModelRequest[Any], wires: list[dict[str, Any]], fitted: Fitted) -> ModelRequest[Any]:
     if fitted.unchanged:
-        return request
+        return _without_recall(request)
     messages: list[Any] = own_messages(fitted, wires, request.messages, edited, inserted)
     return request.override(messages=messages)
+
+
+def _without_recall(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """A request of a conversation that nothing has left: without the tools that look there."""
+    tools = [tool for tool in request.tools if getattr(tool, "name", None) not in TOOLS]
+    return request if len(tools) == len(request.tools) else request.override(tools=tools)
 
 
 def _usage_of(message: Any) -> Any:

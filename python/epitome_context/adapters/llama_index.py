@@ -18,6 +18,7 @@ from llama_index.core.memory.types import BaseChatStoreMemory
 from ._host import Fitters
 from ._llama_index_messages import LlamaIndexShape
 from ._parts import messages_of, rows_of
+from ._recall import functions
 from ._usage import usage_in
 
 if TYPE_CHECKING:
@@ -116,22 +117,12 @@ def _usage_of(answer: Any) -> Any:
     return answer.additional_kwargs if found is None else found
 
 
-def recall_tools(llm: LLM) -> list[Callable[[str], str]]:
-    """`recall` and `search_history` for the agents of a model that `wrap_llm` gave. They look in the conversation that was
-    fitted last: give each session that is to have them a wrapped model of its own. `config={"marks": {"handles": True}}` lets
-    the conversation name the handles."""
+def recall_tools(llm: LLM) -> list[Callable[..., str]]:
+    """`recall`, `search_history` and `compact_context` for the agents of a model that `wrap_llm` gave. They are about the
+    conversation that was fitted last: give each session that is to have them a wrapped model of its own.
+    `config={"marks": {"handles": True}}` lets the conversation name the handles."""
     fitters: Fitters = llm.__dict__["_epitome_fitters"]
-    left = fitters.remember()
-
-    def recall(handle: str) -> str:
-        """Brings back text that left the conversation: `handle` is behind the word `recall` in one of its headings."""
-        return left.recall(handle)
-
-    def search_history(words: str) -> str:
-        """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
-        return left.search_history(words)
-
-    return [recall, search_history]
+    return functions(fitters.remember())
 
 
 class _FittedMessages(list[ChatMessage]):

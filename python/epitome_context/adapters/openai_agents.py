@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agents import FunctionTool
+from agents import FunctionTool, function_tool
 from agents.run import ModelInputData
 
 from ._host import Fitters
+from ._recall import functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +34,8 @@ class EpitomeFilter:
     `key` gives the name of a conversation, where conversations that begin alike are to be told apart. `on_fit` is called with
     what became of the input (`Fitted`), before each call of the model.
 
-    One filter may serve many agents and runs. Raises `Infeasible` where what must stay is larger than the budget.
+    One filter may serve many agents and runs. `recall_tools` are tools for an agent that bring back what left, and ask for a
+    compaction. Raises `Infeasible` where what must stay is larger than the budget.
     """
 
     def __init__(
@@ -48,6 +50,16 @@ class EpitomeFilter:
         self._fitters.of(lambda: None)  # so that a budget that is missing is told here
         self._tools = tools
         self._key = key
+
+    @property
+    def recall_tools(self) -> list[FunctionTool]:
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools. They are about the conversation that was
+        fitted last, and are offered from its first compaction on: give runs side by side a filter each, without `key`.
+        `config={"marks": {"handles": True}}` lets the conversation name the handles."""
+        left = self._fitters.remember()
+        return [
+            function_tool(function, is_enabled=lambda _context, _agent: left.has_left()) for function in functions(left)
+        ]
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """The input as it is to be sent."""

@@ -10,19 +10,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic_ai import RunContext, Tool
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import RetryModelRequest
 from pydantic_ai.messages import ModelResponse
 
 from ._host import Fitters, definition, overflow_of
 from ._pydantic_ai_messages import messages_of, rows_of
+from ._recall import ABOUT_COMPACT
 from ._usage import newest_reported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pydantic_ai import RunContext
     from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+    from pydantic_ai.tools import ToolDefinition
     from typing_extensions import Unpack
 
     from .._fitted import Fitted
@@ -37,13 +39,39 @@ class EpitomeCapability(AbstractCapability[Any]):
     the messages (`Fitted`), before each request.
 
     One capability may serve many agents and runs: each `conversation_id` is a conversation of its own. Where a provider refuses a
-    request as too long, it is made smaller and sent once more. Raises `Infeasible` where what must stay is larger than the
-    budget.
+    request as too long, it is made smaller and sent once more. `recall_tools` are tools for an agent that bring back what left,
+    and ask for a compaction. Raises `Infeasible` where what must stay is larger than the budget.
     """
 
     def __init__(self, *, on_fit: Callable[[Fitted], object] | None = None, **words: Unpack[FitterWords]) -> None:
         self._fitters = Fitters("openai-chat", on_fit, **words)
         self._refusals: dict[str, Exception] = {}  # of requests that are about to be made again, by the run
+
+    @property
+    def recall_tools(self) -> list[Tool[Any]]:
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools: they are about the conversation in which
+        they are called, and are offered from its first compaction on. `config={"marks": {"handles": True}}` lets the
+        conversation name the handles."""
+        left = self._fitters.remember()
+
+        def recall(ctx: RunContext[Any], handle: str) -> str:
+            """Brings back text that left the conversation: `handle` is behind the word `recall` in one of its headings."""
+            return left.recall(handle, ctx.conversation_id or "")
+
+        def search_history(ctx: RunContext[Any], words: str) -> str:
+            """Finds passages of the conversation that have left it, by words such as names, paths and numbers."""
+            return left.search_history(words, ctx.conversation_id or "")
+
+        def compact_context(
+            ctx: RunContext[Any], reason: str, next_step: str, keep: list[str] | None = None
+        ) -> str:
+            return left.compact_context(reason, next_step, keep, ctx.conversation_id or "")
+
+        async def offered(ctx: RunContext[Any], tool: ToolDefinition) -> ToolDefinition | None:
+            return tool if left.has_left(ctx.conversation_id or "") else None
+
+        compact_context.__doc__ = ABOUT_COMPACT
+        return [Tool(function, prepare=offered) for function in (recall, search_history, compact_context)]
 
     @classmethod
     def get_serialization_name(cls) -> str | None:

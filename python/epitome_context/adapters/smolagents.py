@@ -14,6 +14,7 @@ from smolagents.models import Model
 
 from ._host import Fitters
 from ._own import own_messages
+from ._recall import ABOUT_COMPACT, KEEP, NEXT_STEP, REASON
 from ._smolagents_messages import edited, inserted, wires_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from .._fitted import Fitted
     from ._host import FitterWords
+    from ._recall import Recall
 
 
 class FittedModel(Model):
@@ -31,7 +33,8 @@ class FittedModel(Model):
 
     `budget` is for messages; it and the other words are those of `Fitter`, or `fitter` is one; one of `budget`, `model`,
     `window`, `config`, `engine` and `fitter` is needed, for smolagents does not know windows. `on_fit` is called with what
-    became of the messages (`Fitted`), before each call. `tools` are two tools for an agent that bring back what left.
+    became of the messages (`Fitted`), before each call. `tools` are tools for an agent that bring back what left, and
+    ask for a compaction.
 
     One model may serve many agents: conversations are told apart by their beginnings. Raises `Infeasible` where what must stay
     is larger than the budget. Where a provider refuses messages as too long, they are made smaller and sent once more.
@@ -84,9 +87,9 @@ class FittedModel(Model):
 
     @property
     def tools(self) -> list[Tool]:
-        """`recall` and `search_history`, for an agent's list of tools. They look in the conversation that was fitted last: give
-        agents that run side by side a model each. `config={"marks": {"handles": True}}` lets the conversation name the
-        handles."""
+        """`recall`, `search_history` and `compact_context`, for an agent's list of tools. They are about the conversation that was
+        fitted last: give agents that run side by side a model each. `config={"marks": {"handles": True}}` lets the conversation
+        name the handles."""
         left = self._fitters.remember()
         return [
             _LookUp(
@@ -101,6 +104,7 @@ class FittedModel(Model):
                 "Words that the passages hold, such as names, paths and numbers.",
                 left.search_history,
             ),
+            _Compact(left),
         ]
 
 
@@ -123,3 +127,23 @@ class _LookUp(Tool):
 
     def forward(self, text: str) -> str:
         return self._look_up(text)
+
+
+class _Compact(Tool):
+    """A tool that asks for a compaction."""
+
+    name = "compact_context"
+    description = ABOUT_COMPACT
+    inputs = {
+        "reason": {"type": "string", "description": REASON},
+        "next_step": {"type": "string", "description": NEXT_STEP},
+        "keep": {"type": "array", "items": {"type": "string"}, "description": KEEP, "nullable": True},
+    }
+    output_type = "string"
+
+    def __init__(self, left: Recall) -> None:
+        self._left = left
+        super().__init__()
+
+    def forward(self, reason: str, next_step: str, keep: list[str] | None = None) -> str:
+        return self._left.compact_context(reason, next_step, keep)

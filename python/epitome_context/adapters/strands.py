@@ -20,6 +20,7 @@ from .._errors import Infeasible
 from ._host import Fitters, definition, overflow_of
 from ._log import Log
 from ._parts import messages_of, rows_of
+from ._recall import functions
 from ._strands_messages import StrandsShape
 from ._usage import newest_reported
 
@@ -42,7 +43,8 @@ class EpitomeConversationManager(ConversationManager):
 
     `budget` is for messages, system prompt and tools together; it and the other words are those of `Fitter`, or `fitter` is
     one. Without any of them, the model tells its window (`context_window_limit`). `on_fit` is called with what became of the
-    messages (`Fitted`), before each call. `tools` are two tools for the agent that bring back what left.
+    messages (`Fitted`), before each call. `tools` are tools for the agent that bring back what left, and
+    ask for a compaction.
 
     Each agent needs a manager of its own, as with Strands' managers. Where a provider refuses a request as too long, it is made
     smaller and sent again; `ContextWindowOverflowException` is raised where it cannot be. Raises `Infeasible` before a call
@@ -119,29 +121,9 @@ class EpitomeConversationManager(ConversationManager):
 
     @property
     def tools(self) -> list[Any]:
-        """`recall` and `search_history`, for the agent's list of tools. `config={"marks": {"handles": True}}` lets the
-        conversation name the handles."""
-        left = self._fitters.remember()
-
-        @tool
-        def recall(handle: str) -> str:
-            """Brings back text that left the conversation.
-
-            Args:
-                handle: The handle behind the word `recall` in a heading of the conversation.
-            """
-            return left.recall(handle)
-
-        @tool
-        def search_history(words: str) -> str:
-            """Finds passages of the conversation that have left it.
-
-            Args:
-                words: Words that the passages hold, such as names, paths and numbers.
-            """
-            return left.search_history(words)
-
-        return [recall, search_history]
+        """`recall`, `search_history` and `compact_context`, for the agent's list of tools. `config={"marks": {"handles": True}}`
+        lets the conversation name the handles."""
+        return [tool(function) for function in functions(self._fitters.remember())]
 
     def get_state(self) -> dict[str, Any]:
         """What a session keeps: the decisions, and what left. The messages themselves are in the session's own store. Where a

@@ -41,12 +41,15 @@ class Scripted(BaseChatModel):
     sent: list[list[BaseMessage]] = []
     refuse_above: int | None = None
     figures: list[int] | None = None
+    ask: dict[int, tuple[str, dict[str, Any]]] = {}
+    offered: list[list[str]] = []
 
     @property
     def _llm_type(self) -> str:
         return "scripted"
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        self.offered.append([tool.name for tool in tools])
         return self
 
     def _generate(
@@ -62,7 +65,8 @@ class Scripted(BaseChatModel):
             message = AIMessage(ANSWER, id=f"a{turn}", response_metadata={"turn": turn})
         else:
             text: Any = [{"type": "text", "text": f"Now part {turn}."}] if turn % 2 else ""
-            calls = [{"name": self.tool, "args": {"part": turn}, "id": f"call_{turn}"}]
+            name, given = self.ask.get(turn, (self.tool, {"part": turn}))
+            calls = [{"name": name, "args": given, "id": f"call_{turn}"}]
             message = AIMessage(text, id=f"a{turn}", tool_calls=calls, response_metadata={"turn": turn})
         if self.figures is not None:
             self.figures.append(reported(convert_to_openai_messages(messages)))
@@ -130,6 +134,29 @@ def test_the_models_profile_settles_the_budget() -> None:
     check_run(model, state, budget=16_000)
     with pytest.raises(epitome.ConfigError, match="give `budget`"):
         agent_of(Scripted()).invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+
+
+def test_what_left_is_brought_back() -> None:
+    wish = {"reason": "Parts are read.", "next_step": "Read on.", "keep": ["no such text"]}
+    ask = {
+        20: ("search_history", {"words": "part 3, row 7"}),
+        21: ("recall", {"handle": "00000000"}),
+        22: ("compact_context", wish),
+    }
+    model, fits = Scripted(ask=ask), []
+    middleware = EpitomeMiddleware(budget=BUDGET, on_fit=fits.append, config={"marks": {"handles": True}})
+    agent = create_agent(
+        model, [read, *middleware.recall_tools], middleware=[middleware], checkpointer=InMemorySaver()
+    )
+    state = agent.invoke({"messages": [HumanMessage(TASK)]}, CONFIG)
+    results = {message.name: str(message.content) for message in state["messages"] if isinstance(message, ToolMessage)}
+    assert "part 3, row 7" in results["search_history"] and "nothing under the handle '00000000'" in results["recall"]
+    assert results["compact_context"].startswith("Noted.")
+    assert [fitted.asked is None for fitted in fits].index(False) == 22, "the call that comes next"
+    ours = ["recall", "search_history", "compact_context"]
+    assert model.offered[0] == ["read"] and model.offered[-1] == ["read", *ours]
+    first = next(number for number, fitted in enumerate(fits) if not fitted.unchanged)
+    assert [names[1:] == ours for names in model.offered].index(True) == first, "from the first compaction on"
 
 
 def test_a_refusal_makes_it_smaller() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from epitome_context import Fitter
 from epitome_context.adapters import _log
+from epitome_context.adapters._host import Fitters
 from epitome_context.adapters._log import Logs
 from epitome_context.adapters._recall import Recall
 
@@ -42,3 +43,28 @@ def test_what_is_remembered_of_a_conversation_is_not_the_conversation() -> None:
     assert "nothing under" in recall.recall(handle, "bob")
     recall.forget()
     assert "nothing under" in recall.recall(handle, "ann")
+
+
+def test_a_model_asks_for_a_compaction() -> None:
+    talk = [
+        {"role": ("user", "assistant")[turn % 2], "content": f"Line {turn}, sheet S{turn:04}. " * 60}
+        for turn in range(41)
+    ]
+    fits: list[Any] = []
+    fitters = Fitters("openai-chat", fits.append, budget=30_000)
+    left = fitters.remember()
+    assert fitters.fit(talk).unchanged and not left.has_left()
+    assert left.compact_context("sheets are read", "sum them up", ["sheet S0003"]).startswith("Noted.")
+    made = fitters.fit(talk)
+    assert made.asked is not None and made.asked.startswith("Compacted: ") and "Kept whole: #3." in made.asked
+    assert made.status == "compacted" and left.has_left()
+    assert talk[3] in made.messages
+    again = fitters.fit(talk)
+    assert (again.status, again.asked, again.messages) == ("replayed", None, made.messages)
+    left.compact_context("sheets are read", "sum them up")
+    soon = fitters.fit(talk)
+    assert soon.asked is not None and soon.asked.startswith("Not yet: ") and soon.messages == made.messages
+    left.compact_context("sheets are read", "sum them up", key="another")
+    assert fitters.fit(talk).asked is None, "it is of that conversation"
+    assert left.compact_context("x", "y", ["text"] * 9) == "`keep` takes 8 at most: name what you need next."
+    assert [fitted.status for fitted in fits][:4] == ["unchanged", "compacted", "replayed", "replayed"]

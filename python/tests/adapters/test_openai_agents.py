@@ -27,12 +27,16 @@ from epitome_context.adapters.openai_agents import EpitomeFilter
 class Scripted(Model):
     """Reads every part, and answers. It keeps what it was sent."""
 
-    def __init__(self, parts: int = 25) -> None:
+    def __init__(self, parts: int = 25, ask: dict[int, tuple[str, dict[str, Any]]] | None = None) -> None:
         self.parts = parts
+        self.ask = ask or {}
+        self.offered: list[list[str]] = []
         self.sent: list[list[Any]] = []
         self.instructions: list[str | None] = []
 
     async def get_response(self, system_instructions: Any, input: Any, *given: Any, **words: Any) -> ModelResponse:
+        tools = words["tools"] if "tools" in words else given[1] if len(given) > 1 else []
+        self.offered.append([tool.name for tool in tools])
         self.sent.append(copy.deepcopy(input))
         self.instructions.append(system_instructions)
         turn = len(self.sent)
@@ -44,11 +48,12 @@ class Scripted(Model):
                 )
             ]
         else:
-            arguments = json.dumps({"part": turn})
+            name, asked = self.ask.get(turn, ("read_part", {"part": turn}))
+            arguments = json.dumps(asked)
             output = [
                 ResponseReasoningItem(id=f"r{turn}", type="reasoning", summary=[], encrypted_content="c2ln"),
                 ResponseFunctionToolCall(
-                    id=f"f{turn}", call_id=f"call_{turn}", name="read_part", arguments=arguments, type="function_call"
+                    id=f"f{turn}", call_id=f"call_{turn}", name=name, arguments=arguments, type="function_call"
                 ),
             ]
         return ModelResponse(output=output, usage=Usage(), response_id=None)
@@ -143,3 +148,28 @@ def test_what_must_stay_is_too_large() -> None:
 def test_a_budget_is_needed() -> None:
     with pytest.raises(epitome.ConfigError, match="give `budget`"):
         EpitomeFilter()
+
+
+def test_what_left_is_brought_back() -> None:
+    wish = {"reason": "Parts are read.", "next_step": "Read on.", "keep": None}
+    ask = {
+        20: ("search_history", {"words": "part 3, row 7"}),
+        21: ("recall", {"handle": "00000000"}),
+        22: ("compact_context", wish),
+    }
+    model, fits = Scripted(ask=ask), []
+    filter = EpitomeFilter(budget=BUDGET, on_fit=fits.append, config={"marks": {"handles": True}})
+    agent: Agent[Any] = Agent(name="mender", model=model, tools=[read_part, *filter.recall_tools])
+    result = asyncio.run(Runner.run(agent, TASK, run_config=config_of(filter), max_turns=100))
+    items: Any = result.to_input_list()
+    results = {item["call_id"]: str(item["output"]) for item in items if item.get("type") == "function_call_output"}
+    assert "part 3, row 7" in results["call_20"] and "nothing under the handle '00000000'" in results["call_21"]
+    assert results["call_22"].startswith("Noted.")
+    assert [fitted.asked is None for fitted in fits].index(False) == 22, "the call that comes next"
+    ours = ["recall", "search_history", "compact_context"]
+    assert model.offered[0] == ["read_part"] and model.offered[-1] == ["read_part", *ours]
+    handle = next(fitted for fitted in fits if fitted.removals).removals[0]["handle"]
+    brought = filter._fitters.remember().recall(handle)
+    assert "[function_call] read_part" in brought and "[function_call_output] part 2, row 0: amount 0" in brought, (
+        brought
+    )

@@ -39,8 +39,12 @@ def no_made_up_usage(monkeypatch: pytest.MonkeyPatch) -> None:
 class Scripted:
     """Reads two parts with each request, and answers. It keeps what it was sent."""
 
-    def __init__(self, requests: int = 20, **words: Any) -> None:
+    def __init__(
+        self, requests: int = 20, ask: dict[int, tuple[str, dict[str, Any]]] | None = None, **words: Any
+    ) -> None:
         self.requests = requests
+        self.ask = ask or {}
+        self.offered: list[list[str]] = []
         self.sent: list[list[ModelMessage]] = []
         self.figures: list[int] = []
         self.model = FunctionModel(self.answer, stream_function=self.stream, **words)
@@ -52,6 +56,9 @@ class Scripted:
 
     def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         turn = self.turn(messages)
+        self.offered.append([tool.name for tool in info.function_tools])
+        if turn in self.ask:
+            return ModelResponse([ToolCallPart(*self.ask[turn], f"call_{turn}")])
         if turn % (self.requests + 1) == 0:
             return ModelResponse([TextPart(ANSWER)])
         calls = [ToolCallPart("read_part", {"part": part}, f"call_{part}") for part in (2 * turn, 2 * turn + 1)]
@@ -178,3 +185,23 @@ def test_messages_are_edited() -> None:
     check_edit(whole, call_shorter, response(thought, text, ToolCallPart("w", {"text": "l"}, "c")))
     as_text = ToolCallPart("w", '{"text": "long"}', "c")
     check_edit(response(as_text), call_shorter, response(ToolCallPart("w", '{"text":"l"}', "c")))
+
+
+def test_what_left_is_brought_back() -> None:
+    wish = {"reason": "Parts are read.", "next_step": "Read on."}
+    ask = {
+        15: ("search_history", {"words": "part 3, row 7"}),
+        16: ("recall", {"handle": "00000000"}),
+        17: ("compact_context", wish),
+    }
+    scripted, fits = Scripted(ask=ask), []
+    capability = EpitomeCapability(budget=BUDGET, on_fit=fits.append, config={"marks": {"handles": True}})
+    agent = Agent(scripted.model, tools=[read_part, *capability.recall_tools], capabilities=[capability])
+    result = asyncio.run(agent.run(TASK, usage_limits=LIMITS))
+    parts = [part for message in result.all_messages() for part in message.parts]
+    results = {part.tool_name: str(part.content) for part in parts if isinstance(part, ToolReturnPart)}
+    assert ", row 7: amount" in results["search_history"] and "nothing under the handle '00000000'" in results["recall"]
+    assert results["compact_context"].startswith("Noted.")
+    assert [fitted.asked is None for fitted in fits].index(False) == 17, "the call that comes next"
+    ours = ["recall", "search_history", "compact_context"]
+    assert scripted.offered[0] == ["read_part"] and scripted.offered[-1] == ["read_part", *ours]

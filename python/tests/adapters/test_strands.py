@@ -83,11 +83,13 @@ def read_part(part: int) -> str:
     return read(part)
 
 
-def agent_of(model: Scripted, *tools: Any, session: Any = None, **words: Any) -> tuple[Agent, Any]:
+def agent_of(
+    model: Scripted, *tools: Any, session: Any = None, has_recall: bool = True, **words: Any
+) -> tuple[Agent, Any]:
     manager = EpitomeConversationManager(**words)
     agent = Agent(
         model,
-        tools=[read_part, *tools, *manager.tools],
+        tools=[read_part, *tools, *(manager.tools if has_recall else [])],
         system_prompt="You mend programs.",
         conversation_manager=manager,
         callback_handler=None,
@@ -126,7 +128,8 @@ def test_the_budget_is_of_the_providers_tokens() -> None:
             yield {"metadata": {"usage": {**usage, "totalTokens": self.figures[-1] + 1}, "metrics": {"latencyMs": 1}}}
 
     model = Reporting()
-    agent_of(model, budget=BUDGET)[0](TASK)
+    # The figures are of the messages alone.
+    agent_of(model, has_recall=False, budget=BUDGET)[0](TASK)
     check_reported(model.figures, budget=BUDGET)
 
 

@@ -5,9 +5,9 @@ import test from "node:test";
 import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from "ai";
 import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { Fitter, Infeasible } from "epitome-context";
-import { epitomeMiddleware, epitomeStep } from "epitome-context/ai";
+import { Recall, epitomeMiddleware, epitomeStep, recallTools } from "epitome-context/ai";
 
-import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
+import { ANSWER, ASK, BUDGET, PARTS, TASK, checkAsked, checkReported, checkSent, read, reported } from "./work.mjs";
 
 const readPart = tool({
   description: "Reads a part of the ledger.",
@@ -16,19 +16,22 @@ const readPart = tool({
 });
 
 /** What the scripted model says in a turn: a call with a thought, and the answer in the end. */
-function contentOf(turn) {
+function contentOf(turn, ask) {
   if (turn > PARTS) return [{ type: "text", text: ANSWER }];
+  if (ask?.[turn]) return [{ type: "tool-call", toolCallId: `call_${turn}`, toolName: ask[turn][0], input: JSON.stringify(ask[turn][1]) }];
   const call = { type: "tool-call", toolCallId: `call_${turn}`, toolName: "readPart", input: JSON.stringify({ part: turn }) };
   return [{ type: "reasoning", text: `Part ${turn} is next.` }, call];
 }
 
 /** `figures` takes what the model reports for each request, where it is to report anything. */
-function scripted(figures) {
+function scripted(figures, ask) {
   const sent = [];
+  const offered = [];
   const usageOf = (prompt) => ({ inputTokens: { total: figures?.[figures.push(reported(wireOf(prompt))) - 1] ?? 1 }, outputTokens: { total: 1 } });
-  const next = ({ prompt }) => {
+  const next = ({ prompt, tools }) => {
     sent.push(structuredClone(prompt));
-    return contentOf(sent.length);
+    offered.push((tools ?? []).map(({ name }) => name));
+    return contentOf(sent.length, ask);
   };
   const finishReason = { unified: "tool-calls" };
   const model = new MockLanguageModelV4({
@@ -47,7 +50,7 @@ function scripted(figures) {
       return { stream: simulateReadableStream({ chunks, chunkDelayInMs: null, initialDelayInMs: null }) };
     },
   });
-  return { model, sent };
+  return { model, sent, offered };
 }
 
 /** A prompt as chat completions have it. */
@@ -251,4 +254,29 @@ test("a picture in a tool's result is counted as a picture, and stays whole wher
   await check({ type: "image-data", data, mediaType: "image/png" });
   await check({ type: "file", data: { type: "data", data }, mediaType: "image/png" });
   await check({ type: "image-url", url: "https://example.com/a.png" });
+});
+
+test("what left is brought back, and a model asks for a compaction", async (t) => {
+  const config = { marks: { handles: true } };
+  const loops = {
+    "a step": (model, words) => generateText({ model, ...words, prepareStep: epitomeStep(words.epitome) }),
+    "a middleware": (model, words) =>
+      generateText({ model: wrapLanguageModel({ model, middleware: epitomeMiddleware(words.epitome) }), ...words }),
+  };
+  for (const [name, loop] of Object.entries(loops)) {
+    await t.test(name, async () => {
+      const { model, offered } = scripted(undefined, ASK);
+      const [recall, fits] = [new Recall(), []];
+      const epitome = { budget: 4_000, config, recall, onFit: (fitted) => fits.push(fitted) };
+      const tools = { readPart, ...recallTools(recall) };
+      const { steps } = await loop(model, { prompt: TASK, tools, stopWhen: stepCountIs(50), epitome });
+      const results = steps.flatMap(({ toolResults }) => toolResults);
+      checkAsked(Object.fromEntries(results.map(({ toolName, output }) => [toolName, output])), fits);
+      const ours = ["readPart", "recall", "search_history", "compact_context"];
+      assert.deepEqual(offered.at(-1), ours);
+      assert.deepEqual(offered[0], name === "a step" ? ours : ["readPart"]);
+      const handle = fits.find((fitted) => !fitted.unchanged).removals[0].handle;
+      assert.match(recall.recall(`recall ${handle}`), /part \d/);
+    });
+  }
 });

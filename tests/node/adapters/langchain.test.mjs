@@ -8,11 +8,11 @@ import { ChatMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { MemorySaver } from "@langchain/langgraph";
 import { Fitter } from "epitome-context";
-import { epitomeMiddleware } from "epitome-context/langchain";
+import { Recall, epitomeMiddleware, recallTools } from "epitome-context/langchain";
 import { AIMessage, AIMessageChunk, HumanMessage, ToolMessage, createAgent, tool } from "langchain";
 
 import { edited, wireOf } from "../../../packages/epitome-context/dist/esm/adapters/langchain-messages.js";
-import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
+import { ANSWER, ASK, BUDGET, PARTS, TASK, checkAsked, checkReported, checkSent, read, reported } from "./work.mjs";
 
 const readPart = tool(({ part }) => read(part), {
   name: "readPart",
@@ -29,6 +29,8 @@ class Scripted extends BaseChatModel {
     this.limit = fields.limit ?? Infinity;
     this.known = fields.profile ?? {};
     this.figures = fields.figures;
+    this.ask = fields.ask ?? {};
+    this.offered = fields.offered ?? [];
   }
 
   get profile() {
@@ -40,6 +42,7 @@ class Scripted extends BaseChatModel {
   }
 
   bindTools(tools) {
+    this.offered.push(tools.map(({ name }) => name));
     return this.withConfig({ tools: tools.map((it) => convertToOpenAITool(it)) });
   }
 
@@ -52,15 +55,16 @@ class Scripted extends BaseChatModel {
     this.sent.push([...messages]);
     const turn = this.sent.length;
     const isDone = turn > PARTS;
+    const [name, args] = this.ask[turn] ?? ["readPart", { part: turn }];
     const message = isDone
       ? new AIMessage(ANSWER)
       : new AIMessage({
           content: [
             { type: "thinking", thinking: `Part ${turn} is next.`, signature: "c2ln" },
             { type: "text", text: `I read part ${turn}.` },
-            { type: "tool_use", id: `call_${turn}`, name: "readPart", input: { part: turn } },
+            { type: "tool_use", id: `call_${turn}`, name, input: args },
           ],
-          tool_calls: [{ id: `call_${turn}`, name: "readPart", args: { part: turn }, type: "tool_call" }],
+          tool_calls: [{ id: `call_${turn}`, name, args, type: "tool_call" }],
         });
     if (this.figures !== undefined) {
       const input_tokens = reported(messages.map(wireOf));
@@ -172,4 +176,19 @@ test("a role of somebody else is fitted as a user's", async () => {
 
 test("a misspelt option is refused when the middleware is made", () => {
   assert.throws(() => epitomeMiddleware({ budgett: 3 }), { name: "ConfigError", message: /did you mean `budget`\?/ });
+});
+
+test("what left is brought back, and a model asks for a compaction", async () => {
+  const model = new Scripted({ ask: ASK });
+  const [recall, fits] = [new Recall(), []];
+  const options = { budget: 4_000, config: { marks: { handles: true } }, recall, onFit: (fitted) => fits.push(fitted) };
+  const tools = [readPart, ...recallTools(recall)];
+  const agent = createAgent({ model, tools, middleware: [epitomeMiddleware(options)], checkpointer: new MemorySaver() });
+  const configurable = { thread_id: "a" };
+  const state = await agent.invoke({ messages: [new HumanMessage(TASK)] }, { recursionLimit: 200, configurable });
+  const results = state.messages.filter((message) => ToolMessage.isInstance(message));
+  checkAsked(Object.fromEntries(results.map(({ name, content }) => [name, content])), fits);
+  const ours = ["readPart", "recall", "search_history", "compact_context"];
+  assert.deepEqual([model.offered[0], model.offered.at(-1)], [["readPart"], ours]);
+  assert.ok(recall.hasLeft("a") && !recall.hasLeft("b"), "of its thread");
 });

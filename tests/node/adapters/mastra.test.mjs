@@ -5,10 +5,10 @@ import test from "node:test";
 import { Agent } from "@mastra/core/agent";
 import { createTool } from "@mastra/core/tools";
 import { MockLanguageModelV3, simulateReadableStream } from "ai/test";
-import { EpitomeProcessor } from "epitome-context/mastra";
+import { EpitomeProcessor, Recall, recallTools } from "epitome-context/mastra";
 import { z } from "zod";
 
-import { ANSWER, BUDGET, PARTS, TASK, checkReported, checkSent, read, reported } from "./work.mjs";
+import { ANSWER, ASK, BUDGET, PARTS, TASK, checkAsked, checkReported, checkSent, read, reported } from "./work.mjs";
 
 const readPart = createTool({
   id: "readPart",
@@ -18,7 +18,7 @@ const readPart = createTool({
 });
 
 /** `figures` takes what the model reports for each request, where it is to report anything. */
-function scripted(figures) {
+function scripted(figures, ask = {}) {
   const sent = [];
   const usageOf = (prompt) => {
     const total = figures?.[figures.push(reported(wireOf(prompt))) - 1] ?? 1;
@@ -31,7 +31,8 @@ function scripted(figures) {
     sent.push(structuredClone(prompt));
     const turn = sent.length;
     if (turn > PARTS) return { content: [{ type: "text", text: ANSWER }], finishReason: { unified: "stop", raw: "stop" } };
-    const call = { type: "tool-call", toolCallId: `call_${turn}`, toolName: "readPart", input: `{"part":${turn}}` };
+    const [toolName, given] = ask[turn] ?? ["readPart", { part: turn }];
+    const call = { type: "tool-call", toolCallId: `call_${turn}`, toolName, input: JSON.stringify(given) };
     return { content: [call], finishReason: { unified: "tool-calls", raw: "tool_calls" } };
   };
   const model = new MockLanguageModelV3({
@@ -99,4 +100,16 @@ test("the budget is of the provider's tokens", async () => {
 
 test("a processor without a budget is refused when it is made", () => {
   assert.throws(() => new EpitomeProcessor({}), { name: "ConfigError", message: /give `budget`, `window` or `model`/ });
+});
+
+test("what left is brought back, and a model asks for a compaction", async () => {
+  const { model, sent } = scripted(undefined, ASK);
+  const [recall, fits] = [new Recall(), []];
+  const words = { budget: 4_000, config: { marks: { handles: true } }, recall, onFit: (fitted) => fits.push(fitted) };
+  const tools = { readPart, ...recallTools(recall) };
+  const inputProcessors = [new EpitomeProcessor(words)];
+  const agent = new Agent({ id: "mender", name: "mender", instructions: "Count.", model, tools, inputProcessors });
+  await agent.generate(TASK, { maxSteps: 60 });
+  const results = sent.flat().flatMap(({ role, content }) => (role === "tool" ? content : []));
+  checkAsked(Object.fromEntries(results.map(({ toolName, output }) => [toolName, String(output.value)])), fits);
 });

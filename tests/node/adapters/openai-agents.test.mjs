@@ -4,9 +4,9 @@ import test from "node:test";
 
 import { Agent, MemorySession, Runner, Usage, setTracingDisabled, tool } from "@openai/agents";
 import { Fitter, Infeasible } from "epitome-context";
-import { epitomeFilter } from "epitome-context/openai-agents";
+import { Recall, epitomeFilter, recallTools } from "epitome-context/openai-agents";
 
-import { ANSWER, BUDGET, PARTS, TASK, checkSent, read } from "./work.mjs";
+import { ANSWER, ASK, BUDGET, PARTS, TASK, checkAsked, checkSent, read } from "./work.mjs";
 
 setTracingDisabled(true);
 
@@ -22,11 +22,18 @@ const readPart = tool({
 class Scripted {
   sent = [];
   instructions = [];
+  offered = [];
+
+  constructor(ask = {}) {
+    this.ask = ask;
+  }
 
   async getResponse(request) {
     this.sent.push(structuredClone(request.input));
     this.instructions.push(request.systemInstructions);
+    this.offered.push(request.tools.map(({ name }) => name));
     const turn = this.sent.length;
+    const [name, given] = this.ask[turn] ?? ["read_part", { part: turn }];
     const text = { type: "output_text", text: ANSWER };
     const answer = { type: "message", role: "assistant", status: "completed", content: [text] };
     const callId = `call_${turn}`;
@@ -35,7 +42,7 @@ class Scripted {
         ? [answer]
         : [
             { type: "reasoning", id: `r${turn}`, content: [], providerData: { encryptedContent: "c2ln" } },
-            { type: "function_call", callId, name: "read_part", status: "completed", arguments: `{"part":${turn}}` },
+            { type: "function_call", callId, name, status: "completed", arguments: JSON.stringify(given) },
           ];
     return { usage: new Usage(), output };
   }
@@ -181,4 +188,18 @@ test("each picture of a message stays itself where another part is cut or leaves
   assert.equal(after.content.length, 4);
   assert.deepEqual(after.content.filter((part) => part.type === "input_image"), pictures);
   assert.match(JSON.stringify(after.content), /elided/);
+});
+
+test("what left is brought back, and a model asks for a compaction", async () => {
+  const model = new Scripted(ASK);
+  const [recall, fits] = [new Recall(), []];
+  const filter = epitomeFilter({ budget: 4_000, config: { marks: { handles: true } }, recall, onFit: (fitted) => fits.push(fitted) });
+  const agent = new Agent({ name: "mender", model, tools: [readPart, ...recallTools(recall)] });
+  const { history } = await new Runner({ callModelInputFilter: filter, tracingDisabled: true }).run(agent, TASK, { maxTurns: 60 });
+  const results = history.filter((item) => item.type === "function_call_result");
+  checkAsked(Object.fromEntries(results.map(({ name, output }) => [name, output.text ?? output])), fits);
+  const ours = ["read_part", "recall", "search_history", "compact_context"];
+  assert.deepEqual([model.offered[0], model.offered.at(-1)], [["read_part"], ours]);
+  const handle = fits.find((fitted) => !fitted.unchanged).removals[0].handle;
+  assert.match(recall.recall(handle), /part/);
 });

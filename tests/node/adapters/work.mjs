@@ -36,3 +36,16 @@ export function checkReported(figures, budget = BUDGET) {
   assert.ok(figures.length > 20 && most > 0.7 * budget && most <= budget, String(figures));
   assert.ok(Math.max(...figures) <= 1.03 * budget, String(figures));
 }
+
+const WISH = { reason: "Parts are read.", next_step: "Read on.", keep: ["no such text"] };
+/** What a model calls in a turn in place of reading, where it is to look something up and to ask for a compaction. */
+export const ASK = { 18: ["search_history", { words: "2026-03-3 row 51" }], 19: ["recall", { handle: "00000000" }], 20: ["compact_context", WISH] };
+
+/** The answers to these calls, by the tool's name, and what became of the messages of each call. */
+export function checkAsked(answers, fits) {
+  assert.match(answers.search_history, /HLV-2209 row 51 /);
+  assert.match(answers.recall, /nothing under the handle \\?"00000000/);
+  assert.match(answers.compact_context, /^"?Noted\. Before your next step/);
+  assert.deepEqual(fits.flatMap(({ asked }, call) => (asked === null ? [] : [call])), [20], "the call that comes next");
+  assert.match(fits[20].asked, /^Not yet: |^Not made: /);
+}

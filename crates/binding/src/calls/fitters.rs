@@ -29,6 +29,8 @@ struct Told<'a> {
     pieces: Vec<Piece<'a>>,
     system: Option<&'a RawValue>,
     problem: Option<String>,
+    /// What became of a compaction that the model asked for.
+    asked: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -61,6 +63,7 @@ impl<'a> Told<'a> {
             pieces: fitted.pieces.iter().map(piece).collect::<Result<_, _>>()?,
             system: fitted.system.as_deref().map(serde_json::from_str).transpose()?,
             problem: problem_of(fitted),
+            asked: fitted.asked.as_deref(),
         })
     }
 }
@@ -116,7 +119,7 @@ fn fit(fitter: &Fitter, words: &FitWords, messages: &[u8]) -> Result<Answer, Fai
     let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
     let mut request = FitRequest::new(&texts);
     (request.system, request.tools, request.key) = (words.system()?, words.tools()?, &words.key);
-    request.reported_tokens = words.reported_tokens;
+    (request.reported_tokens, request.asked) = (words.reported_tokens, words.asked()?);
     request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
     let done = match &words.overflow {
         None => fitter.fit(&request),

@@ -2,6 +2,7 @@
 
 use epitome::Runtime;
 use epitome::engine::Mode;
+use epitome::live::{ModelRequest, Needed};
 use epitome::session::MessageRange;
 use epitome::strategy::{Named, Value, nearest};
 use epitome_fit::{Beside, FitOptions};
@@ -145,8 +146,19 @@ pub(super) struct FitWords {
     pub(super) key: String,
     /// The input tokens that the provider reported for what the call before this one gave.
     pub(super) reported_tokens: Option<u64>,
+    /// A compaction that the model asks for.
+    asked: Option<AskedWords>,
     /// After the provider refused what was sent.
     pub(super) overflow: Option<Limits>,
+}
+
+/// What a model gives with its call of `compact_context`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+struct AskedWords {
+    reason: String,
+    next_step: String,
+    keep: Vec<String>,
 }
 
 /// The tokens that a provider's refusal names.
@@ -158,6 +170,16 @@ pub(super) struct Limits {
 }
 
 impl FitWords {
+    pub(super) fn asked(&self) -> Result<Option<ModelRequest>, Failure> {
+        let read = |words: &AskedWords| {
+            let keep = words.keep.iter().map(|named| named.parse::<Needed>()).collect::<Result<_, _>>();
+            let keep = keep.map_err(|problem| Failure::config(format!("`asked`: {problem}")))?;
+            let (reason, next_step) = (words.reason.clone(), words.next_step.clone());
+            Ok(ModelRequest { reason, next_step, keep, has_open_calls: false })
+        };
+        self.asked.as_ref().map(read).transpose()
+    }
+
     pub(super) fn system(&self) -> Result<Beside<'_>, Failure> {
         beside(self.system.as_deref(), "system")
     }

@@ -1,6 +1,7 @@
 //! A compaction that the session's own model asks for, with its tool `compact_context`.
 
 use std::fmt;
+use std::str::FromStr;
 
 use epitome_engine::Report;
 use epitome_session::{MessageRange, Role, Trigger, units};
@@ -20,6 +21,19 @@ pub enum Needed {
     Text(String),
 }
 
+/// Reads what a model names: messages by their numbers (`#37`, `#40-#52`), or a text.
+impl FromStr for Needed {
+    type Err = String;
+
+    fn from_str(named: &str) -> Result<Self, String> {
+        match named.parse() {
+            Ok(range) if named.contains('#') => Ok(Self::Messages(range)),
+            _ if named.trim().is_empty() => Err("a text of `keep` is empty".to_owned()),
+            _ => Ok(Self::Text(named.to_owned())),
+        }
+    }
+}
+
 /// What a model asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelRequest {
@@ -29,6 +43,8 @@ pub struct ModelRequest {
     pub next_step: String,
     /// What the next context has to hold.
     pub keep: Vec<Needed>,
+    /// Whether the model made other calls with it that the session does not hold, so that they are open.
+    pub has_open_calls: bool,
 }
 
 /// What became of it. It displays as one or two lines for the model.
@@ -77,6 +93,10 @@ impl LiveSession {
     ///
     /// Those of [`compact`](Self::compact).
     pub async fn compact_as_asked(&mut self, asked: &ModelRequest) -> Result<ModelRequestOutcome, LiveError> {
+        if asked.has_open_calls {
+            let why = "the calls beside this one are not answered yet.".to_owned();
+            return Ok(ModelRequestOutcome::NotYet(why));
+        }
         if let Some(why) = self.why_not_yet() {
             return Ok(ModelRequestOutcome::NotYet(why));
         }

@@ -66,6 +66,7 @@ fn a_model_s_wish_is_weighed() {
         reason: "the tests pass".to_owned(),
         next_step: "the docs".to_owned(),
         keep,
+        has_open_calls: false,
     };
     let told =
         |live: &mut LiveSession, keep: Vec<Needed>| block_on(live.compact_as_asked(&asked(keep))).unwrap().to_string();
@@ -89,4 +90,7 @@ fn a_model_s_wish_is_weighed() {
     live.push(model("done")).unwrap();
     let outcome = block_on(live.compact_as_asked(&asked(Vec::new()))).unwrap();
     assert!(matches!(outcome, ModelRequestOutcome::Compacted { .. }), "{outcome}");
+    let beside = ModelRequest { has_open_calls: true, ..asked(Vec::new()) };
+    let refused = block_on(live.compact_as_asked(&beside)).unwrap().to_string();
+    assert!(refused.starts_with("Not yet: the calls beside this one"), "{refused}");
 }

@@ -5,8 +5,9 @@
 //! A request goes through [`UnreadRequest`] (where its messages are, and which of them are new), [`Incoming`] (the
 //! known facts of each, and the request's places in its conversation), [`glance()`] (the quick way: no compaction is
 //! due, and the way to carry out the earlier decisions is known) and [`prepare()`] (the full way). Where the client itself
-//! asks for a compaction, [`compact_on_demand()`] makes it.
+//! asks for a compaction, [`compact_on_demand()`] makes it; where its model does, [`compact_as_asked()`].
 
+mod asked;
 mod bare;
 mod chain;
 mod counts;
@@ -25,6 +26,7 @@ mod recipe;
 mod reported;
 mod tail;
 
+pub use asked::{AskedCompaction, compact_as_asked};
 pub use chain::{Digest, MessageKey};
 pub use decider::Decider;
 pub use demand::{Demand, DemandedCompaction, compact_on_demand};

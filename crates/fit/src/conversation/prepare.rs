@@ -39,7 +39,7 @@ pub fn prepare<S: Slot>(
 /// Works on the conversation of a request, every decision of which belongs to it, and remembers what came of it. Where the
 /// request parted from the known conversation, that goes on elsewhere with all of its decisions, and this one has those before
 /// the fork.
-fn on_its_branch<S: Slot, T>(
+pub(super) fn on_its_branch<S: Slot, T>(
     memory: &Decisions<S>,
     incoming: &Incoming,
     shared: &S,
@@ -279,7 +279,7 @@ fn shrink_alone(
 }
 
 /// The bytes to send, and new decisions for the next time.
-fn finish(
+pub(super) fn finish(
     decider: &Decider,
     whole: &FullRequest<'_>,
     conversation: &mut Conversation,

@@ -36,6 +36,10 @@ pub(crate) struct ConversationEntry {
     requests: u64,
     /// The compactions in force.
     compactions: u32,
+    /// The calls with which its models looked up what was said.
+    lookups: u64,
+    /// Of these, the calls that found something.
+    lookups_found: u64,
     /// The messages of the newest request as they came, in tokens.
     tokens_before: u32,
     /// The same as they were sent.
@@ -86,6 +90,12 @@ impl Account {
             entry.tokens_usable = figures.usable;
             entry.tokens_saved += u64::from(saved(figures));
         }
+    }
+
+    /// Notes a call with which a model looked something up.
+    pub(super) fn note_lookup(&mut self, has_found: bool) {
+        self.entry.lookups += 1;
+        self.entry.lookups_found += u64::from(has_found);
     }
 
     /// Whether its only request so far is the one that was noted last.
@@ -142,12 +152,15 @@ mod tests {
         account.note_request(&owner, Wire::Anthropic, None, None);
         let usage =
             ReportedUsage { input: Some(1_000_000), cached: 500_000, cache_writes: 500_000, output: Some(100_000) };
+        account.note_lookup(true);
+        account.note_lookup(false);
         account.note_usage(&prices, Some("claude-sonnet-5"), usage);
         account.note_usage(&prices, Some("unheard-of"), ReportedUsage { output: Some(1), ..ReportedUsage::default() });
         let entry = &account.entry;
         assert_eq!(account.owner.as_deref(), Some("alice"));
         assert_eq!((entry.requests, entry.tokens_saved, entry.tokens_before, entry.tokens_after), (3, 80, 80, 40));
         assert_eq!(entry.model.as_deref(), Some("claude-sonnet-5"));
+        assert_eq!((entry.lookups, entry.lookups_found), (2, 1));
         let told = entry.reported;
         assert_eq!((told.answers, told.unpriced, told.input, told.output), (2, 1, 1_000_000, 100_001));
         // Half a million read at 0.2 and written at 2.5, a tenth written at 10.

@@ -338,7 +338,7 @@ async fn the_client_sees_the_final_answer_only() {
         let requests = upstream.requests();
         assert_eq!(requests.len(), 3);
         for seen in &requests {
-            assert_eq!(tool_names(seen), ["bash", "search_history", "recall"]);
+            assert_eq!(tool_names(seen), ["bash", "search_history", "recall", "compact_context"]);
             assert_eq!(validate(&seen.text(), profile(wire)), [], "{}", seen.text());
             assert_eq!(seen.json()["temperature"], 0.25);
         }
@@ -364,8 +364,79 @@ async fn the_client_sees_the_final_answer_only() {
         }
         let (status, metrics) = read(service.client.get(service.url("/metrics"))).await;
         assert_eq!(status, 200);
-        assert!(metrics.as_str().unwrap().contains("epitome_lookups_total{by=\"proxy\"} 3"), "{metrics}");
+        for line in ["{by=\"proxy\",found=\"false\"} 1\n", "{by=\"proxy\",found=\"true\"} 2\n"] {
+            assert!(metrics.as_str().unwrap().contains(&format!("epitome_lookups_total{line}")), "{metrics}");
+        }
+        let (_, listed) = read(service.client.get(service.url("/v1/proxy/conversations"))).await;
+        assert_eq!((&listed["items"][0]["lookups"], &listed["items"][0]["lookups_found"]), (&json!(3), &json!(2)));
     }
+}
+
+fn compact(id: &'static str) -> Part {
+    let asked = json!({"reason": "part 3 is done", "next_step": "part 4", "keep": ["#1"]});
+    Part::Call(id, "compact_context", asked)
+}
+
+#[tokio::test]
+async fn a_model_compacts_its_own_context() {
+    let settings = format!("{LOW_TARGET}[live]\nasked_share = 0.1\nasked_calls = 0\n");
+    for (wire, is_stream) in all() {
+        let said = [vec![compact("c1")], vec![text("On to part 4.")], vec![text("Good.")]];
+        let answers = said.iter().map(|parts| answer(wire, parts, is_stream)).collect();
+        let upstream = ScriptedServer::start(answers);
+        let service = Running::proxy(&upstream, &settings).await;
+        let request = request(wire, is_stream);
+        let body = service.post(wire.path(), &request).send().await.unwrap().text().await.unwrap();
+        let got = seen(wire, &body, is_stream);
+        assert_eq!((got.text.as_str(), got.calls.len()), ("On to part 4.", 0), "{wire:?} {body}");
+        let requests = upstream.requests();
+        let (first, second) = (messages(wire, &requests[0]), messages(wire, &requests[1]));
+        let told = second.last().unwrap();
+        assert!(told.contains("Compacted: the messages took") && told.contains("Kept whole: #1."), "{told}");
+        let bytes = |messages: &[String]| messages.iter().map(String::len).sum::<usize>();
+        assert!(bytes(&second) * 4 < bytes(&first) * 3, "{} of {}: {second:?}", bytes(&second), bytes(&first));
+        assert_eq!(validate(&requests[1].text(), profile(wire)), [], "{}", requests[1].text());
+        // The compaction stands, and what was asked for too.
+        let longer = wire.longer(&request, vec![wire.said("On to part 4."), asked("And then?")]);
+        let response = service.post(wire.path(), &longer).send().await.unwrap();
+        assert_eq!(header(&response, "x-epitome-status"), "replayed", "{wire:?}");
+        assert_eq!(header(&response, "x-epitome-epoch"), "2", "{wire:?}");
+        response.bytes().await.unwrap();
+        let third = upstream.requests().pop().unwrap();
+        assert_eq!(messages(wire, &third)[..second.len()], second[..], "{wire:?}: the provider's cache stays warm");
+        assert_eq!(validate(&third.text(), profile(wire)), []);
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_asks_too_soon_goes_on_as_it_was() {
+    let wire = Wire::Anthropic;
+    let check = async |parts: &[Part], settings: &str, expect: &str| {
+        let upstream = ScriptedServer::start(vec![answer(wire, parts, false), answer(wire, &[text("On.")], false)]);
+        let service = Running::proxy(&upstream, &format!("{LOW_TARGET}[live]\n{settings}\n")).await;
+        let mut request = request(wire, false);
+        service.post(wire.path(), &request).send().await.unwrap().bytes().await.unwrap();
+        if upstream.requests().len() == 1 {
+            let called = json!({"type": "tool_use", "id": "b1", "name": "bash", "input": {"command": "make again"}});
+            let result = json!({"type": "tool_result", "tool_use_id": "b1", "content": "made"});
+            let more =
+                vec![json!({"role": "assistant", "content": [called]}), json!({"role": "user", "content": [result]})];
+            request = wire.longer(&request, more);
+            service.post(wire.path(), &request).send().await.unwrap().bytes().await.unwrap();
+        }
+        let requests = upstream.requests();
+        let (first, last) = (messages(wire, &requests[0]), messages(wire, requests.last().unwrap()));
+        assert_eq!(last[..first.len()], first[..], "nothing left");
+        assert!(last.last().unwrap().contains(expect), "{expect} in {last:?}");
+        assert_eq!(validate(&requests.last().unwrap().text(), profile(wire)), []);
+    };
+    check(&[compact("c1")], "asked_share = 0.9", "Not yet: the context is").await;
+    check(&[compact("c1")], "asked_share = 0.1", "Not yet: the context was compacted 0 turns of yours ago").await;
+    let both = [compact("c1"), bash("b1")];
+    let open = "Not yet: the calls beside this one are not answered yet.";
+    check(&both, "asked_share = 0.1\nasked_calls = 0", open).await;
+    let wrong = Part::Call("c1", "compact_context", json!({"reason": "done"}));
+    check(&[wrong], "asked_share = 0.1", "`next_step` is missing").await;
 }
 
 #[tokio::test]

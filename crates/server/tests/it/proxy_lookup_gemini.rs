@@ -126,7 +126,7 @@ async fn the_client_sees_the_final_answer_only() {
         let requests = upstream.requests();
         assert_eq!(requests.len(), 3);
         for seen in &requests {
-            assert_eq!(functions(seen), ["bash", "search_history", "recall"]);
+            assert_eq!(functions(seen), ["bash", "search_history", "recall", "compact_context"]);
             assert_eq!(seen.json()["tools"].as_array().unwrap().len(), 1, "Google takes one list of functions only");
             assert_eq!(validate(&seen.text(), Wire::Gemini), [], "{}", seen.text());
         }
@@ -212,7 +212,7 @@ async fn rounds_are_bounded() {
         let requests = upstream.requests();
         let last = requests.last().unwrap();
         let mode = last.json()["toolConfig"]["functionCallingConfig"]["mode"].clone();
-        assert_eq!((requests.len(), functions(last).len()), (9, if has_tools { 1 } else { 2 }));
+        assert_eq!((requests.len(), functions(last).len()), (9, if has_tools { 1 } else { 3 }));
         assert_eq!(mode, if has_tools { Value::Null } else { json!("NONE") });
     }
 }

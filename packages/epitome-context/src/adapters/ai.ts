@@ -8,12 +8,15 @@
  * ```
  */
 
-import type { LanguageModelMiddleware, ModelMessage } from "ai";
+import type { LanguageModelMiddleware, ModelMessage, ToolSet } from "ai";
 import type { FitOptions, Overflow } from "epitome-context";
 
 import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
 import { fitParts, type PartsMessage } from "./parts.js";
+import { RECALL_TOOLS, Recall, standardOf, toolsOf } from "./recall.js";
 import { inputTokens, Usages } from "./usage.js";
+
+export { Recall };
 
 export interface StepOptions extends AdapterOptions {
   /** The definitions of the tools, or the tokens that they take: the SDK does not tell a step what its tools are. */
@@ -43,7 +46,7 @@ export function epitomeStep(options: StepOptions): (step: Step) => Promise<{ mes
     const came = log.restore(step.messages);
     const system = textOfInstructions(step.instructions ?? step.system);
     const beside = { system, tools, reportedTokens: inputTokens(step.steps?.at(-1)?.usage) };
-    const sent = await fitParts(fitter, came as PartsMessage[], beside, words.onFit);
+    const sent = await fitParts(fitter, came as PartsMessage[], beside, words);
     if (sent === came && came === step.messages) return {};
     const messages = [...sent] as ModelMessage[];
     log.keep(came, messages);
@@ -69,7 +72,7 @@ export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddlew
     limits: Overflow,
   ): Promise<P> {
     const prompt = promptOf(params);
-    const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words.onFit, limits);
+    const sent = await fitParts(fitter, prompt, { tools: definitionsOf(params.tools) }, words, limits);
     return { ...params, prompt: [...sent] };
   }
   return {
@@ -77,8 +80,8 @@ export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddlew
     async transformParams({ params }) {
       const prompt = params.prompt as PartsMessage[];
       const beside = { tools: definitionsOf(params.tools), reportedTokens: usages.take(prompt) };
-      const sent = await fitParts(fitter, prompt, beside, words.onFit);
-      if (sent === prompt) return params;
+      const sent = await fitParts(fitter, prompt, beside, words);
+      if (sent === prompt) return withoutRecall(params);
       const smaller = { ...params, prompt: sent as typeof params.prompt };
       prompts.set(smaller, prompt);
       return smaller;
@@ -94,6 +97,24 @@ export function epitomeMiddleware(options: AdapterOptions): LanguageModelMiddlew
       return { ...answer, stream: heard };
     },
   };
+}
+
+/** A call of a conversation that nothing has left: without the tools that look there. */
+function withoutRecall<P extends { tools?: readonly { type: string }[] }>(params: P): P {
+  const tools = params.tools?.filter((tool) => !RECALL_TOOLS.has((tool as { name?: unknown }).name));
+  return tools?.length === params.tools?.length ? params : { ...params, tools };
+}
+
+/**
+ * `recall`, `search_history` and `compact_context` for `tools` of the same loop. They are about the conversation that was fitted
+ * last: give loops that run side by side a `Recall` each. A middleware offers them from the first compaction on.
+ * `config: { marks: { handles: true } }` lets the conversation name the handles.
+ */
+export function recallTools(recall: Recall): ToolSet {
+  const made = toolsOf(recall).map(({ name, description, parameters, run }) => {
+    return [name, { description, inputSchema: standardOf(parameters), execute: async (given: unknown) => run(given) }];
+  });
+  return Object.fromEntries(made) as ToolSet;
 }
 
 /** A stream of an answer as it is; `hear` gets its usage, which comes with its end. */

@@ -4,12 +4,15 @@ import { ConfigError, contextOverflow, Fitter, type Fitted, type FitterOptions, 
 
 import { BESIDE_TAKES, FITTER_TAKES, problemOf, unknownOf } from "../checks.js";
 import { wellFormed } from "../json.js";
+import type { Recall } from "./recall.js";
 
 /** How the fitter of an adapter is made; or the fitter. */
 export interface AdapterOptions extends Omit<FitterOptions, "format"> {
   fitter?: Fitter | undefined;
   /** Is called with what became of the messages, before each call of the model. */
   onFit?: ((fitted: Fitted) => void) | undefined;
+  /** Remembers what left, for the tools that `recallTools` makes of it. */
+  recall?: Recall | undefined;
 }
 
 /** The names of the options that all adapters take. */
@@ -22,6 +25,7 @@ const NAMES: Record<keyof AdapterOptions, true> = {
   engine: true,
   fitter: true,
   onFit: true,
+  recall: true,
   host: true,
   chain: true,
   conversations: true,
@@ -61,7 +65,7 @@ export class Fitters {
   readonly #byWindow = new Map<number, Fitter>();
 
   constructor(format: "openai-chat" | "openai-responses", options: AdapterOptions) {
-    const { fitter, onFit: _, ...words } = options;
+    const { fitter, onFit: _, recall: __, ...words } = options;
     const idle = Object.entries(words).filter(([, value]) => value !== undefined);
     if (fitter !== undefined && idle.length > 0) {
       const names = idle.map(([name]) => `\`${name}\``).join(", ");
@@ -89,6 +93,12 @@ export class Fitters {
   theOne(): Fitter {
     return this.of();
   }
+}
+
+/** Tells an adapter's listeners what became of the messages of a conversation. */
+export function tell({ onFit, recall }: Pick<AdapterOptions, "onFit" | "recall">, fitted: Fitted, key = ""): void {
+  onFit?.(fitted);
+  recall?.note(key, fitted);
 }
 
 /** Text as JSON where it is not text. */

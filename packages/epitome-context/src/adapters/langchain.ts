@@ -11,12 +11,15 @@
 import { ContextOverflowError } from "@langchain/core/errors";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import type { Fitted, FitOptions } from "epitome-context";
-import { AIMessage, createMiddleware, type AgentMiddleware, type BaseMessage } from "langchain";
+import { AIMessage, createMiddleware, tool, type AgentMiddleware, type BaseMessage } from "langchain";
 
-import { Fitters, optionsOf, overflowOf, type AdapterOptions } from "./host.js";
+import { Fitters, optionsOf, overflowOf, tell, type AdapterOptions } from "./host.js";
 import { edited, inserted, wireOf } from "./langchain-messages.js";
 import { ownMessages, withPlaces } from "./own.js";
+import { RECALL_TOOLS, Recall, toolsOf } from "./recall.js";
 import { inputTokens, Usages } from "./usage.js";
+
+export { Recall };
 
 /**
  * Fits the messages of each call of the model. The messages that the thread keeps are never changed.
@@ -35,12 +38,13 @@ export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware
       const messages = request.messages.map(wireOf);
       const beside = besideOf(request);
       const smaller = (fitted: Fitted): typeof request => {
-        options.onFit?.(fitted);
-        if (fitted.unchanged) return request;
+        tell(options, fitted, beside.key);
+        if (fitted.unchanged) return withoutRecall(request);
         return { ...request, messages: ownMessages<BaseMessage>(fitted, messages, request.messages, { edited, inserted }) };
       };
+      const asked = options.recall?.takeAsked(beside.key ?? "");
       const reportedTokens = usages.once(beside.key ?? "", reportedIn(request.messages));
-      const fits = smaller(await fitter.fitAsync(withPlaces(messages), { ...beside, reportedTokens }));
+      const fits = smaller(await fitter.fitAsync(withPlaces(messages), { ...beside, reportedTokens, asked }));
       try {
         return await handler(fits);
       } catch (error) {
@@ -50,6 +54,27 @@ export function epitomeMiddleware(options: AdapterOptions = {}): AgentMiddleware
       }
     },
   }) as AgentMiddleware;
+}
+
+/**
+ * `recall`, `search_history` and `compact_context` for an agent's `tools`: they are about the thread in which they are called, and a
+ * model is offered them from the first compaction of its thread on. `config: { marks: { handles: true } }` lets the conversation
+ * name the handles.
+ */
+export function recallTools(recall: Recall): ReturnType<typeof tool>[] {
+  return toolsOf(recall).map(({ name, description, parameters, run }) =>
+    tool((given: unknown, config?: { configurable?: { thread_id?: string } }) => run(given, config?.configurable?.thread_id ?? ""), {
+      name,
+      description,
+      schema: parameters as any,
+    }),
+  ) as ReturnType<typeof tool>[];
+}
+
+/** A request of a thread that nothing has left: without the tools that look there. */
+function withoutRecall<R extends { tools: readonly unknown[] }>(request: R): R {
+  const tools = request.tools.filter((tool) => !RECALL_TOOLS.has((tool as { name?: unknown }).name));
+  return tools.length === request.tools.length ? request : { ...request, tools };
 }
 
 /** The input tokens of the request that the model's newest message answers. */

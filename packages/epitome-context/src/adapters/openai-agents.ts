@@ -8,11 +8,14 @@
  * ```
  */
 
-import type { AgentInputItem, CallModelInputFilter, CallModelInputFilterArgs } from "@openai/agents";
+import { tool, type AgentInputItem, type CallModelInputFilter, type CallModelInputFilterArgs, type Tool } from "@openai/agents";
 import type { FitOptions } from "epitome-context";
 
-import { argumentsOf, Fitters, isSame, optionsOf, textOfValue, type AdapterOptions } from "./host.js";
+import { argumentsOf, Fitters, isSame, optionsOf, tell, textOfValue, type AdapterOptions } from "./host.js";
 import { partOf } from "./media.js";
+import { Recall, toolsOf } from "./recall.js";
+
+export { Recall };
 
 export interface FilterOptions extends AdapterOptions {
   /** The definitions of an agent's tools, or the tokens that they take; without it, its function tools are counted. */
@@ -51,8 +54,9 @@ export function epitomeFilter(options: FilterOptions): CallModelInputFilter<any>
       tools: tools === undefined ? definitionsOf(data.agent.tools) : tools,
       key: key?.(data),
       format: "openai-responses",
+      asked: words.recall?.takeAsked(""),
     });
-    words.onFit?.(fitted);
+    tell(words, fitted);
     if (fitted.unchanged) return data.modelData;
     const names = new Map((input as Item[]).flatMap((item) => (isCall(item) ? [[item["callId"], item["name"]]] : [])));
     const sent = fitted.applyTo<Item>(input as Item[], {
@@ -64,6 +68,17 @@ export function epitomeFilter(options: FilterOptions): CallModelInputFilter<any>
   // Items that are kept are the very items: the SDK then knows which ones were sent.
   filter.preserveInputIdentity = true;
   return filter;
+}
+
+/**
+ * `recall`, `search_history` and `compact_context` for an agent's `tools`. They are about the conversation that was fitted last, and
+ * are offered from its first compaction on: give runs side by side a filter and a `Recall` each.
+ * `config: { marks: { handles: true } }` lets the conversation name the handles.
+ */
+export function recallTools(recall: Recall): Tool<any>[] {
+  return toolsOf(recall).map(({ name, description, parameters, run }) =>
+    tool({ name, description, parameters: parameters as any, strict: true, isEnabled: () => recall.hasLeft(), execute: (given) => run(given) }),
+  );
 }
 
 function isCall(item: Item): boolean {

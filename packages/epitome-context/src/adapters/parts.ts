@@ -3,9 +3,9 @@
  * shape is looked at, so that prompts of any version of the SDK are taken, and messages of a loop as well.
  */
 
-import type { Fitted, FitOptions, Fitter, Overflow } from "epitome-context";
+import type { FitOptions, Fitter, Overflow } from "epitome-context";
 
-import { argumentsOf, isSame, textOfValue } from "./host.js";
+import { argumentsOf, isSame, tell, textOfValue, type AdapterOptions } from "./host.js";
 import { partOf, type Part } from "./media.js";
 import { ownMessages, textOfContent, withPlaces, type Wire } from "./own.js";
 
@@ -35,15 +35,15 @@ export async function fitParts<M extends PartsMessage>(
   fitter: Fitter,
   messages: readonly M[],
   options: FitOptions,
-  onFit?: (fitted: Fitted) => void,
+  listeners: Pick<AdapterOptions, "onFit" | "recall"> = {},
   overflow?: Overflow,
 ): Promise<readonly M[]> {
   const slots = messages.flatMap(slotsOf);
   const wires = slots.map((slot) => slot.wire);
   const fitted = await (overflow === undefined
-    ? fitter.fitAsync(withPlaces(wires), { ...options, format: "openai-chat" })
+    ? fitter.fitAsync(withPlaces(wires), { ...options, format: "openai-chat", asked: listeners.recall?.takeAsked("") })
     : fitter.fitAfterAsync(withPlaces(wires), overflow, { ...options, format: "openai-chat" }));
-  onFit?.(fitted);
+  tell(listeners, fitted);
   if (fitted.unchanged) return messages;
   const sent = ownMessages<Slot>(fitted, wires, slots, {
     edited: (own, wire) => ({ ...own, wire, changed: true }),

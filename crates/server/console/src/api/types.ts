@@ -626,6 +626,10 @@ export interface components {
             interface: string;
             /** Format: int64 */
             last: number;
+            /** Format: int64 */
+            lookups: number;
+            /** Format: int64 */
+            lookups_found: number;
             model: string | null;
             /** Format: double */
             price: number | null;

@@ -99,6 +99,8 @@ export const en = {
     sums: "All of these together",
     context: "Context",
     saved: "Not sent",
+    lookups: "Looked up",
+    lookupsFound: (value: number) => `${count(value)} found something`,
     input: "Input",
     cache: "From the cache",
     output: "Output",

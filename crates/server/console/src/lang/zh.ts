@@ -92,6 +92,8 @@ export const zh: Strings = {
     sums: "以上合计",
     context: "上下文",
     saved: "未发送",
+    lookups: "查找",
+    lookupsFound: (value) => `${count(value)} 次有结果`,
     input: "输入",
     cache: "来自缓存",
     output: "输出",

@@ -12,6 +12,8 @@ function conversation(input: number, price: number | null): ProxiedConversation 
     last: 2,
     requests: 3,
     compactions: 0,
+    lookups: 0,
+    lookups_found: 0,
     tokens_before: 9,
     tokens_after: 5,
     tokens_usable: 10,

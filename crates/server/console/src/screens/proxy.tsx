@@ -60,7 +60,7 @@ function Summed({ sums }: { sums: Sums }): VNode {
 }
 
 function Conversation({ conversation }: { conversation: ProxiedConversation }): VNode {
-  const { title, model, interface: spoken, requests, compactions, last } = conversation;
+  const { title, model, interface: spoken, requests, compactions, lookups, lookups_found: found, last } = conversation;
   const { tokens_before: before, tokens_after: after, tokens_usable: usable, tokens_saved: saved } = conversation;
   const less = savedShare(before, after);
   return (
@@ -81,6 +81,7 @@ function Conversation({ conversation }: { conversation: ProxiedConversation }): 
           note={before > after && less !== null ? `${t.proxy.came(before)} (−${share(less)})` : ""}
         />
         <Figure name={t.proxy.saved} text={t.counts.tokens(saved)} />
+        {lookups > 0 && <Figure name={t.proxy.lookups} text={count(lookups)} note={t.proxy.lookupsFound(found)} />}
         <Reported sums={sumsOf([conversation])} />
       </dl>
     </li>

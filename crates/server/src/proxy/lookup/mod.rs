@@ -1,10 +1,11 @@
 //! The model's own look at what left its context: tools that the proxy adds, and whose calls it answers itself.
 //!
-//! From a conversation's first compaction on, `search_history` and `recall` are added to its requests. Where an answer
-//! calls them and nothing else, the client sees none of it: the calls are answered, the provider is asked again with
-//! both at the end, and so on, [`ROUNDS`] times at most; the last request offers the tools no more. Where a call of
-//! ours is beside calls of the client's, the client gets its own at once, and ours is put back beside them when it
-//! brings their results ([`exchanges`]). The figures of all answers' usage are added up.
+//! From a conversation's first compaction on, `search_history`, `recall` and `compact_context` are added to its requests.
+//! Where an answer calls them and nothing else, the client sees none of it: the calls are answered, the provider is asked
+//! again with both at the end, and so on, [`ROUNDS`] times at most; the last request offers the tools no more. Where a call
+//! of ours is beside calls of the client's, the client gets its own at once, and ours is put back beside them when it
+//! brings their results ([`exchanges`]). The figures of all answers' usage are added up. After a compaction that the model
+//! asked for the provider is asked again with what is left of the request.
 //!
 //! A stream is held back until it is clear whether the client may see it: until the client's own call begins, until the
 //! model has said [`HOLD`] characters, or to the end. The rest is sent on as it arrives.
@@ -27,12 +28,13 @@ use serde_json::Value;
 
 use exchanges::Exchange;
 pub(crate) use exchanges::Exchanges;
-use past::ConversationPast;
+use past::{CallAnswers, ConversationPast};
 use request::ToolRequest;
 use request::needs_tools;
 pub(super) use request::offer_tools;
 
 use super::conversation::SharedConversation;
+use super::handoff::UpstreamRoute;
 use super::headers;
 use super::incoming::Incoming;
 use super::learn::UsageReader;
@@ -98,6 +100,7 @@ impl Lookup {
             return None;
         }
         let asking = ToolRequest::new(incoming.wire, &prepared.body)?;
+        let outgoing = UpstreamRoute::new(&again.url, &again.headers, &proxy.sender);
         // It may be another conversation by now: one that parted from a known one was remembered on its own.
         let shared = proxy.decisions.find(&incoming.chain).unwrap_or_else(|| shared.clone());
         Some(Self {
@@ -105,7 +108,7 @@ impl Lookup {
             wire: incoming.wire,
             asking,
             again,
-            past: ConversationPast::new(proxy, incoming, &shared),
+            past: ConversationPast::new(proxy, incoming, &shared, outgoing),
             model: incoming.model.clone(),
             shared,
             end: incoming.woven_at.unwrap_or_else(|| incoming.end()),
@@ -199,7 +202,7 @@ impl Lookup {
 
     /// Answers all calls of an answer, which is put at the end of the next request with its results.
     async fn look_up(&mut self, said: &Output, calls: &[Call]) {
-        let results = self.results(calls).await;
+        let results = self.results(calls, false).await;
         self.steps.extend(said.step(calls, &results, self.asking.is_stored));
         self.rounds += 1;
     }
@@ -207,18 +210,23 @@ impl Lookup {
     /// Answers calls that are beside the client's. Those that cannot be put back later are not kept.
     async fn graft(&mut self, said: &Output, calls: &[Call], has_others: bool) {
         if has_others {
-            let results = self.results(calls).await;
+            let results = self.results(calls, true).await;
             let graft = said.graft(&self.asking.names, calls, &results, self.asking.is_stored);
             self.keep(Some(graft));
         }
     }
 
-    async fn results(&mut self, calls: &[Call]) -> Vec<String> {
+    /// The results of calls; `has_others` where the client has calls beside them to answer. Where one of them compacts, the
+    /// provider is asked again with what is left.
+    async fn results(&mut self, calls: &[Call], has_others: bool) -> Vec<String> {
         self.calls += calls.len();
-        self.proxy.core.metrics.looked_up("proxy", calls.len());
-        let mut results = self.past.answers(&calls[..calls.len().min(CALLS)]).await;
-        results.resize(calls.len(), TOO_MANY.to_owned());
-        results
+        let CallAnswers { mut texts, compacted } =
+            self.past.answers(&calls[..calls.len().min(CALLS)], has_others).await;
+        if let Some(asking) = compacted.and_then(|body| ToolRequest::new(self.wire, &body)) {
+            self.asking = asking;
+        }
+        texts.resize(calls.len(), TOO_MANY.to_owned());
+        texts
     }
 
     /// Keeps what happened, for the client's later requests.

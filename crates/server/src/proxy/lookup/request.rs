@@ -33,7 +33,7 @@ impl ToolRequest {
             return None;
         }
         let given = fields.get("tools").map_or_else(|| Some(GivenTools::default()), |tools| wire.given_tools(tools))?;
-        let ours = [tools::search_history(), tools::recall()]
+        let ours = [tools::search_history(), tools::recall(), tools::compact_context()]
             .into_iter()
             .filter(|tool| !given.names.iter().any(|it| it == tool.name));
         let (names, defined): (Vec<&'static str>, Vec<String>) =
@@ -140,21 +140,21 @@ mod tests {
             assert_eq!(list[list.len() - 2..], [json!({"step": 1}), json!({"step": 2})]);
         };
         let bare = "{\"messages\": [ {\"role\":\"user\"} ] } ";
-        check(Wire::OpenaiChat, bare, Some(("{\"messages\": [ {\"role\":\"user\"} ] ,\"tools\":[", "} ", 2)));
+        check(Wire::OpenaiChat, bare, Some(("{\"messages\": [ {\"role\":\"user\"} ] ,\"tools\":[", "} ", 3)));
         let tools = "{\"tools\": [ {\"name\": \"bash\"} ],\"messages\":[{}], \"x\":1}";
         check(
             Wire::Anthropic,
             tools,
-            Some(("{\"tools\": [ {\"name\": \"bash\"},{", "],\"messages\":[{}], \"x\":1}", 3)),
+            Some(("{\"tools\": [ {\"name\": \"bash\"},{", "],\"messages\":[{}], \"x\":1}", 4)),
         );
         check(
             Wire::OpenaiResponses,
             r#"{"tools":null,"input":[{}]}"#,
-            Some((r#"{"tools":[{"#, r#"],"input":[{}]}"#, 2)),
+            Some((r#"{"tools":[{"#, r#"],"input":[{}]}"#, 3)),
         );
-        check(Wire::OpenaiResponses, r#"{"tools":[],"input":[{}]}"#, Some((r#"{"tools":[{"#, "}", 2)));
+        check(Wire::OpenaiResponses, r#"{"tools":[],"input":[{}]}"#, Some((r#"{"tools":[{"#, "}", 3)));
         let own_recall = r#"{"tools":[{"function":{"name":"recall"}}],"messages":[{}]}"#;
-        check(Wire::OpenaiChat, own_recall, Some(("", "", 2)));
+        check(Wire::OpenaiChat, own_recall, Some(("", "", 3)));
         check(Wire::OpenaiChat, r#"{"tools":[{"function":{"name":"search_history"}}],"messages":[{}]}"#, None);
         check(Wire::OpenaiChat, r#"{"messages":[{}],"n":2}"#, None);
         check(Wire::OpenaiChat, r#"{"messages":[{}],"functions":[]}"#, None);
@@ -187,7 +187,7 @@ mod tests {
         };
         let body = last(Wire::Anthropic, r#"{"messages":[{}]}"#);
         assert_eq!(body["tool_choice"], json!({"type": "none"}), "a history with calls needs its tools");
-        assert_eq!(body["tools"].as_array().unwrap().len(), 2);
+        assert_eq!(body["tools"].as_array().unwrap().len(), 3);
         // A choice without tools of its own is none; with them it stays.
         for body in [
             r#"{"tool_choice":{"type":"auto"},"messages":[{}]}"#,
@@ -196,7 +196,7 @@ mod tests {
         ] {
             let body = last(Wire::Anthropic, body);
             assert_eq!(body["tool_choice"], json!({"type": "none"}), "{body}");
-            assert_eq!(body["tools"].as_array().unwrap().len(), 2, "{body}");
+            assert_eq!(body["tools"].as_array().unwrap().len(), 3, "{body}");
         }
         let body = last(Wire::OpenaiResponses, r#"{"tool_choice":"auto","tools":[],"input":[{}]}"#);
         assert_eq!(body["tool_choice"], "none");
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!((body["tools"].as_array().unwrap().len(), &body["tool_choice"]), (1, &json!("auto")));
         let body = last(Wire::Gemini, r#"{"contents":[{}],"tool_config":{"x":1}}"#);
         assert_eq!(body["tool_config"]["functionCallingConfig"]["mode"], "NONE");
-        assert_eq!(body["tools"][0]["functionDeclarations"].as_array().unwrap().len(), 2);
+        assert_eq!(body["tools"][0]["functionDeclarations"].as_array().unwrap().len(), 3);
         let body = last(Wire::Gemini, r#"{"contents":[{}],"tools":[{"functionDeclarations":[{"name":"bash"}]}]}"#);
         assert_eq!(
             (body["tools"][0]["functionDeclarations"].as_array().unwrap().len(), body.get("toolConfig")),
