@@ -371,8 +371,8 @@ fn a_plugin_goes_by_the_settings_of_the_person() {
         let asked = json!({"format": "openai-chat", "messages": list, "window": 14_000, "reserve": 0}).to_string();
         answer_of_plugin(&of_person(settings), &asked)["result"]["tokens_after"].as_u64().unwrap()
     };
-    let (deep, high) = (asked("[budget]\ntarget = 0.3\n"), asked("[budget]\ntarget = 0.6\n"));
-    assert!(deep <= 4_200 && high > 4_200 && high <= 8_400, "{deep} {high}");
+    let (deep, high) = (asked("[budget]\ntarget = 0.2\n"), asked("[budget]\ntarget = 0.35\n"));
+    assert!(deep <= 2_800 && high > 2_800 && high <= 4_900, "{deep} {high}");
     let brief = |settings: &str, more: Value| {
         let mut asked = json!({"op": "brief", "format": "openai-chat", "messages": list, "context": 15_000});
         asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
