@@ -16,6 +16,8 @@ const PATIENCE = 300_000;
 const HIDDEN = 10_000;
 /** The most tokens of an answer that opencode asks for. */
 const ANSWER = 32_000;
+/** Characters of what a program that ended has told at its end. */
+const TOLD = 1_000;
 /** Tokens of the exact words that are handed to opencode's own compaction. */
 const BRIEF = 4_000;
 
@@ -76,11 +78,14 @@ function createProgram(path = PROGRAM) {
   }
 
   function start() {
-    const child = spawn(path, ["fit", "--stdio"], { stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(path, ["fit", "--stdio", "--plugin"], { stdio: ["pipe", "pipe", "pipe"] });
     const program = { child, waiting: new Map(), hasAnswered: false };
+    // A configuration that is refused is told there.
+    let told = "";
+    child.stderr.on("data", (text) => (told = (told + text).slice(-TOLD)));
     const fail = (error) => end(program, error);
     child.on("error", fail);
-    child.on("exit", (code, signal) => fail(new Error(`${path} ended with ${code ?? signal}`)));
+    child.on("exit", (code, signal) => fail(new Error(`${path} ended with ${code ?? signal}: ${told.trim()}`)));
     child.stdin.on("error", fail);
     child.stdout.on("error", fail);
     createInterface({ input: child.stdout }).on("line", (line) => settle(program, line));
@@ -88,6 +93,7 @@ function createProgram(path = PROGRAM) {
     child.unref();
     child.stdin.unref?.();
     child.stdout.unref?.();
+    child.stderr.unref?.();
     current = program;
   }
 

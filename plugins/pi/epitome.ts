@@ -10,10 +10,8 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 const PROGRAM = "epitome";
 
-/** The share of the tokens before that the text in place of what leaves may take, and its bounds. */
-const SHARE = 0.15;
-const LEAST = 2_000;
-const MOST = 20_000;
+/** Characters of what a program that ended has told at its end. */
+const TOLD = 1_000;
 
 /** JSON text with U+FFFD for each half of a character that a cut left alone: the program reads Unicode only. */
 function jsonOf(value: object) {
@@ -34,7 +32,10 @@ let isLost = false;
 function ask(question: object, signal?: AbortSignal): Promise<any> {
   if (isLost) return Promise.resolve(undefined);
   return new Promise((resolve, reject) => {
-    const child = spawn(PROGRAM, ["fit", "--stdio"], { stdio: ["pipe", "pipe", "ignore"], signal });
+    const child = spawn(PROGRAM, ["fit", "--stdio", "--plugin"], { stdio: ["pipe", "pipe", "pipe"], signal });
+    // A configuration that is refused is told there.
+    let told = "";
+    child.stderr.on("data", (text) => (told = (told + text).slice(-TOLD)));
     let isSettled = false;
     const lose = (problem: string) => {
       if (isSettled) return;
@@ -72,7 +73,7 @@ function ask(question: object, signal?: AbortSignal): Promise<any> {
       }
     });
     child.on("error", (error) => lose(error.message));
-    child.on("close", (code) => lose(`it ended with ${code} and no answer`));
+    child.on("close", (code) => lose(`it ended with ${code} and no answer: ${told.trim()}`));
     // A program that ends early closes the pipe.
     child.stdin.on("error", () => undefined);
     child.stdin.end(`${jsonOf({ id: 1, alive: true, ...question })}\n`);
@@ -101,9 +102,10 @@ export default function (pi: ExtensionAPI) {
     // cut in two. A compaction that keeps nothing names an entry that is not there.
     const end = branchEntries.findIndex((entry: any) => entry.id === firstKeptEntryId);
     const leaving = end < 0 ? branchEntries : branchEntries.slice(0, end);
-    const tokens = Math.min(MOST, Math.max(LEAST, Math.round(tokensBefore * SHARE)));
+    // The text and what stays beside it are as much of the context as the configuration says.
+    const beside = preparation.settings.keepRecentTokens;
     try {
-      const told = await ask({ op: "brief", content: fileOf(ctx, leaving), tokens }, signal);
+      const told = await ask({ op: "brief", content: fileOf(ctx, leaving), context: tokensBefore, beside }, signal);
       if (!told) return undefined;
       const summary = `${textOf(told)}\n\n(search_history finds everything that was said and done before.)`;
       return { compaction: { summary, firstKeptEntryId, tokensBefore, details: { by: "epitome" } } };

@@ -15,7 +15,10 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/opencode/epitome.js", import.meta.url)), "utf8");
 
 /** The hooks of the plug-in, with the program at a path, and what it logged. */
-async function plugin(program, { context = 18_000, stored = [], sign = 30_000, patience = 30_000 } = {}) {
+async function plugin(program, { context = 18_000, stored = [], sign = 30_000, patience = 30_000, data = `data-${Math.random()}` } = {}) {
+  // What the program keeps, and the settings that it reads.
+  process.env.XDG_DATA_HOME = join(folder, data);
+  process.env.XDG_CONFIG_HOME = join(folder, "config");
   const file = join(folder, `${Math.random()}.mjs`);
   const named = source.replace('const PROGRAM = "epitome";', `const PROGRAM = ${JSON.stringify(program)};`);
   assert.notEqual(named, source);
@@ -105,6 +108,15 @@ test("a character that a cut left in halves does not stop a fit", async () => {
   assert.ok((await transformed(hooks, came)).length < came.length);
   assert.match(await hooks.tool.search_history.execute({ queries: ["cut", "\ud83d"] }, { sessionID: SESSION }), /cut/);
   assert.deepEqual(logged.filter((line) => line.startsWith("error")), []);
+});
+
+test("a session that is taken up again begins as it was sent", async () => {
+  const came = session(14);
+  const before = await transformed((await plugin(process.env.EPITOME_BIN, { data: "kept" })).hooks, came);
+  assert.ok(before.length < came.length);
+  const { hooks, logged } = await plugin(process.env.EPITOME_BIN, { data: "kept" });
+  assert.deepEqual(await transformed(hooks, came), before);
+  assert.deepEqual(logged, [], "nothing is compacted anew");
 });
 
 test("a call that is at work stays as it is", async () => {

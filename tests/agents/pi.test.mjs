@@ -11,6 +11,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const folder = mkdtempSync(join(tmpdir(), "epitome-pi-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const source = readFileSync(fileURLToPath(new URL("../../plugins/pi/epitome.ts", import.meta.url)), "utf8");
+// The settings that the program reads.
+process.env.XDG_CONFIG_HOME = join(folder, "config");
 let number = 0;
 
 /** The extension with the program at a path: its compaction, its tools, and what it told the person. */
@@ -36,7 +38,7 @@ async function extension(program, { sign = 30_000, patience = 30_000 } = {}) {
   const sessionManager = { getSessionId: () => "s", getBranch: () => entries };
   const ctx = { cwd: "/work", hasUI: true, sessionManager, ui: { notify: (text) => told.push(text) } };
   const compact = (signal = new AbortController().signal) => {
-    const preparation = { firstKeptEntryId: entries.at(-1).id, tokensBefore: 40_000 };
+    const preparation = { firstKeptEntryId: entries.at(-1).id, tokensBefore: 40_000, settings: { keepRecentTokens: 20_000 } };
     return compaction({ preparation, branchEntries: entries, signal, customInstructions: undefined }, ctx);
   };
   return { compact, tools, told, ctx };

@@ -7,6 +7,7 @@ use epitome::strategy::Registry;
 
 use crate::args::ConfigArgs;
 use crate::failure::Failure;
+use crate::folders;
 use crate::paths::display_name;
 use crate::render::text::plural;
 use crate::session::input::bytes;
@@ -23,6 +24,13 @@ pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<C
         ));
     }
     config.for_agent(agent).map_err(|problem| Failure::usage_text(format!("--agent: {problem}")))
+}
+
+/// The configuration of what an agent calls: that of the person's own file, `epitome/epitome.toml` in the folder of settings,
+/// where it is there.
+pub(crate) fn read_for_plugin(registry: &Registry) -> Result<Config, Failure> {
+    let file = folders::settings().map(|folder| folder.join("epitome/epitome.toml"));
+    read(file.filter(|file| file.exists()).as_deref(), registry)
 }
 
 /// The configuration in force: the file's, or the defaults, and the settings of the environment over it.

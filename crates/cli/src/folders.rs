@@ -34,6 +34,19 @@ pub(crate) fn data() -> Option<PathBuf> {
     })
 }
 
+/// The folder where programs find what a user sets.
+pub(crate) fn settings() -> Option<PathBuf> {
+    variable("XDG_CONFIG_HOME").or_else(|| {
+        if cfg!(windows) {
+            variable("APPDATA")
+        } else if cfg!(target_os = "macos") {
+            Some(home()?.join("Library/Application Support"))
+        } else {
+            Some(home()?.join(".config"))
+        }
+    })
+}
+
 /// Makes a folder that only its owner can read, and those above it that are missing.
 pub(crate) fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();

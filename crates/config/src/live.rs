@@ -30,7 +30,7 @@ settings! {
         /// `drop-oldest` lets the oldest messages go without a summary, `new-session` begins one.
         on_refusal: Refusal = Refusal::Error;
         /// A tool's result of more tokens than this is cut to its most informative lines before it is sent for the first time, which costs no prompt
-        /// cache; 0 switches it off. A result of a tenth of the window takes a third of the room between `target` and
+        /// cache; 0 switches it off. A result of a tenth of the window takes a quarter of the room between `target` and
         /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.
         arrival_tokens: OptionalThreshold = OptionalThreshold(Some(Threshold::Share(0.1))), unit "share of the usable window, or tokens", is common;
         /// Old results of tools are cleared, and old arguments and texts shortened, below the thresholds too, before a call

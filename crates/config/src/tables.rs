@@ -1,6 +1,6 @@
 //! The tables of the file: one declaration carries key, type, default, bounds, unit and documentation.
 
-use epitome_engine::{Mode, OnLoss, SummaryRole, Threshold, WithoutSummary};
+use epitome_engine::{DEFAULT_SOFT, DEFAULT_TARGET, Mode, OnLoss, SummaryRole, Threshold, WithoutSummary};
 use epitome_providers::FastembedPooling;
 use epitome_providers::model::SummaryForm;
 use epitome_strategy::settings;
@@ -19,12 +19,12 @@ settings! {
         /// beside it and the tool definitions is the usable window, which shares refer to.
         reserve_output: u32 = 16_000, in 0..=1_000_000_000, unit "tokens", is common;
         /// The threshold from which a compaction is suggested.
-        soft: Limit = Limit(Threshold::Share(0.8)), unit "share of the usable window, or tokens", is common;
+        soft: Limit = Limit(Threshold::Share(DEFAULT_SOFT)), unit "share of the usable window, or tokens", is common;
         /// The threshold from which a compaction is due; no result of a compaction exceeds it.
         hard: Limit = Limit(Threshold::Share(0.95)), unit "share of the usable window, or tokens", is common;
         /// The size that a compaction aims at. Far below `soft`, because each compaction breaks the provider's prompt
         /// cache.
-        target: Limit = Limit(Threshold::Share(0.5)), unit "share of the usable window, or tokens", is common;
+        target: Limit = Limit(Threshold::Share(DEFAULT_TARGET)), unit "share of the usable window, or tokens", is common;
     }
 }
 

@@ -1,14 +1,14 @@
 //! Thresholds of a budget: the one that is never reached, fitting them to a window, and saying them in words.
 
-use epitome_engine::{Budget, Threshold};
+use epitome_engine::{Budget, DEFAULT_SOFT, DEFAULT_TARGET, Threshold};
 use epitome_strategy::Tokens;
 
 /// How far the defaults lie below one another.
-pub(crate) const TARGET_OF_SOFT: f64 = 0.5 / 0.8;
+pub(crate) const TARGET_OF_SOFT: f64 = DEFAULT_TARGET / DEFAULT_SOFT;
 /// The default target below the default hard threshold.
-pub(crate) const TARGET_OF_HARD: f64 = 0.5 / 0.95;
+pub(crate) const TARGET_OF_HARD: f64 = DEFAULT_TARGET / 0.95;
 /// The default soft threshold below the hard one.
-pub(crate) const SOFT_OF_HARD: f64 = 0.8 / 0.95;
+pub(crate) const SOFT_OF_HARD: f64 = DEFAULT_SOFT / 0.95;
 
 /// A threshold at `factor` of another, in the same unit as far as a share can say it.
 pub(crate) fn scale(threshold: Threshold, factor: f64, usable: Tokens) -> Threshold {

@@ -145,7 +145,7 @@ fn classic_has_the_chains_and_constants_of_the_source() {
 fn presets_in_a_list_are_applied_in_order() {
     let target = |presets: &str| parse(&format!("preset = {presets}")).budget().target;
     assert_eq!(target("\"aggressive\""), Threshold::Share(0.25));
-    assert_eq!(target("[\"production\", \"aggressive\"]"), Threshold::Tokens(4_687), "as deep below its threshold");
+    assert_eq!(target("[\"production\", \"aggressive\"]"), Threshold::Tokens(2_500), "as deep below its threshold");
     assert_eq!(target("[\"aggressive\", \"production\"]"), Threshold::Tokens(7_500));
     for when in &Preset::ALL[..3] {
         for how in &Preset::ALL[3..] {

@@ -27,6 +27,13 @@ impl Threshold {
     }
 }
 
+/// The default soft threshold and target, as shares of the usable window: of those that were replayed, the pair that shows most of
+/// what was said and costs at most nine tenths of each agent's own compaction in a window of 200,000. Source: the table in
+/// docs/evidence.md, by `epitome-lab refetch`.
+pub const DEFAULT_SOFT: f64 = 0.6;
+/// See [`DEFAULT_SOFT`].
+pub const DEFAULT_TARGET: f64 = 0.2;
+
 /// How much context there is, and when and how far to compact.
 ///
 /// Trigger and target lie far apart by default: each compaction breaks the provider's prompt cache, so it is better to
@@ -48,16 +55,15 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// A window of 200,000 tokens, trigger at 0.8 and target at 0.5: in a model of 600 turns this costs a quarter of
-    /// what sliding at every turn does, at an equal mean context.
+    /// A window of 200,000 tokens, [`DEFAULT_SOFT`] and [`DEFAULT_TARGET`].
     fn default() -> Self {
         Self {
             window: 200_000,
             reserve_output: 16_000,
             tool_definitions: 0,
-            soft: Threshold::Share(0.8),
+            soft: Threshold::Share(DEFAULT_SOFT),
             hard: Threshold::Share(0.95),
-            target: Threshold::Share(0.5),
+            target: Threshold::Share(DEFAULT_TARGET),
         }
     }
 }
@@ -157,7 +163,8 @@ mod tests {
 
     #[test]
     fn thresholds() {
-        let budget = Budget { window: 1_100, reserve_output: 80, tool_definitions: 20, ..Budget::default() };
+        let soft = Threshold::Share(0.8);
+        let budget = Budget { window: 1_100, reserve_output: 80, tool_definitions: 20, soft, ..Budget::default() };
         let check = |current, urgency, threshold| {
             let check = budget.check(current);
             assert_eq!((check.urgency, check.threshold_tokens), (urgency, Some(threshold)), "{current}");

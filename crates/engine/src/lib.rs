@@ -61,7 +61,7 @@ mod yields;
 pub use archive::MemoryArchive;
 pub use arrival::Arrival;
 pub use block_on::block_on;
-pub use budget::{Budget, Check, Threshold, Urgency};
+pub use budget::{Budget, Check, DEFAULT_SOFT, DEFAULT_TARGET, Threshold, Urgency};
 pub use by_hand::ByHandError;
 pub use detector::SignalDetector;
 pub use draft::{Draft, DraftSummary, EditSummaryError};

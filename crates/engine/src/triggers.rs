@@ -9,10 +9,17 @@ use crate::report::Report;
 /// After an attempt that failed, the next one waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.01;
 
-/// The share of the threshold that an automatic compaction reduces the view to at most: that of the default target and
-/// the default soft threshold. A higher target is lowered, because a compaction that ends where it began would begin
-/// again at once.
+/// The share of the threshold that an automatic compaction reduces the view to at most. A higher target is lowered, because
+/// a compaction that ends where it began would begin again at once.
 const TARGET_OF_THRESHOLD: f64 = 0.5 / 0.8;
+
+/// What it costs to send a token as new that the provider's prompt cache had, in reads of that cache: written at 1.25 of the
+/// price of input instead of read at a tenth of it. Source: `prices.toml` of `epitome-config`, the Claude models; where
+/// writing costs nothing more it is 9.
+const REWRITE: f64 = (1.25 - 0.1) / 0.1;
+
+/// The fewest requests since the newest compaction that tell how many will come until the next.
+const TELLING_REQUESTS: u32 = 8;
 
 /// The triggers of a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; only
 /// the hard threshold forces it.
@@ -41,7 +48,11 @@ pub struct Watch {
     triggers: Triggers,
     /// Rounds that have begun since the last compaction.
     rounds: u32,
-    /// Whether the model has asked for one since then.
+    /// Requests that the model has answered since then.
+    requests: u32,
+    /// Whether the newest message is the model's.
+    answers: bool,
+    /// Whether the model has asked for a compaction since then.
     asked: bool,
     /// The tokens at the last failed attempt, and its urgency.
     failed: Option<(Tokens, Urgency)>,
@@ -55,7 +66,7 @@ pub struct Watch {
 impl Watch {
     /// Returns a watch over a session that begins now.
     pub fn new(triggers: Triggers) -> Self {
-        Self { triggers, rounds: 0, asked: false, failed: None, stays: None, ends: false }
+        Self { triggers, rounds: 0, requests: 0, answers: false, asked: false, failed: None, stays: None, ends: false }
     }
 
     /// Goes by a session to which nothing more is added: a compaction reaches the budget's target as it is.
@@ -71,6 +82,9 @@ impl Watch {
     /// Reads a message that has arrived. Linear in what the model wrote, constant for others.
     pub fn push(&mut self, message: &Message) {
         self.rounds += u32::from(message.is_typed());
+        let answers = message.role == Role::Assistant;
+        self.requests += u32::from(answers && !self.answers);
+        self.answers = answers;
         let marker = self.triggers.marker.as_str();
         if message.role == Role::Assistant && !marker.is_empty() {
             let says = |content: &Content| matches!(content, Content::Text { text } if text.contains(marker));
@@ -154,14 +168,29 @@ impl Watch {
 
     /// Returns the fewest tokens that an automatic compaction of a view of `current` tokens has to save to be worth
     /// breaking the provider's prompt cache, and a model's summary: half of the configured distance from the threshold
-    /// to the target. 0 where half of the room for the answer is used up, because the session cannot continue without a
-    /// compaction. Constant time.
+    /// to the target, and below the hard threshold also what [pays for the cache](Self::break_even). 0 where half of the
+    /// room for the answer is used up, because the session cannot continue without a compaction. Constant time.
     pub fn worthwhile(&self, budget: &Budget, current: Tokens) -> Tokens {
         let usable = budget.usable();
         if current >= usable.saturating_add(budget.reserve_output / 2) {
             return 0;
         }
-        self.threshold(budget).0.min(usable).saturating_sub(self.target(budget)) / 2
+        let distance = self.threshold(budget).0.min(usable).saturating_sub(self.target(budget)) / 2;
+        if current >= budget.hard.tokens(usable) || self.ends {
+            return distance;
+        }
+        distance.max(self.break_even(current))
+    }
+
+    /// Returns the fewest tokens that a compaction of a view of `current` tokens has to save so that it pays until the next
+    /// one, if as many requests come as came since the last: each of these reads so much less from the provider's cache,
+    /// and what is left is written to it once more. 0 where too few requests came to tell. Constant time.
+    fn break_even(&self, current: Tokens) -> Tokens {
+        if self.requests < TELLING_REQUESTS {
+            return 0;
+        }
+        // saved * requests = REWRITE * (current - saved)
+        (f64::from(current) * REWRITE / (REWRITE + f64::from(self.requests))) as Tokens
     }
 
     /// Records a compaction, or the attempt at one.
@@ -174,6 +203,9 @@ impl Watch {
             Trigger::Manual | Trigger::Overflow | Trigger::Recorded => (Urgency::Hard, false),
         };
         let is_made = report.status.is_compaction();
+        if is_made {
+            self.requests = 0;
+        }
         self.failed = (!is_made).then_some((report.tokens_before, urgency));
         // A compaction that ran, was paid for and changed nothing shows that the present view cannot be reduced.
         let was_run = !report.steps.is_empty();
@@ -283,6 +315,29 @@ mod tests {
         assert!(!watch.check(&budget(), 945, None).should_compact);
         assert!(watch.check(&budget(), 950, None).should_compact, "or when it has become urgent");
         assert!(watch.check(&budget(), 952, None).trigger == Some(Trigger::Hard));
+    }
+
+    #[test]
+    fn a_compaction_waits_until_it_pays_for_the_cache() {
+        let mut watch = Watch::new(Triggers::default());
+        let mut answered = |requests: u32| {
+            for _ in 0..requests {
+                watch.push(&said(Role::User, "go on"));
+                watch.push(&said(Role::Assistant, "a call"));
+                watch.push(&said(Role::Assistant, "and one beside it"));
+            }
+            watch.clone()
+        };
+        assert_eq!(answered(7).worthwhile(&budget(), 800), 150, "too few requests to tell");
+        // 9 requests that read 449 tokens less pay for 351 that are written anew.
+        assert_eq!(answered(2).worthwhile(&budget(), 800), 448);
+        assert_eq!(answered(40).worthwhile(&budget(), 800), 152);
+        assert_eq!(answered(40).worthwhile(&budget(), 800), 150);
+        let mut watch = answered(0);
+        watch.requests = 9;
+        assert_eq!(watch.worthwhile(&budget(), 950), 150, "nothing waits from the hard threshold on");
+        watch.end();
+        assert_eq!(watch.worthwhile(&budget(), 800), 150, "nothing more comes");
     }
 
     #[test]

@@ -167,8 +167,9 @@ pub(crate) struct ReplayArgs {
     /// Files of recorded sessions, and folders of them
     #[arg(required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Policies side by side: default, tournament, a preset, chain:a+b+c, config:FILE. `never` and `recorded`, the
-    /// compactions that the recording holds, are always replayed
+    /// Policies side by side: default, tournament, a preset, set:KEY=VALUE+KEY=VALUE, chain:a+b+c, config:FILE, own:AGENT (the
+    /// compaction that claude-code, codex, opencode or pi comes with). `never` and `recorded`, the compactions that the
+    /// recording holds, are always replayed
     #[arg(short, long, value_name = "A,B,C", value_delimiter = ',', default_value = "default")]
     pub(crate) policies: Vec<String>,
     /// The model's context window, over that of the configurations [default: 200000, or theirs]

@@ -3,6 +3,7 @@
 
 mod answers;
 mod fitters;
+mod kept;
 mod question;
 
 use std::io::{self, BufRead, Read as _};
@@ -12,14 +13,19 @@ use crate::args::FitArgs;
 use crate::failure::CommandResult;
 use crate::{configuration, terminal};
 use answers::Answers;
+use kept::KeptDecisions;
 
 /// The longest line that is read, in bytes: as much as the service takes in a request.
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 pub(crate) fn run(args: &FitArgs) -> CommandResult {
     let registry = epitome::registry();
-    let config = configuration::read_for_agent(&args.configuration, &registry)?;
-    let mut answers = Answers::new(configuration::build(&config, &registry)?);
+    let config = match args.plugin {
+        true => configuration::read_for_plugin(&registry)?,
+        false => configuration::read_for_agent(&args.configuration, &registry)?,
+    };
+    let kept = if args.plugin { KeptDecisions::of_person() } else { None };
+    let mut answers = Answers::new(configuration::build(&config, &registry)?, kept);
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     loop {

@@ -318,3 +318,73 @@ fn a_question_that_is_worked_on_says_so_first() {
     assert_eq!(asked(", \"alive\": false"), [answer(7), answer(8)]);
     assert_eq!(asked(""), [answer(7), answer(8)]);
 }
+
+/// A place whose person has settings.
+fn of_person(settings: &str) -> Place {
+    let place = Place::new();
+    std::fs::create_dir_all(place.path("config/epitome")).unwrap();
+    place.file("config/epitome/epitome.toml", settings);
+    place
+}
+
+/// What `fit --stdio --plugin` answers to one line in a process of its own.
+fn answer_of_plugin(place: &Place, line: &str) -> Value {
+    let ran = place.run_with("fit --stdio --plugin", line.as_bytes());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    serde_json::from_str(ran.text()).unwrap()
+}
+
+#[test]
+fn what_was_decided_for_a_plugin_outlives_the_process() {
+    let place = of_person("");
+    let asked =
+        |name: &str, steps: usize| answer_of_plugin(&place, &question(1, name, &session(steps)))["result"].clone();
+    let first = asked("../one", 7);
+    assert_eq!(first["status"], "compacted");
+    let again = asked("../one", 7);
+    assert_eq!((&again["status"], &again["pieces"]), (&json!("replayed"), &first["pieces"]));
+    let longer = session(8);
+    let sent_longer = sent(&longer, &asked("../one", 8));
+    assert!(sent_longer.starts_with(&sent(&session(7), &first)), "the cache has the beginning");
+    assert_eq!(asked("two", 7)["status"], "compacted", "another session");
+    assert_eq!(place.files(), ["config", "data"]);
+    let kept: Vec<_> = std::fs::read_dir(place.path("data/epitome/fit")).unwrap().collect();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    // What is damaged is told, and does not count.
+    let damaged = kept[0].as_ref().unwrap().path();
+    std::fs::write(&damaged, b"no state").unwrap();
+    let lines = question(1, "../one", &session(7)) + &question(2, "two", &session(7));
+    let ran = place.run_with("fit --stdio --plugin", lines.as_bytes());
+    assert!(ran.code == 0 && ran.stderr.contains("what was decided before is not used: "), "{}", ran.stderr);
+    let statuses: Vec<Value> = ran
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["result"]["status"].clone())
+        .collect();
+    assert!(statuses.contains(&json!("compacted")) && statuses.contains(&json!("replayed")), "{statuses:?}");
+}
+
+#[test]
+fn a_plugin_goes_by_the_settings_of_the_person() {
+    let list = session(12);
+    let asked = |settings: &str| {
+        let asked = json!({"format": "openai-chat", "messages": list, "window": 14_000, "reserve": 0}).to_string();
+        answer_of_plugin(&of_person(settings), &asked)["result"]["tokens_after"].as_u64().unwrap()
+    };
+    let (deep, high) = (asked("[budget]\ntarget = 0.2\n"), asked("[budget]\ntarget = 0.35\n"));
+    assert!(deep <= 2_800 && high > 2_800 && high <= 4_900, "{deep} {high}");
+    let brief = |settings: &str, more: Value| {
+        let mut asked = json!({"op": "brief", "format": "openai-chat", "messages": list, "context": 15_000});
+        asked.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        answer_of_plugin(&of_person(settings), &asked.to_string())["result"]["text"].as_str().unwrap().len()
+    };
+    let (half, rest, least) = (
+        brief("[budget]\ntarget = 0.5\n", json!({})),
+        brief("[budget]\ntarget = 0.5\n", json!({"beside": 4_000})),
+        brief("[budget]\ntarget = 0.5\n", json!({"beside": 40_000})),
+    );
+    assert!(half > rest && rest > least, "{half} {rest} {least}");
+    let place = of_person("[budget]\ntraget = 0.3\n");
+    let ran = place.run("fit --stdio --plugin");
+    assert!(ran.code == 2 && ran.stderr.contains("did you mean `target`?"), "{}", ran.stderr);
+}

@@ -56,6 +56,7 @@ impl Place {
         command.args(line.split_whitespace()).current_dir(self.0.path());
         // What a command keeps for its user is kept here.
         command.env("XDG_DATA_HOME", self.0.path().join("data"));
+        command.env("XDG_CONFIG_HOME", self.0.path().join("config"));
         command.env("COLUMNS", "100").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
         command
     }

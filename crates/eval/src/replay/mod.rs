@@ -5,6 +5,7 @@
 //! is not known. An observer may have it make calls beside them.
 
 mod observer;
+mod own;
 mod policy;
 mod prompt;
 mod recording;

@@ -4,6 +4,7 @@ use epitome::Registry;
 use epitome::engine::{Budget, Chain, Engine, Mode, Triggers};
 use epitome::session::Block;
 
+use super::own::{AgentCompaction, OWN};
 use crate::EvalError;
 use crate::cases::text::distinct;
 use crate::run::method::{build, named};
@@ -27,6 +28,8 @@ pub(crate) enum PolicyKind {
     Never,
     /// The compactions of the recording.
     Recorded,
+    /// The compaction that an agent comes with.
+    Own(AgentCompaction),
     /// This engine under a configuration.
     Engine(Box<EngineSetup>),
 }
@@ -42,12 +45,14 @@ pub(crate) struct EngineSetup {
 }
 
 impl Policy {
-    /// Returns the policy that `spec` names: `never`, `recorded`, or a configuration or a chain by the names that methods have
-    /// (`named`). `window` is the model's window in place of the configuration's. The error says what would be right.
+    /// Returns the policy that `spec` names: `never`, `recorded`, `own:AGENT`, or a configuration or a chain by the names that
+    /// methods have (`named`). `window` is the model's window in place of the configuration's. The error says what would be
+    /// right.
     pub fn parse(spec: &str, window: Option<u32>, registry: &Registry) -> Result<Self, EvalError> {
-        let how = match spec {
-            NEVER => PolicyKind::Never,
-            RECORDED => PolicyKind::Recorded,
+        let how = match (spec, spec.strip_prefix(OWN)) {
+            (NEVER, _) => PolicyKind::Never,
+            (RECORDED, _) => PolicyKind::Recorded,
+            (_, Some(agent)) => PolicyKind::Own(AgentCompaction::of(agent)?),
             _ => PolicyKind::Engine(Box::new(EngineSetup::new(spec, window, registry)?)),
         };
         Ok(Self { name: spec.to_owned(), how })

@@ -8,6 +8,7 @@ use epitome::{Budget, MemoryArchive, Request};
 use serde::{Deserialize, Serialize};
 
 use super::observer::ReplayObserver;
+use super::own::AgentCompaction;
 use super::policy::{EngineSetup, Policy, PolicyKind};
 use super::prompt::Prompt;
 use super::recording::{Recording, is_empty, is_said};
@@ -89,6 +90,7 @@ struct Replay<'a, 'o> {
     observer: Option<&'o mut (dyn ReplayObserver + 'o)>,
     outcome: ReplayOutcome,
     last_request: Option<i64>,
+    own: Option<&'a AgentCompaction>,
     by_engine: Option<EngineReplay<'a>>,
 }
 
@@ -121,7 +123,11 @@ pub(crate) fn replay<'o>(
             archive: MemoryArchive::new(),
             watch: Watch::new(runs.triggers.clone()),
         }),
-        PolicyKind::Never | PolicyKind::Recorded => None,
+        PolicyKind::Never | PolicyKind::Recorded | PolicyKind::Own(_) => None,
+    };
+    let own = match &policy.how {
+        PolicyKind::Own(own) => Some(own),
+        PolicyKind::Never | PolicyKind::Recorded | PolicyKind::Engine(_) => None,
     };
     let mut replay = Replay {
         recording,
@@ -132,6 +138,7 @@ pub(crate) fn replay<'o>(
         observer,
         outcome: ReplayOutcome::default(),
         last_request: None,
+        own,
         by_engine,
     };
     let as_recorded = matches!(policy.how, PolicyKind::Recorded);
@@ -139,7 +146,7 @@ pub(crate) fn replay<'o>(
     let mut answering = false;
     for (number, message) in recording.messages.iter().enumerate() {
         while let Some(epoch) = epochs.next_if(|epoch| epoch.log_length as usize <= number) {
-            replay.apply_recorded(epoch);
+            replay.apply_written(epoch.clone(), "recorded", true);
         }
         if !as_recorded && !is_said(message) {
             continue;
@@ -244,21 +251,23 @@ impl Replay<'_, '_> {
         self.last_request = at.or(self.last_request);
     }
 
-    /// Makes a compaction of the recording. A model read the view and wrote the summary, where there is one.
-    fn apply_recorded(&mut self, epoch: &Epoch) {
+    /// Makes a compaction of which the result is known. A model read the view and wrote the summary, where there is one; the
+    /// provider had the view in its cache where `is_cached`.
+    fn apply_written(&mut self, epoch: Epoch, by: &str, is_cached: bool) {
         let before = (self.prompt.total(), self.prompt.unchanged());
-        self.session.commit(epoch.clone());
-        let cache_loss_tokens = self.changed();
-        self.tell_compacted();
+        let trigger = epoch.trigger;
         let summaries = epoch.synthetics.iter().filter(|it| it.message.origin == Origin::Summary);
         let written: u64 = summaries.map(|it| u64::from(tokens_of(&it.message))).sum();
+        self.session.commit(epoch);
+        let cache_loss_tokens = self.changed();
+        self.tell_compacted();
         let tools = self.recording.tools;
         let summary = match written {
             0 => TokenUsage::default(),
-            _ => TokenUsage::request(&self.model.price, before.0 + tools, before.1 + tools, true, written),
+            _ => TokenUsage::request(&self.model.price, before.0 + tools, before.1 + tools, is_cached, written),
         };
-        let made = self.epoch(epoch.trigger, Status::Compacted, before.0, cache_loss_tokens, summary);
-        self.outcome.epochs.push(ReplayEpoch { chain: vec!["recorded".to_owned()], ..made });
+        let made = self.epoch(trigger, Status::Compacted, before.0, cache_loss_tokens, summary);
+        self.outcome.epochs.push(ReplayEpoch { chain: vec![by.to_owned()], ..made });
     }
 
     /// A compaction that was just made, or tried, with `summary` read and written for it; without its chain and its time.
@@ -286,6 +295,14 @@ impl Replay<'_, '_> {
 
     /// Checks the budget, and compacts where it is due. Constant time where it is not.
     fn compact_if_due(&mut self) -> Result<(), EvalError> {
+        if let Some(own) = self.own {
+            let (window, number) = (self.model.budget.window, self.session.next_epoch());
+            let is_full = self.prompt.total() + self.recording.tools >= own.threshold(window);
+            if let Some(epoch) = is_full.then(|| own.epoch(self.session.view(), window, number)).flatten() {
+                self.apply_written(epoch, own.agent, own.is_cached);
+            }
+            return Ok(());
+        }
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
         let total = engine.ledger.total();

@@ -9,12 +9,13 @@ use epitome::formats::{ReadOptions, read};
 use epitome::live::Overflow;
 use epitome::strategy::ArchivedContent;
 use epitome::{Runtime, Session};
-use epitome_fit::{Beside, FitRequest};
+use epitome_fit::{Beside, FitRequest, FitStatus};
 use epitome_mcp::{Call, LogIndex, SessionPast, tools};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::fitters::Fitters;
+use super::kept::KeptDecisions;
 use super::question::{Op, Question, Refusal};
 use crate::brief::brief;
 use crate::failure::Failure;
@@ -24,6 +25,11 @@ use crate::session::input::bytes;
 /// Tokens of the text of `brief` where the question gives none.
 const BRIEF_TOKENS: u32 = 4_000;
 
+/// Tokens of the text of `brief` at least, where it is a part of a context: with less of it little can be told.
+const LEAST_BRIEF: u32 = 2_000;
+/// It has at least one token in so many of that context, whatever stays beside it.
+const LEAST_OF_CONTEXT: u32 = 20;
+
 /// What answers.
 #[derive(Debug)]
 pub(super) struct Answers {
@@ -32,8 +38,9 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new(runtime: Runtime) -> Self {
-        Self { runtime, fitters: Fitters::default() }
+    /// Answers by a runtime; what was decided is kept in a folder where there is one.
+    pub(super) fn new(runtime: Runtime, kept: Option<KeptDecisions>) -> Self {
+        Self { runtime, fitters: Fitters::new(kept) }
     }
 
     /// The answer to a line, without its end; `None` for an empty line. `tell` gets what comes before it, where the question
@@ -91,7 +98,7 @@ impl Answers {
             Op::Ask => self.ask(question),
             Op::Brief => {
                 let session = session_of(question)?;
-                let tokens = question.tokens.unwrap_or(BRIEF_TOKENS);
+                let tokens = self.brief_tokens(question)?;
                 let told = brief(&session, &self.runtime, tokens);
                 let told = told.map_err(|failure| Refusal::bad(failure.words().0, "give it more `tokens`"))?;
                 let text = self.runtime.base_engine.redacted(&told.text);
@@ -112,6 +119,9 @@ impl Answers {
             Some(told) => fitter.fit_after(&request, Overflow { limit: told.limit, actual: told.actual }),
         };
         let fitted = fitted.map_err(|error| Refusal::bad(error.to_string(), "send the list as it is"))?;
+        if fitted.status == FitStatus::Compacted {
+            self.fitters.keep_newest();
+        }
         if question.report {
             return Ok(fitted.report_json());
         }
@@ -133,6 +143,19 @@ impl Answers {
                 let written = epitome::formats::write_messages(fitter.profile(), &messages);
                 let written = written.map_err(|error| fault(&error))?;
                 Ok(format!(r#"{{"messages":[{}]}}"#, written.join(",")))
+            }
+        }
+    }
+
+    /// The most tokens of the text of `brief`.
+    fn brief_tokens(&self, question: &Question) -> Result<u32, Refusal> {
+        match (question.tokens, question.context) {
+            (Some(_), Some(_)) => Err(Refusal::bad("`tokens` and `context` exclude each other", "leave one of them")),
+            (Some(tokens), None) => Ok(tokens),
+            (None, None) => Ok(BRIEF_TOKENS),
+            (None, Some(context)) => {
+                let target = self.runtime.budget.target.tokens(context).min(context);
+                Ok(target.saturating_sub(question.beside).max(LEAST_BRIEF).max(context / LEAST_OF_CONTEXT))
             }
         }
     }

@@ -4,7 +4,9 @@ use epitome::formats::Wire;
 use epitome::{Budget, Runtime};
 use epitome_fit::{FitOptions, Fitter};
 
+use super::kept::KeptDecisions;
 use super::question::{Question, Refusal};
+use crate::terminal;
 
 /// Fitters that are kept: a person's agents use a model or two at a time. The one used least recently is forgotten with
 /// its conversations, each of which costs one compaction then.
@@ -16,33 +18,86 @@ const MEMORY_BYTES: usize = 8 * 1024 * 1024;
 const ARCHIVE_BYTES: usize = 8 * 1024 * 1024;
 
 /// Fitters, the one used last at the end.
-#[derive(Debug, Default)]
-pub(super) struct Fitters(Vec<(Wire, Budget, Fitter)>);
+#[derive(Debug)]
+pub(super) struct Fitters {
+    made: Vec<MadeFitter>,
+    /// Where decisions outlive this process. Each session has a fitter of its own then.
+    kept: Option<KeptDecisions>,
+}
+
+/// A fitter, and what it is for.
+#[derive(Debug)]
+struct MadeFitter {
+    profile: Wire,
+    budget: Budget,
+    /// The session, where each has a fitter of its own; otherwise empty.
+    session: String,
+    fitter: Fitter,
+}
 
 impl Fitters {
+    /// No fitters yet.
+    pub(super) fn new(kept: Option<KeptDecisions>) -> Self {
+        Self { made: Vec::new(), kept }
+    }
+
+    /// Keeps what the fitter used last has decided. Where that cannot be written, standard error says why: the session costs a
+    /// compaction when it is taken up again.
+    pub(super) fn keep_newest(&self) {
+        let (Some(kept), Some(newest)) = (&self.kept, self.made.last()) else { return };
+        let state = newest.fitter.state().map_err(|error| error.to_string());
+        let written = state
+            .and_then(|state| kept.write(&newest.session, newest.profile, &state).map_err(|error| error.to_string()));
+        if let Err(problem) = written {
+            terminal::note(&format!("what was decided cannot be kept: {problem}"));
+        }
+    }
+
+    /// A fitter with the decisions that were kept of a session, or a new one.
+    fn take_up(&self, session: &str, runtime: &Runtime, profile: Wire, options: FitOptions) -> Fitter {
+        let state = self.kept.as_ref().and_then(|kept| kept.read(session, profile));
+        let known = state.map(|state| Fitter::from_state(&state, runtime, Some(profile), options.clone()));
+        match known {
+            Some(Ok(fitter)) => fitter,
+            Some(Err(error)) => {
+                terminal::note(&format!("what was decided before is not used: {error}"));
+                Fitter::new(runtime, profile, options)
+            }
+            None => Fitter::new(runtime, profile, options),
+        }
+    }
+
     /// The fitter for a question, made where there is none yet.
     pub(super) fn fitter(&mut self, question: &Question, runtime: &Runtime) -> Result<&Fitter, Refusal> {
         let (profile, mut options) = (question.profile()?, options(question, runtime)?);
         options.memory_bytes = MEMORY_BYTES;
         options.archive_bytes = ARCHIVE_BYTES;
-        let is_it = |kept: &(Wire, Budget, Fitter)| kept.0 == profile && kept.1 == options.budget;
-        let fitter = match self.0.iter().position(is_it) {
-            Some(at) => self.0.remove(at),
+        let session = if self.kept.is_some() { question.session.as_str() } else { "" };
+        let is_session = |made: &MadeFitter| made.profile == profile && made.session == session;
+        let is_it = |made: &MadeFitter| is_session(made) && made.budget == options.budget;
+        let fitter = match self.made.iter().position(is_it) {
+            Some(at) => self.made.remove(at),
             None => {
-                if self.0.len() == MOST {
-                    self.0.remove(0);
+                // A session that goes on with another model has one past.
+                if self.kept.is_some() {
+                    self.made.retain(|made| !is_session(made));
                 }
-                (profile, options.budget.clone(), Fitter::new(runtime, profile, options))
+                if self.made.len() == MOST {
+                    self.made.remove(0);
+                }
+                let budget = options.budget.clone();
+                let fitter = self.take_up(session, runtime, profile, options);
+                MadeFitter { profile, budget, session: session.to_owned(), fitter }
             }
         };
-        self.0.push(fitter);
-        let newest = self.0.last().map(|(_, _, fitter)| fitter);
+        self.made.push(fitter);
+        let newest = self.made.last().map(|made| &made.fitter);
         newest.ok_or_else(|| Refusal { code: "fault", message: "no fitter".to_owned(), help: None })
     }
 
     /// All that there are.
     pub(super) fn all(&self) -> impl Iterator<Item = &Fitter> {
-        self.0.iter().map(|(_, _, fitter)| fitter)
+        self.made.iter().map(|made| &made.fitter)
     }
 }
 

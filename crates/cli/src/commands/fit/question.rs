@@ -52,6 +52,11 @@ pub(super) struct Question {
     pub(super) content: Option<String>,
     /// The most tokens of the text of `brief`.
     pub(super) tokens: Option<u32>,
+    /// In their place the tokens of the context that is compacted: text and `beside` are as much of it as the configuration's
+    /// target says.
+    pub(super) context: Option<u32>,
+    /// The tokens of what stays in the context beside the text.
+    pub(super) beside: u32,
 }
 
 /// What is asked for.

@@ -76,10 +76,10 @@ pub(super) fn words_of_what_left(input: &str) -> Result<String, Failure> {
     Ok(answer.to_string())
 }
 
-/// What the environment sets, as for all commands that are called without a file.
+/// What the person's own file and the environment set.
 fn runtime() -> Result<Runtime, Failure> {
     let registry = epitome::registry();
-    configuration::build_without_model(configuration::read(None, &registry)?, &registry)
+    configuration::build_without_model(configuration::read_for_plugin(&registry)?, &registry)
 }
 
 /// The first lines of what is added to the context.

@@ -20,9 +20,6 @@ use crate::failure::Failure;
 use crate::render::text::number;
 use crate::terminal;
 
-/// The share of the messages' tokens that stays: the cache is lost with every compaction, so the next is to be far away.
-const SHARE: f64 = 0.3;
-
 /// The least share of what is in front of the newest step that stays, however large that step is: the words of people and the
 /// lines that tell what was done take some of it.
 const LEAST_SHARE: f64 = 0.1;
@@ -133,11 +130,16 @@ enum Made<'c> {
 impl<'c> Fitting<'c> {
     fn new(came: &'c [ConversationEntry]) -> Result<Self, Failure> {
         let registry = epitome::registry();
-        let mut config = configuration::read(None, &registry)?;
+        let mut config = configuration::read_for_plugin(&registry)?;
         let kept = config.set("pins.keep_recent", &epitome::strategy::Value::from(NEWEST));
         kept.map_err(|problem| Failure::other(anyhow::Error::msg(problem)))?;
         let runtime = configuration::build_without_model(config, &registry)?;
         Ok(Self { came, runtime })
+    }
+
+    /// Of messages of so many tokens, the tokens that stay: the configured target, for the agent compacts when its window is full.
+    fn target(&self, before: u32) -> u32 {
+        self.runtime.budget.target.tokens(before).min(before)
     }
 
     fn fitted(&self, entries: &[ConversationEntry], options: FitOptions) -> Result<Fitted, Failure> {
@@ -163,7 +165,7 @@ impl<'c> Fitting<'c> {
         let Some((rest, step)) = newest.map(|at| self.came.split_at(at)) else { return Ok(None) };
         let in_front = self.tokens(rest)?;
         let beside = before.saturating_sub(in_front);
-        let room = (f64::from(before) * SHARE - f64::from(beside)) / f64::from(in_front.max(1));
+        let room = (f64::from(self.target(before)) - f64::from(beside)) / f64::from(in_front.max(1));
         let after = self.fitted(rest, FitOptions::for_budget(budget(in_front, room.max(LEAST_SHARE))))?;
         let tokens = after.tokens_after.saturating_add(beside);
         if after.status != FitStatus::Compacted || !is_worth_it(before, tokens) {
@@ -176,7 +178,8 @@ impl<'c> Fitting<'c> {
 
     /// The whole conversation, with the newest results cut where they take too much.
     fn of_all(&self, before: u32) -> Result<Made<'c>, Failure> {
-        let after = self.fitted(self.came, FitOptions::for_budget(budget(before, SHARE)))?;
+        let share = f64::from(self.target(before)) / f64::from(before.max(1));
+        let after = self.fitted(self.came, FitOptions::for_budget(budget(before, share)))?;
         if after.status != FitStatus::Compacted {
             return Ok(Made::Nothing(after.detail.unwrap_or("nothing to save")));
         }
