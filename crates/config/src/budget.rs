@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::models::{ModelLimits, Models, UnknownModel};
 use crate::source::Source;
 use crate::tables::BudgetTable;
-use crate::thresholds::{SOFT_OF_HARD, TARGET_OF_HARD, TARGET_OF_SOFT, scale};
+use crate::thresholds::{SOFT_OF_HARD, SOFT_OF_TARGET, TARGET_OF_SOFT, scale};
 
 impl Config {
     /// The known models: the table that ships, and `[models]` over it.
@@ -49,23 +49,21 @@ impl Config {
         let usable =
             Budget { window: self.window(), reserve_output: self.reserve_output(), ..Budget::default() }.usable();
         let layer = |key: &str| self.sources.get(key).layer();
-        let [of_soft, of_hard, of_target] = ["budget.soft", "budget.hard", "budget.target"].map(layer);
+        let [mut of_soft, mut of_hard, of_target] = ["budget.soft", "budget.hard", "budget.target"].map(layer);
         let is_reached = |low: Threshold, high: Threshold| low.tokens(usable) >= high.tokens(usable);
+        if soft.tokens(usable) > hard.tokens(usable) && of_soft < of_hard {
+            (soft, of_soft) = (scale(hard, SOFT_OF_HARD, usable), of_hard);
+        } else if soft.tokens(usable) > hard.tokens(usable) && of_hard < of_soft {
+            (hard, of_hard) = (soft, of_soft);
+        }
         if is_reached(target, soft) && of_target < of_soft {
             target = scale(soft, TARGET_OF_SOFT, usable);
-        }
-        if is_reached(target, hard) && of_target < of_hard {
-            target = scale(hard, TARGET_OF_HARD, usable);
         } else if is_reached(target, hard) && of_hard < of_target {
             hard = Threshold::Share(1.0);
         }
-        if soft.tokens(usable) > hard.tokens(usable) && of_soft < of_hard {
-            soft = scale(hard, SOFT_OF_HARD, usable);
-        } else if soft.tokens(usable) > hard.tokens(usable) && of_hard < of_soft {
-            hard = soft;
-        }
-        if is_reached(target, soft) && of_soft < of_target {
-            soft = hard;
+        let least = scale(target, SOFT_OF_TARGET, usable);
+        if of_soft < of_target && soft.tokens(usable) < least.tokens(usable) {
+            soft = if is_reached(least, hard) { hard } else { least };
         }
         [soft, hard, target]
     }

@@ -2,16 +2,13 @@
 
 use std::sync::LazyLock;
 
-use epitome_engine::Threshold;
+use epitome_engine::{DEFAULT_SOFT, HIGHEST_TARGET, Threshold};
 use epitome_strategy::{Value, named};
 use serde_json::Map;
 
 /// The presets that ship, each a table under its name: what it is about, and its values in sections.
 static SHIPPED: LazyLock<Map<String, Value>> =
     LazyLock::new(|| toml::from_str(include_str!("presets.toml")).unwrap_or_default());
-
-/// The default soft threshold, which the targets of presets stand below.
-const DEFAULT_SOFT: f64 = 0.8;
 
 named! {
     /// A named set of values. Explicit keys override it; of several, later ones override earlier ones.
@@ -35,7 +32,7 @@ named! {
         Smart = "smart",
         /// Compacts deep, so that the next compaction is far away.
         Aggressive = "aggressive",
-        /// The shipped chains, to half of the window.
+        /// The shipped chains, to a fifth of the window.
         Balanced = "balanced",
         /// Takes what costs least first, and stops early.
         Conservative = "conservative",
@@ -61,7 +58,7 @@ impl Preset {
         }
         for (key, value) in &mut values {
             if let (Threshold::Tokens(tokens), true, Some(share)) = (soft, key == "budget.target", share_of(value)) {
-                *value = ((f64::from(tokens) * share / DEFAULT_SOFT) as u32).into();
+                *value = ((f64::from(tokens) * (share / DEFAULT_SOFT).min(HIGHEST_TARGET)) as u32).into();
             }
         }
         values

@@ -1,12 +1,12 @@
 //! Thresholds of a budget: the one that is never reached, fitting them to a window, and saying them in words.
 
-use epitome_engine::{Budget, DEFAULT_SOFT, DEFAULT_TARGET, Threshold};
+use epitome_engine::{Budget, DEFAULT_SOFT, DEFAULT_TARGET, HIGHEST_TARGET, Threshold};
 use epitome_strategy::Tokens;
 
 /// How far the defaults lie below one another.
 pub(crate) const TARGET_OF_SOFT: f64 = DEFAULT_TARGET / DEFAULT_SOFT;
-/// The default target below the default hard threshold.
-pub(crate) const TARGET_OF_HARD: f64 = DEFAULT_TARGET / 0.95;
+/// The lowest soft threshold above a target that does not lower it.
+pub(crate) const SOFT_OF_TARGET: f64 = 1.0 / HIGHEST_TARGET;
 /// The default soft threshold below the hard one.
 pub(crate) const SOFT_OF_HARD: f64 = DEFAULT_SOFT / 0.95;
 
@@ -68,7 +68,7 @@ mod tests {
         let small = fit_to_window(&budget, 12_000, 2_000);
         assert_eq!(thresholds(small), (tokens(3_750), tokens(7_500), tokens(10_000)));
         let mixed = fit_to_window(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
-        assert_eq!(mixed.target, tokens(3_000), "below the soft threshold of 4,800");
+        assert_eq!(mixed.target, tokens(1_200), "below the soft threshold of 3,600");
         let shares = fit_to_window(&Budget::default(), 8_000, 2_000);
         assert_eq!(thresholds(shares), thresholds(Budget::default()));
     }

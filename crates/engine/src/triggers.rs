@@ -11,7 +11,7 @@ const PATIENCE: f64 = 0.01;
 
 /// The share of the threshold that an automatic compaction reduces the view to at most. A higher target is lowered, because
 /// a compaction that ends where it began would begin again at once.
-const TARGET_OF_THRESHOLD: f64 = 0.5 / 0.8;
+pub const HIGHEST_TARGET: f64 = 5.0 / 8.0;
 
 /// What it costs to send a token as new that the provider's prompt cache had, in reads of that cache: written at 1.25 of the
 /// price of input instead of read at a tenth of it. Source: `prices.toml` of `epitome-config`, the Claude models; where
@@ -163,7 +163,7 @@ impl Watch {
             return budget.target.tokens(usable);
         }
         let threshold = self.threshold(budget).0.min(usable);
-        budget.target.tokens(usable).min((f64::from(threshold) * TARGET_OF_THRESHOLD) as Tokens)
+        budget.target.tokens(usable).min((f64::from(threshold) * HIGHEST_TARGET) as Tokens)
     }
 
     /// Returns the fewest tokens that an automatic compaction of a view of `current` tokens has to save to be worth

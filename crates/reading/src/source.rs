@@ -169,6 +169,10 @@ impl Source {
         let calls: Vec<_> = calls.filter(|call| text.get(call.start as usize..call.end as usize).is_some()).collect();
         let is_answer = message.text_calls.is_empty() && message.calls().next().is_none();
         let kind = if is_answer { Kind::Answer } else { Kind::Said };
+        if is_answer && self.text_call.is_some() {
+            // The harness took no call from it, so the code in it was never run; it would read as if it had been.
+            return outside_fences(text).into_iter().for_each(|range| self.add(kind, text, range, None, place));
+        }
         let mut at = 0;
         for call in calls {
             let start = (call.start as usize).max(at);
@@ -456,6 +460,24 @@ fn closing_fence(text: &str) -> usize {
     let rest = text.trim_start();
     let is_fence = rest.strip_prefix(FENCE).is_some_and(|rest| rest.is_empty() || rest.starts_with(['\n', '\r']));
     if is_fence { text.len() - rest.len() + FENCE.len() } else { 0 }
+}
+
+/// Returns the parts of a text in front of, between and behind its blocks of code. Linear.
+fn outside_fences(text: &str) -> Vec<Range<usize>> {
+    let (mut parts, mut start, mut end, mut is_code) = (Vec::new(), 0, 0, false);
+    for line in text.split_inclusive('\n') {
+        if line.trim_start().starts_with(FENCE) {
+            if !is_code {
+                parts.push(start..end);
+            }
+            (is_code, start) = (!is_code, end + line.len());
+        }
+        end += line.len();
+    }
+    if !is_code {
+        parts.push(start..end);
+    }
+    parts
 }
 
 const FENCE: &str = "```";

@@ -387,18 +387,26 @@ fn a_list_stands_below_its_heading() {
     assert!(items > 10, "{items}");
 }
 
-/// Calls of which nothing is shown are counted where they were.
+/// Calls of which nothing is shown are counted where they were, and the files that they read are named.
 #[test]
 fn calls_that_left_are_counted() {
+    check_left_calls(r#"Bash c{number} {"command":"ls"}"#, "▸ … ×5\n▸ Edit: src/parse_queue.rs");
+    check_left_calls(r#"Read c{number} {"path":"src/deep/a.rs"}"#, "▸ … ×5: a.rs\n▸ Edit: src/parse_queue.rs");
+}
+
+/// Checks that some room leaves out five such calls and says `told` of them, also when only the text is left.
+#[track_caller]
+fn check_left_calls(call: &str, told: &str) {
     let step = |number: u32| {
-        format!("assistant:\ncall Bash c{number} {{\"command\":\"ls\"}}\nresult c{number}:\n  entry {{n}} … x9 lines\n")
+        let call = call.replace("{number}", &number.to_string());
+        format!("assistant:\ncall {call}\nresult c{number}:\n  entry {{n}} … x9 lines\n")
     };
     let steps: String = (1..=5).map(step).collect();
     let fixture = format!(
         "user: go\n{steps}assistant:\ncall Edit e {{\"file_path\":\"src/parse_queue.rs\"}}\nresult e: done\n\
          user: on\nassistant: yes\nuser: and?\nassistant: no"
     );
-    let counted = |planned: &CheckedPlan| transcripts(planned).join("").contains("▸ … ×5\n▸ Edit: src/parse_queue.rs");
+    let counted = |planned: &CheckedPlan| transcripts(planned).join("").contains(told);
     let planned = (60..200).map(|target| case(&fixture, "tail_share=0").target(target).run()).find(counted);
     let planned = planned.unwrap_or_else(|| panic!("no target leaves the five calls out and keeps the change"));
     // A later compaction of the text alone knows them still.
@@ -407,7 +415,17 @@ fn calls_that_left_are_counted() {
         "user: go\nuser(summary):\n  [Summary of 9 earlier messages]\n  {text}\n  » plain words of it\n  plain words of little use … x60\nuser: on\nassistant: yes\nuser: and?\nassistant: no"
     );
     let planned = case(&again, "tail_share=0").target(150).run();
-    check(&planned, &["▸ … ×5\n▸ Edit: src/parse_queue.rs"], &[]);
+    check(&planned, &[told], &[]);
+}
+
+/// Where calls are made in plain text, a reply of which the harness took none did not run the code that is in it.
+#[test]
+fn code_that_was_never_run_leaves() {
+    let fixture = "user: fix it\nassistant: I look.\ntextcall bash: ls -la\n\
+         assistant:\n  I change the queue.\n  ```bash\n  sed -i s/old/new/ queue.py\n  ```\n  And the list.\n  ```bash\n  rm list.py\n  ```\n\
+         assistant: One at a time.\ntextcall bash: cat queue.py\nuser: on\nassistant: yes {n} … x90 lines\nuser: and?\nassistant: no";
+    let planned = case(fixture, "tail_share=0").target(200).run();
+    check(&planned, &["I change the queue.", "And the list.", "▸ bash: cat queue.py"], &["sed -i", "rm list.py"]);
 }
 
 /// Among calls of which nothing is shown, those that failed are counted too.

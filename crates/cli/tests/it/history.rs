@@ -9,7 +9,7 @@ use crate::place::{Place, Ran, chat, example, several, shape_only};
 /// A session in a file of epitome's own, compacted twice.
 fn keep(place: &Place, name: &str) {
     let registry = epitome::registry();
-    let settings = "[budget]\nwindow = 2_000\nreserve_output = 0\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n\
+    let settings = "[budget]\nwindow = 2_000\nreserve_output = 0\ntarget = 0.5\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n\
                     [chains]\nplain = [\"sliding-window\"]\n[strategies.sliding-window]\nwindow = 2\n";
     let config = epitome::Config::parse(settings, "c.toml", &registry).unwrap();
     let mut live = LiveSession::new(&config.build(&registry).unwrap());

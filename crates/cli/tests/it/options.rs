@@ -165,6 +165,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     ("compact", "--key-variable", MODEL, "keys_come_from_the_environment_and_never_show"),
     ("bench", "--methods", BENCH, "a_page_is_written"),
     ("bench", "--command", BENCH, "another_compactor_is_a_command"),
+    ("bench", "--command-timeout", EVAL, "another_compactor_is_a_command"),
+    ("fit", "--plugin", FIT, "what_was_decided_for_a_plugin_outlives_the_process"),
     ("bench", "--html", BENCH, "a_page_is_written"),
     ("bench", "--json", BENCH, "counts_are_the_same_each_time"),
     ("eval", "--methods", EVAL, "settings_are_set"),

@@ -12,7 +12,7 @@ use epitome::strategy::{BoxFuture, async_trait};
 use super::support::{Scripted, live, model, runtime, talk, user, with_summarizer, words};
 
 /// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
-const WINDOW: &str = "[budget]\nwindow = 2000\nreserve_output = 0\n";
+const WINDOW: &str = "[budget]\nwindow = 2000\nreserve_output = 0\nsoft = 0.8\ntarget = 0.5\n";
 
 /// Work that runs when the test asks for it.
 #[derive(Debug, Default)]

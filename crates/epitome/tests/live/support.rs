@@ -11,7 +11,7 @@ use epitome::strategy::{SummarizeError, Summarizer, Summary, SummaryTask, async_
 use epitome::{Config, Runtime, Session};
 
 /// A window of 2,000 tokens of which all are usable: soft 1,600, hard 1,900, target 1,000.
-pub(crate) const SMALL: &str = "[budget]\nwindow = 2000\nreserve_output = 0\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n[chains]\nplain = [\"summary\"]\n";
+pub(crate) const SMALL: &str = "[budget]\nwindow = 2000\nreserve_output = 0\nsoft = 0.8\ntarget = 0.5\n[select]\nmode = \"fixed\"\nchain = \"plain\"\n[chains]\nplain = [\"summary\"]\n";
 
 pub(crate) fn runtime(toml: &str) -> Runtime {
     let registry = epitome::registry();
