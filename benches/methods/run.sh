@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures the products of this folder beside the methods of `epitome`:
 #   sh benches/methods/run.sh FOLDER [what `epitome bench` takes]
-# installs what requirements.txt and package-lock.json pin into FOLDER, where that is not there yet, and starts a process for each product, which is ended again.
+# installs what requirements.txt and package-lock.json pin into FOLDER, where that is not there yet, and starts a process for each
+# product, which is ended again.
 # EPITOME names the program if `epitome` is not on the path. Needs python3 (3.10 or later), node 20, npm and curl.
 set -eu
 
