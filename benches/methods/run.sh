@@ -3,7 +3,7 @@
 #   sh benches/methods/run.sh FOLDER [what `epitome bench` takes]
 # installs what requirements.txt and package-lock.json pin into FOLDER, where that is not there yet, and starts a process for each
 # product, which is ended again.
-# EPITOME names the program if `epitome` is not on the path. Needs python3 (3.10 or later), node 20, npm and curl.
+# EPITOME names the program if `epitome` is not on the path. Needs python3 (3.10 or later), node 22, npm and curl.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -20,7 +20,7 @@ if [ "$pins" != "$(cat "$folder/installed" 2>/dev/null)" ]; then
     python3 -m venv "$folder/venv"
     "$folder/venv/bin/pip" install --quiet --requirement "$here/requirements.txt"
     cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$folder"
-    npm ci --prefix "$folder" --no-audit --no-fund
+    npm ci --prefix "$folder" --no-audit --no-fund >&2
     printf '%s\n' "$pins" >"$folder/installed"
 fi
 # Node looks for packages beside the file that asks for them.
