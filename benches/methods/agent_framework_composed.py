@@ -1,7 +1,8 @@
 """Microsoft Agent Framework's `TokenBudgetComposedStrategy`.
 
-The strategies and their settings are those of its documentation's example, without the one that asks a model: results of tools are
-collapsed but for the newest group, then a window of the newest twenty groups, and then the composition's own way to the budget.
+It has no strategies of its own by default. These two, with these numbers, are how programs that use it compose it, without the one
+that asks a model: results of tools are collapsed but for the newest group, then a window of the newest twenty groups, and then the
+composition's own way to the budget.
 """
 
 import asyncio
