@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::support::{Running, Wire, asked, header, in_front_of};
 
 /// 8,000 usable tokens: soft 6,400, hard 7,600, target 4,000. Nothing but `summarizer` is set for the hand-off.
-const LLM: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\n[summary]\nsummarizer = \"llm\"\n";
+const LLM: &str =
+    "[budget]\nwindow = 9_000\nreserve_output = 1_000\nsoft = 0.8\ntarget = 0.5\n[summary]\nsummarizer = \"llm\"\n";
 
 /// What begins the instruction.
 const INSTRUCTION: &str = "This is not a part of the work.";

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::support::{Running, SMALL, Wire, asked, header, in_front_of, read};
 
 /// 8,000 usable tokens: soft 6,400. A page of passages has room above the target.
-const LOW_TARGET: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\ntarget = 2_500\n";
+const LOW_TARGET: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\nsoft = 0.8\ntarget = 2_500\n";
 
 /// A part of what the model says.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 /// 8,000 usable tokens: soft 6,400, target 4,000.
-pub(crate) const SMALL: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\n";
+pub(crate) const SMALL: &str = "[budget]\nwindow = 9_000\nreserve_output = 1_000\nsoft = 0.8\ntarget = 0.5\n";
 
 /// A service that answers until it is dropped.
 pub(crate) struct Running {
