@@ -98,9 +98,12 @@ fn a_pasted_table_leaves_room_for_what_others_demand() {
         "user: start\nassistant: ok\nuser:\n  Shelf {{n}} must never carry more than {{n}}00 kilograms. … x80 lines\n\
          assistant: Seen.\nuser:\n  many plain words of it {{n}} … x60 lines\n  {DEMAND}\nassistant: I will.\nuser: go on\nassistant: yes"
     );
-    for target in (120..400).step_by(20) {
+    for target in (160..400).step_by(20) {
         let planned = case(&fixture, "short_message=20").target(target).run();
-        check(&planned, &[DEMAND, "must never carry"], &[]);
+        // The plan's text shortens what is kept.
+        for part in ["tests before each commit.", "must never carry"] {
+            assert!(planned.text.contains(part), "{target}: `{part}` is not in:\n{}", planned.text);
+        }
     }
 }
 
@@ -423,7 +426,8 @@ fn check_left_calls(call: &str, told: &str) {
 fn code_that_was_never_run_leaves() {
     let fixture = "user: fix it\nassistant: I look.\ntextcall bash: ls -la\n\
          assistant:\n  I change the queue.\n  ```bash\n  sed -i s/old/new/ queue.py\n  ```\n  And the list.\n  ```bash\n  rm list.py\n  ```\n\
-         assistant: One at a time.\ntextcall bash: cat queue.py\nuser: on\nassistant: yes {n} … x90 lines\nuser: and?\nassistant: no";
+         assistant: One at a time.\ntextcall bash: cat queue.py\n\
+         assistant:\n  plain words of little use {n} … x60 lines\ntextcall bash: ls\nuser: on\nassistant: yes\nuser: and?\nassistant: no";
     let planned = case(fixture, "tail_share=0").target(200).run();
     check(&planned, &["I change the queue.", "And the list.", "▸ bash: cat queue.py"], &["sed -i", "rm list.py"]);
 }

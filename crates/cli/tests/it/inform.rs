@@ -15,20 +15,20 @@ fn check_tells_the_urgency() {
       threshold  110,400
       trigger    nothing
     "#);
-    insta::assert_snapshot!(place.run("check chat.json --window 2200 --json").all(), @r#"
+    insta::assert_snapshot!(place.run("check chat.json --window 2800 --json").all(), @r#"
     exit 0
     ----- stdout
     {
       "session": "0",
       "should_compact": false,
       "current_tokens": 1207,
-      "threshold_tokens": 1320,
-      "usable_tokens": 1650,
-      "share": 0.7315151515151516,
+      "threshold_tokens": 1260,
+      "usable_tokens": 2100,
+      "share": 0.5747619047619048,
       "urgency": "none",
       "trigger": null,
-      "window_tokens": 2200,
-      "reserve_output_tokens": 550,
+      "window_tokens": 2800,
+      "reserve_output_tokens": 700,
       "tool_definition_tokens": 0,
       "counter": "o200k_base ×1.1",
       "exact": false,
