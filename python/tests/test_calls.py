@@ -141,8 +141,8 @@ def test_compact_fits_and_stays_valid() -> None:
 def test_settings_are_those_of_one_call() -> None:
     engine = epitome.Engine(window=20_000)
     usual = engine.compact(work())
-    deeper = engine.compact(work(), settings={"budget": {"target": 0.2}})
-    assert deeper.tokens_after < usual.tokens_after
+    more = engine.compact(work(), settings={"budget": {"target": 0.4}})
+    assert more.tokens_after > usual.tokens_after
     assert engine.preview(work(), settings={"keep_recent_messages": 10})["recent"] is not None
     assert engine.compact(work()).tokens_after == usual.tokens_after
     with pytest.raises(epitome.ConfigError, match="not a setting of one call; did you mean `keep_recent_messages`"):

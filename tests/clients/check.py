@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import anthropic
 import openai
 
-CONFIG = "[budget]\nwindow = 9_000\nreserve_output = 1_000\n"
+CONFIG = "[budget]\nwindow = 9_000\nreserve_output = 1_000\nsoft = 0.8\ntarget = 0.5\n"
 TOKEN = "a-token-of-the-service"
 
 seen = []  # (path, headers, body) of every request that the provider got

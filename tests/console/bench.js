@@ -18,6 +18,8 @@ const configuration = (model) => `
 [budget]
 window = 20_000
 reserve_output = 2_000
+soft = 0.8
+target = 0.5
 
 [summary]
 fall_back_to_rules = false

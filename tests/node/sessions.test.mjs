@@ -38,7 +38,7 @@ test("a session in its own format stays in it, and one that fits stays as it is"
 test("settings are those of one call", () => {
   const engine = new epitome.Engine({ window: 6_000 });
   const usual = engine.compact(talk);
-  assert.ok(engine.compact(talk, { settings: { budget: { target: 0.2 } } }).tokensAfter < usual.tokensAfter);
+  assert.ok(engine.compact(talk, { settings: { budget: { target: 0.4 } } }).tokensAfter > usual.tokensAfter);
   assert.ok(engine.preview(talk, { settings: { keep_recent_messages: 10 } }).recent);
   assert.equal(engine.compact(talk).tokensAfter, usual.tokensAfter);
   const refused = (settings, message) => assert.throws(() => engine.compact(talk, { settings }), { name: "ConfigError", message });
