@@ -32,11 +32,11 @@ async def ask(session, tool, arguments):
     return bool(result.is_error), "".join(part.text for part in result.content)
 
 
-async def talk(session):
-    """What every way to the tools has to answer about the example session."""
+async def talk(session, *further):
+    """What every way to the tools has to answer about the example session; `further` are the tools behind the first three."""
     await session.initialize()
     tools = (await session.list_tools()).tools
-    check("tools", [tool.name for tool in tools], ["search_history", "recall", "context_status"])
+    check("tools", [tool.name for tool in tools], ["search_history", "recall", "context_status", *further])
     failed, text = await ask(session, "search_history", {"queries": ["which partner joins on the fingerprint column?"]})
     check("search", (failed, "HLV-2209" in text), (False, True))
     failed, text = await ask(session, "recall", {"handle": "#0", "limit": 20})
@@ -47,17 +47,17 @@ async def talk(session):
     check("unknown handle", (failed, "Nothing is kept" in text), (True, True))
 
 
-async def over_stdio(binary, *arguments, **environment):
+async def over_stdio(binary, *arguments, further=(), **environment):
     server = StdioServerParameters(command=binary, args=["mcp", *arguments], env={**os.environ, **environment})
     async with stdio_client(server) as (reader, writer), ClientSession(reader, writer) as session:
-        await talk(session)
+        await talk(session, *further)
 
 
 async def over_http(url, headers):
     async with create_mcp_http_client(headers=headers) as client:
         async with streamable_http_client(url, http_client=client) as streams:
             async with ClientSession(streams[0], streams[1]) as session:
-                await talk(session)
+                await talk(session, "compact_context")
 
 
 def imported(base):
@@ -84,7 +84,7 @@ def main():
         asyncio.run(over_http(f"{base}/mcp", {"authorization": f"Bearer {TOKEN}", "x-epitome-session": session}))
         print("`/mcp` of the service does so too")
         asyncio.run(over_stdio(binary, "--url", base, "--session", session, "--token-variable", "SERVICE_TOKEN",
-                               SERVICE_TOKEN=TOKEN))
+                               further=["compact_context"], SERVICE_TOKEN=TOKEN))
         print("and `epitome mcp --url` in front of it")
     finally:
         service.terminate()
