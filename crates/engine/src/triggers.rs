@@ -168,7 +168,7 @@ impl Watch {
 
     /// Returns the fewest tokens that an automatic compaction of a view of `current` tokens has to save to be worth
     /// breaking the provider's prompt cache, and a model's summary: half of the configured distance from the threshold
-    /// to the target, and below the hard threshold also what [pays for the cache](Self::break_even). 0 where half of the
+    /// to the target, and below the hard threshold also what pays for the cache. 0 where half of the
     /// room for the answer is used up, because the session cannot continue without a compaction. Constant time.
     pub fn worthwhile(&self, budget: &Budget, current: Tokens) -> Tokens {
         let usable = budget.usable();
