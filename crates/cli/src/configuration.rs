@@ -7,6 +7,7 @@ use epitome::strategy::Registry;
 
 use crate::args::ConfigArgs;
 use crate::failure::Failure;
+#[cfg(feature = "service")]
 use crate::folders;
 use crate::paths::display_name;
 use crate::render::text::plural;
@@ -28,6 +29,7 @@ pub(crate) fn read_for_agent(args: &ConfigArgs, registry: &Registry) -> Result<C
 
 /// The configuration of what an agent calls: that of the person's own file, `epitome/epitome.toml` in the folder of settings,
 /// where it is there.
+#[cfg(feature = "service")]
 pub(crate) fn read_for_plugin(registry: &Registry) -> Result<Config, Failure> {
     let file = folders::settings().map(|folder| folder.join("epitome/epitome.toml"));
     read(file.filter(|file| file.exists()).as_deref(), registry)
