@@ -42,11 +42,11 @@ enum Kept {
     Typed(u32),
 }
 
-/// The agents with the figures of their own programs: Claude Code 2.1.332 as the tests have it compact, at nine tenths of its
-/// window (`tests/agents`); Codex's `compact.rs` (`COMPACT_USER_MESSAGE_MAX_TOKENS`) at nine tenths; opencode 1.18.33's
+/// The agents with the figures of their own programs: Claude Code 2.1.332, which keeps 20,000 tokens of its window for the summary and
+/// begins 13,000 below that; Codex's `compact.rs` (`COMPACT_USER_MESSAGE_MAX_TOKENS`) at nine tenths; opencode 1.18.33's
 /// `preserve_recent_tokens` in a window less an answer of an eighth of it; Pi 1.5.2's `keepRecentTokens` and `reserveTokens`.
 const AGENTS: [AgentCompaction; 4] = [
-    AgentCompaction { agent: "claude-code", full: (0.9, 0), kept: Kept::Nothing, is_cached: true },
+    AgentCompaction { agent: "claude-code", full: (1.0, 33_000), kept: Kept::Nothing, is_cached: true },
     AgentCompaction { agent: "codex", full: (0.9, 0), kept: Kept::Typed(20_000), is_cached: false },
     AgentCompaction { agent: "opencode", full: (0.875, 0), kept: Kept::Newest(15_000), is_cached: false },
     AgentCompaction { agent: "pi", full: (1.0, 16_384), kept: Kept::Newest(20_000), is_cached: false },
@@ -54,7 +54,7 @@ const AGENTS: [AgentCompaction; 4] = [
 
 impl AgentCompaction {
     /// Returns the compaction of an agent. The error names the agents that are known.
-    pub(crate) fn of(agent: &str) -> Result<Self, EvalError> {
+    pub(crate) fn by_name(agent: &str) -> Result<Self, EvalError> {
         AGENTS.into_iter().find(|known| known.agent == agent).ok_or_else(|| {
             let known = AGENTS.map(|known| known.agent).join(", ");
             EvalError::Method(format!("`{OWN}{agent}`: how this agent compacts is not known; there are {known}"))
@@ -137,7 +137,7 @@ mod tests {
     /// What stays of the session behind a compaction in a window of 64,000: its messages, and their tokens.
     fn left(agent: &str) -> (Vec<Origin>, u64) {
         let mut session = session();
-        let own = AgentCompaction::of(agent).unwrap();
+        let own = AgentCompaction::by_name(agent).unwrap();
         let epoch = own.epoch(session.view(), 64_000, session.next_epoch()).unwrap();
         session.commit(epoch);
         let origins = session.view().iter().map(|entry| entry.message.origin).collect();
@@ -159,9 +159,10 @@ mod tests {
 
     #[test]
     fn each_comes_at_its_threshold() {
-        let at = |agent: &str, window| AgentCompaction::of(agent).unwrap().threshold(window);
+        let at = |agent: &str, window| AgentCompaction::by_name(agent).unwrap().threshold(window);
         assert_eq!((at("codex", 200_000), at("opencode", 64_000)), (180_000, 56_000));
         assert_eq!((at("pi", 128_000), at("pi", 64_000)), (111_616, 55_808));
-        assert!(AgentCompaction::of("other").unwrap_err().to_string().contains("claude-code, codex"));
+        assert_eq!(at("claude-code", 200_000), 167_000);
+        assert!(AgentCompaction::by_name("other").unwrap_err().to_string().contains("claude-code, codex"));
     }
 }

@@ -52,7 +52,7 @@ impl Policy {
         let how = match (spec, spec.strip_prefix(OWN)) {
             (NEVER, _) => PolicyKind::Never,
             (RECORDED, _) => PolicyKind::Recorded,
-            (_, Some(agent)) => PolicyKind::Own(AgentCompaction::of(agent)?),
+            (_, Some(agent)) => PolicyKind::Own(AgentCompaction::by_name(agent)?),
             _ => PolicyKind::Engine(Box::new(EngineSetup::new(spec, window, registry)?)),
         };
         Ok(Self { name: spec.to_owned(), how })
