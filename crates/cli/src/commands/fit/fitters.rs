@@ -53,18 +53,21 @@ impl Fitters {
         }
     }
 
-    /// A fitter with the decisions that were kept of a session, or a new one.
+    /// A fitter with the decisions that were kept of a session, or a new one. Where they cannot be used, standard error says why.
     fn take_up(&self, session: &str, runtime: &Runtime, profile: Wire, options: FitOptions) -> Fitter {
-        let state = self.kept.as_ref().and_then(|kept| kept.read(session, profile));
-        let known = state.map(|state| Fitter::from_state(&state, runtime, Some(profile), options.clone()));
-        match known {
-            Some(Ok(fitter)) => fitter,
-            Some(Err(error)) => {
-                terminal::note(&format!("what was decided before is not used: {error}"));
-                Fitter::new(runtime, profile, options)
-            }
-            None => Fitter::new(runtime, profile, options),
-        }
+        let kept = self.kept.as_ref().map_or(Ok(None), |kept| kept.read(session, profile));
+        let known = match kept.map_err(|error| error.to_string()) {
+            Ok(Some(state)) => Fitter::from_state(&state, runtime, Some(profile), options.clone())
+                .map(Some)
+                .map_err(|error| error.to_string()),
+            Ok(None) => Ok(None),
+            Err(problem) => Err(problem),
+        };
+        let known = known.unwrap_or_else(|problem| {
+            terminal::note(&format!("what was decided before is not used: {problem}"));
+            None
+        });
+        known.unwrap_or_else(|| Fitter::new(runtime, profile, options))
     }
 
     /// The fitter for a question, made where there is none yet.

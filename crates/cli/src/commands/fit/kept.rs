@@ -29,9 +29,12 @@ impl KeptDecisions {
         Self { folder }
     }
 
-    /// What was kept of a session; `None` where nothing was, or where it cannot be read.
-    pub(super) fn read(&self, session: &str, profile: Wire) -> Option<Vec<u8>> {
-        read_plain(self.file(session, profile)).ok()
+    /// What was kept of a session; `None` where nothing was.
+    pub(super) fn read(&self, session: &str, profile: Wire) -> io::Result<Option<Vec<u8>>> {
+        match read_plain(self.file(session, profile)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some),
+        }
     }
 
     /// Keeps the state of a session's fitter. It holds words of the session: only its owner can read it.
@@ -79,13 +82,16 @@ mod tests {
     fn what_is_kept_comes_back_and_the_oldest_goes() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptDecisions::in_folder(folder.path().join("fit"));
-        assert_eq!(kept.read("one", Wire::OpenaiChat), None);
+        assert_eq!(kept.read("one", Wire::OpenaiChat).unwrap(), None);
         for number in 0..=MOST {
             kept.write(&format!("../{number}"), Wire::OpenaiChat, number.to_string().as_bytes()).unwrap();
         }
         kept.write("../7", Wire::OpenaiChat, b"again").unwrap();
-        assert_eq!(kept.read("../7", Wire::OpenaiChat).unwrap(), b"again");
-        assert_eq!(kept.read("../7", Wire::Anthropic), None, "another form has decisions of its own");
+        assert_eq!(kept.read("../7", Wire::OpenaiChat).unwrap().unwrap(), b"again");
+        assert_eq!(kept.read("../7", Wire::Anthropic).unwrap(), None, "another form has decisions of its own");
+        std::fs::create_dir(kept.file("folder", Wire::OpenaiChat)).unwrap();
+        kept.read("folder", Wire::OpenaiChat).unwrap_err();
+        std::fs::remove_dir(kept.file("folder", Wire::OpenaiChat)).unwrap();
         assert_eq!(std::fs::read_dir(folder.path().join("fit")).unwrap().count(), MOST);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "a name is no path");
     }
