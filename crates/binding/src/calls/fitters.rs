@@ -119,7 +119,7 @@ fn fit(fitter: &Fitter, words: &FitWords, messages: &[u8]) -> Result<Answer, Fai
     let texts: Vec<&str> = items.into_iter().map(RawValue::get).collect();
     let mut request = FitRequest::new(&texts);
     (request.system, request.tools, request.key) = (words.system()?, words.tools()?, &words.key);
-    (request.reported_tokens, request.asked) = (words.reported_tokens, words.asked()?);
+    (request.reported_tokens, request.asked) = (words.reported_tokens, words.model_request()?);
     request.profile = words.format.as_deref().map(|name| profile_of(Some(name), None)).transpose()?;
     let done = match &words.overflow {
         None => fitter.fit(&request),

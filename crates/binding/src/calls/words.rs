@@ -170,7 +170,8 @@ pub(super) struct Limits {
 }
 
 impl FitWords {
-    pub(super) fn asked(&self) -> Result<Option<ModelRequest>, Failure> {
+    /// The compaction that the model asks for. The error says which text of `keep` names nothing.
+    pub(super) fn model_request(&self) -> Result<Option<ModelRequest>, Failure> {
         let read = |words: &AskedWords| {
             let keep = words.keep.iter().map(|named| named.parse::<Needed>()).collect::<Result<_, _>>();
             let keep = keep.map_err(|problem| Failure::config(format!("`asked`: {problem}")))?;

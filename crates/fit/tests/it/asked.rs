@@ -8,14 +8,14 @@ use crate::lists::{chat, fitter};
 
 const BUDGET: u32 = 20_000;
 
-fn asked() -> Option<ModelRequest> {
+fn model_request() -> Option<ModelRequest> {
     let keep = vec!["#2".parse().unwrap()];
     let (reason, next_step) = ("part 1 is done".to_owned(), "part 2".to_owned());
     Some(ModelRequest { reason, next_step, keep, has_open_calls: false })
 }
 
 fn fit_as_asked(fitter: &Fitter, messages: &[String]) -> Fitted {
-    fitter.fit(&FitRequest { asked: asked(), ..FitRequest::new(messages) }).unwrap()
+    fitter.fit(&FitRequest { asked: model_request(), ..FitRequest::new(messages) }).unwrap()
 }
 
 #[test]
