@@ -61,8 +61,9 @@ fn assistant(log: &mut SessionBuilder, message: &Value) -> Message {
                 found.extend(bash_blocks(text).into_iter().map(|range| (block, range)));
             }
         }
-        for (block, range) in found {
-            chat::mark_call(&mut turn, "bash", block, range);
+        // Of a reply with more blocks than one the agent runs none.
+        if let [(block, range)] = &found[..] {
+            chat::mark_call(&mut turn, "bash", *block, range.clone());
         }
     }
     turn

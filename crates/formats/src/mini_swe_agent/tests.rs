@@ -22,7 +22,7 @@ fn one_block_is_a_call() {
         m1 user/typed: task with ```bash↵example↵```
         m2 assistant/model: THOUGHT: é↵↵```bash↵ls -la↵``` {bash@21: \"ls -la\"} [9/3/0→2]
         m3 user/tool-output (bash): <returncode>0</returncode>
-        m4 assistant/model: ```python↵x↵``` and ```bash↵a↵```, ```bash↵b↵``` {bash@28: \"a\"} {bash@43: \"b\"}
+        m4 assistant/model: ```python↵x↵``` and ```bash↵a↵```, ```bash↵b↵```
         m5 user/injected: Please always provide EXACTLY ONE action
         m6 assistant/model: ```bash↵never closed
         m7 user/injected: again

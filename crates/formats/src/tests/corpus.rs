@@ -89,6 +89,19 @@ const DIFFERENCES: &[(&str, isize, &str)] = &[
     ("opencode/nimbus", 6, "commands run as sub-tasks are in the context"),
 ];
 
+/// Blocks of code that the manifest counts as calls, and the agent refused: it takes replies with exactly one, as the notice
+/// behind each of these says.
+const REFUSED_CALLS: &[(&str, usize)] = &[
+    ("mini_swe_agent/django__django-11138", 38),
+    ("mini_swe_agent/django__django-14351", 42),
+    ("mini_swe_agent/django__django-15554", 24),
+    ("mini_swe_agent/psf__requests", 4),
+    ("mini_swe_agent/pylint", 4),
+    ("mini_swe_agent/sphinx", 23),
+    ("mini_swe_agent/sympy__sympy-13091", 10),
+    ("mini_swe_agent/sympy__sympy-19040", 26),
+];
+
 /// The folders whose recordings only the laboratory reads: evaluation harnesses and sets of dialogues. Its own test reads
 /// them.
 const SETS: [&str; 9] = [
@@ -203,6 +216,9 @@ fn every_recorded_file_is_read_by_one_reader_and_whole() {
         let mut expect = *expect;
         for (_, users, _) in DIFFERENCES.iter().filter(|(start, ..)| file.starts_with(start)) {
             expect.users = expect.users.saturating_add_signed(*users);
+        }
+        for (_, calls) in REFUSED_CALLS.iter().filter(|(start, ..)| file.starts_with(start)) {
+            expect.calls -= calls;
         }
         wrong.extend(problems(bytes, expect).into_iter().map(|problem| format!("{file}: {problem}")));
     }
