@@ -2,13 +2,14 @@
 //!
 //! [`sets`] reads recordings of evaluation harnesses and sets of dialogues, and [`probes`] writes them in forms that
 //! `epitome eval` reads; [`blind`] lets people or a model answer from contexts; [`refetch`] has an agent fetch again what a
-//! compaction took; [`meaning`] looks at what became of what was said, [`search`] at what a search adds; [`again`] compacts several times, and
+//! compaction took; [`boundaries`] shows where pieces of work end; [`meaning`] looks at what became of what was said, [`search`] at what a search adds; [`again`] compacts several times, and
 //! [`markdown`] prints what came out.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)] // what its commands have to say
 
 pub mod again;
 pub mod blind;
+pub mod boundaries;
 pub mod markdown;
 pub mod meaning;
 pub mod plan;

@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Parser, Subcommand};
 use epitome_eval::{BudgetSpec, Group, Method, Subject, methods};
 use epitome_lab::again::{Again, Steps};
-use epitome_lab::{blind, markdown, meaning, plan, probes, refetch, search};
+use epitome_lab::{blind, boundaries, markdown, meaning, plan, probes, refetch, search};
 
 #[derive(Debug, Parser)]
 #[command(name = "epitome-lab", about = "What only the project's own measurements need.")]
@@ -31,6 +31,8 @@ enum What {
     Blind(blind::command::BlindCommand),
     /// Replay sessions with an agent that calls tools again for what a compaction took
     Refetch(refetch::command::RefetchArgs),
+    /// Show where the pieces of work of sessions end
+    Boundaries(boundaries::BoundariesArgs),
     /// Show what becomes of what was said: whether it is there, in its order, under its speaker
     Meaning(meaning::command::MeaningArgs),
     /// Show what passages of a search answer, alone and beside every method's context
@@ -95,6 +97,7 @@ fn run(what: &What) -> Result<()> {
         What::Evidence(args) => wrote(probes::evidence(&args.file, &args.output)?),
         What::Blind(command) => blind::command::run(command),
         What::Refetch(args) => refetch::command::run(args),
+        What::Boundaries(args) => boundaries::run(args),
         What::Meaning(args) => meaning::command::run(args),
         What::Search(args) => search::run(args),
         What::Compare(args) => compare(args),

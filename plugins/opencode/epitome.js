@@ -336,6 +336,9 @@ export const Epitome = async ({ client }) => {
     return typed.get(session).messages.filter(({ info }) => !listed.has(info.id));
   }
 
+  /** For each session the compaction that its model asked for since the last request. */
+  const wishes = new Map();
+
   const lookUp = (tool) => async (given, context) => {
     const content = await contentOf(context.sessionID);
     const found = await ask({ op: "ask", tool, arguments: given, content });
@@ -357,7 +360,8 @@ export const Epitome = async ({ client }) => {
         const system = hiddenTokens(session, messages, window);
         const all = [...(await typedBefore(session, messages)), ...messages];
         const made = listOf(all);
-        const question = { session, format: "openai-chat", messages: made.list, window, reserve, system };
+        const question = { session, format: "openai-chat", messages: made.list, window, reserve, system, asked: wishes.get(session) };
+        wishes.delete(session);
         const fitted = await ask(question);
         if (!fitted) return;
         if (!isDecision(fitted, made.list.length)) throw new Error("the decision is not understood");
@@ -402,6 +406,26 @@ export const Epitome = async ({ client }) => {
         description: "Gives back one message of this conversation word for word, by the number that search_history names.",
         args: { handle: { type: "string", description: "The message's number, such as #37." } },
         execute: lookUp("recall"),
+      },
+      compact_context: {
+        description:
+          "Asks for this conversation's context to be compacted before your next step. Call it when a task of your list is done, " +
+          "or before you begin with another subject. Do not call it in the middle of a derivation, of an edit or of a search for " +
+          "a fault. It is passed over while the context is not full enough, and soon after the last time.",
+        args: {
+          reason: { type: "string", description: "What is done, so that this is a good moment." },
+          next_step: { type: "string", description: "What you do next: what bears on it stays first." },
+          keep: {
+            type: "array",
+            items: { type: "string" },
+            description: "What the next context has to hold: exact texts of this conversation; may be empty.",
+          },
+        },
+        execute: async ({ reason, next_step, keep }, context) => {
+          const texts = (keep ?? []).filter((text) => text.trim() && !text.trim().startsWith("#"));
+          wishes.set(context.sessionID, { reason, next_step, keep: texts });
+          return "It is done before your next step, where the context is full enough.";
+        },
       },
     },
   };

@@ -119,6 +119,18 @@ test("a session that is taken up again begins as it was sent", async () => {
   assert.deepEqual(logged, [], "nothing is compacted anew");
 });
 
+test("the model asks for a compaction", async () => {
+  const came = session(8);
+  const { hooks, logged } = await plugin(process.env.EPITOME_BIN, { context: 24_000 });
+  assert.deepEqual(await transformed(hooks, came), came, "none is due");
+  const said = { reason: "the first parts are looked at", next_step: "go on with part 8", keep: ["file_57", "#3"] };
+  assert.match(await hooks.tool.compact_context.execute(said, { sessionID: SESSION }), /before your next step/);
+  const sent = await transformed(hooks, came);
+  assert.ok(sent.length < came.length, logged.join("\n"));
+  assert.match(JSON.stringify(sent), /file_57/);
+  assert.deepEqual(await transformed(hooks, came), sent, "it is made once");
+});
+
 test("a call that is at work stays as it is", async () => {
   const { hooks } = await plugin(process.env.EPITOME_BIN);
   const running = message("assistant", [part({ type: "step-start" }), tool("now", { status: "running" })]);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use epitome_engine::{Threshold, Triggers};
+use epitome_engine::{DEFAULT_BOUNDARY_WAIT, Threshold, Triggers};
 use epitome_strategy::{FieldKind, SettingType, Value, settings};
 
 use crate::values::{Limit, Refusal};
@@ -18,6 +18,9 @@ settings! {
         rounds: u32 = 0, in 0..=1_000_000, unit "rounds";
         /// A compaction is suggested when the model writes this text; empty switches it off.
         marker: String = "!!!SUMMARY!!!".to_owned();
+        /// From `soft` on a compaction waits for the end of a piece of work, an answer, a commit, an item of the plan that is
+        /// done, until this share of the way to `hard` is used; 0 waits for nothing.
+        boundary_wait: f64 = DEFAULT_BOUNDARY_WAIT, in 0..=1, unit "share of the way from `soft` to `hard`";
     }
 }
 
@@ -67,6 +70,7 @@ impl From<&TriggersTable> for Triggers {
             tokens: table.tokens,
             rounds: table.rounds,
             marker: table.marker.clone(),
+            boundary_wait: table.boundary_wait,
         }
     }
 }

@@ -40,7 +40,8 @@ fn triggers_and_live_settings() {
          memory_flush = true\n\
          memory_file = \"memories.jsonl\"\nrecent_memories = 3\nasked_share = 0.5\nasked_calls = 7\n",
     ));
-    let triggers = Triggers { remaining_share: 0.25, tokens: 60_000, rounds: 30, marker: String::new() };
+    let triggers =
+        Triggers { remaining_share: 0.25, tokens: 60_000, rounds: 30, marker: String::new(), ..Triggers::default() };
     assert_eq!(runtime.triggers, triggers);
     let live = LiveSettings {
         require_confirmation: true,

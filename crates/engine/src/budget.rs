@@ -30,9 +30,9 @@ impl Threshold {
 /// The default soft threshold and target, as shares of the usable window: of the pairs that were replayed, one with which a
 /// conversation costs at least 9 % less than with any of four agents' own compactions, in windows of 64,000 and 200,000. Source: the
 /// table in docs/evidence.md, by `epitome-lab refetch`.
-pub const DEFAULT_SOFT: f64 = 0.6;
+pub const DEFAULT_SOFT: f64 = 0.5;
 /// See [`DEFAULT_SOFT`].
-pub const DEFAULT_TARGET: f64 = 0.2;
+pub const DEFAULT_TARGET: f64 = 0.18;
 
 /// How much context there is, and when and how far to compact.
 ///
@@ -103,6 +103,9 @@ pub struct Check {
     /// The trigger that calls for it.
     #[cfg_attr(feature = "schema", schema(required))]
     pub trigger: Option<Trigger>,
+    /// Whether the compaction that is suggested waits for the end of a piece of work.
+    #[serde(default)]
+    pub waits: bool,
     /// The limit of the provider's, beside tokens, that the session is over, in words; absent where it keeps all that are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schema(nullable = false))]
@@ -152,8 +155,16 @@ impl Budget {
                 Urgency::Soft => Some(Trigger::Soft),
                 Urgency::Hard => Some(Trigger::Hard),
             },
+            waits: false,
             over: None,
         }
+    }
+}
+
+impl Check {
+    /// Lets the compaction that is suggested wait for the end of a piece of work.
+    pub fn wait(&mut self) {
+        (self.should_compact, self.trigger, self.waits) = (false, None, true);
     }
 }
 

@@ -78,5 +78,5 @@ pub use report::{
 pub use request::{Chain, Chains, MemoryNote, Pins, Request, SummaryRole, WithoutSummary};
 pub use select::SelectSettings;
 pub use status::Status;
-pub use triggers::{HIGHEST_TARGET, Triggers, Watch};
+pub use triggers::{DEFAULT_BOUNDARY_WAIT, HIGHEST_TARGET, Triggers, Watch};
 pub use usage::{has_usage, learned_of, learned_requests};

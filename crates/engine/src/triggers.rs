@@ -1,7 +1,8 @@
 //! When a compaction is due: thresholds, rounds, the model's marker, and what keeps these from firing in a loop.
 
-use epitome_session::{Content, Message, Role, Trigger};
+use epitome_session::{Content, Message, Role, Session, Trigger};
 use epitome_strategy::Tokens;
+use epitome_strategy::state::Boundary;
 
 use crate::budget::{Budget, Check, Urgency};
 use crate::report::Report;
@@ -21,6 +22,9 @@ const REWRITE: f64 = (1.25 - 0.1) / 0.1;
 /// The fewest requests since the newest compaction that tell how many will come until the next.
 const TELLING_REQUESTS: u32 = 8;
 
+/// How far a compaction waits for the end of a piece of work by default, see [`Triggers::boundary_wait`].
+pub const DEFAULT_BOUNDARY_WAIT: f64 = 0.25;
+
 /// The triggers of a compaction beside the soft and hard thresholds of the [`Budget`]. All of these suggest one; only
 /// the hard threshold forces it.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +37,16 @@ pub struct Triggers {
     pub rounds: u32,
     /// The model writes this text; empty switches it off.
     pub marker: String,
+    /// From the soft threshold on a compaction waits for the [end of a piece of work](Boundary) until this share of the way to the hard
+    /// threshold is used; 0 waits for nothing.
+    pub boundary_wait: f64,
 }
 
 impl Default for Triggers {
     /// Returns only the marker of the seed designs: the soft threshold covers the other triggers.
     fn default() -> Self {
-        Self { remaining_share: 0.0, tokens: 0, rounds: 0, marker: "!!!SUMMARY!!!".to_owned() }
+        let marker = "!!!SUMMARY!!!".to_owned();
+        Self { remaining_share: 0.0, tokens: 0, rounds: 0, marker, boundary_wait: DEFAULT_BOUNDARY_WAIT }
     }
 }
 
@@ -104,9 +112,28 @@ impl Watch {
         self.check_with(budget, current, after, None)
     }
 
-    /// Returns the same of a session that is over a limit of the provider's beside tokens, see [`epitome_session::Session::excess`]: the provider
-    /// refuses it, whatever its tokens are. Constant time.
-    pub fn check_with(&self, budget: &Budget, current: Tokens, after: Option<Tokens>, excess: Option<String>) -> Check {
+    /// Returns the same of a session with `current` tokens: where it is over a limit of the provider's beside tokens, see
+    /// [`Session::excess`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
+    /// [waits](Self::waits) for the end of a piece of work. Linear in the newest answer and its results.
+    pub fn check_session(&self, budget: &Budget, current: Tokens, session: &Session) -> Check {
+        let mut check = self.check_with(budget, current, session.newest_tokens_after(), session.excess());
+        let log = || session.log().iter().map(|message| &**message);
+        if self.waits(budget, &check) && Boundary::newest(log()).is_none() {
+            check.wait();
+        }
+        check
+    }
+
+    /// Whether a compaction that a check suggests is made only at the end of a piece of work: where more comes, and there is
+    /// room to wait. Constant time.
+    pub fn waits(&self, budget: &Budget, check: &Check) -> bool {
+        let is_suggested = matches!(check.trigger, Some(Trigger::Soft | Trigger::RemainingShare));
+        let (soft, hard) = (self.threshold(budget).0, budget.hard.tokens(budget.usable()));
+        let wait = f64::from(hard.saturating_sub(soft)) * self.triggers.boundary_wait.clamp(0.0, 1.0);
+        is_suggested && !self.ends && check.current_tokens < soft.saturating_add(wait as Tokens)
+    }
+
+    fn check_with(&self, budget: &Budget, current: Tokens, after: Option<Tokens>, excess: Option<String>) -> Check {
         let usable = budget.usable();
         let (soft, by) = self.threshold(budget);
         let mut check = Check { over: excess, ..budget.check_at(current, soft, after) };
@@ -338,6 +365,32 @@ mod tests {
         assert_eq!(watch.worthwhile(&budget(), 950), 150, "nothing waits from the hard threshold on");
         watch.end();
         assert_eq!(watch.worthwhile(&budget(), 800), 150, "nothing more comes");
+    }
+
+    #[test]
+    fn a_compaction_waits_for_the_end_of_a_piece_of_work() {
+        let check = |end: bool, ends: bool, current: Tokens, expect: (Option<Trigger>, bool)| {
+            let mut watch = Watch::new(Triggers::default());
+            let mut session = Session::new();
+            session.push(said(Role::User, "Mend the export."));
+            if end {
+                session.push(said(Role::Assistant, "It is mended."));
+            }
+            if ends {
+                watch.end();
+            }
+            let check = watch.check_session(&budget(), current, &session);
+            assert_eq!((check.trigger, check.waits), expect, "{current}");
+            assert_eq!((check.should_compact, check.urgency > Urgency::None), (expect.0.is_some(), current >= 800));
+        };
+        check(false, false, 799, (None, false));
+        check(false, false, 800, (None, true));
+        check(true, false, 800, (Some(Trigger::Soft), false));
+        check(false, true, 800, (Some(Trigger::Soft), false));
+        // A quarter of the way from 800 to 950.
+        check(false, false, 836, (None, true));
+        check(false, false, 837, (Some(Trigger::Soft), false));
+        check(false, false, 950, (Some(Trigger::Hard), false));
     }
 
     #[test]

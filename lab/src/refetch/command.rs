@@ -8,6 +8,7 @@ use epitome::formats::{ReadOptions, read};
 use epitome::{Budget, Session};
 use epitome_eval::replay::{Model, NEVER, Policy, Price, Prices, RECORDED, ReplayedSession, Total, totals};
 use rayon::prelude::*;
+use serde_json::{Value, json};
 
 use super::{Refetches, replay_with_fetches};
 
@@ -32,6 +33,9 @@ pub struct RefetchArgs {
     /// Count only, and make no call again
     #[arg(long)]
     only_count: bool,
+    /// Print a line of JSON for each row
+    #[arg(long)]
+    json: bool,
 }
 
 /// A policy over all sessions.
@@ -42,28 +46,38 @@ struct Outcome {
     money: f64,
 }
 
-/// Runs the command and prints a table in Markdown. The error says what is wrong.
+/// Runs the command and prints a table in Markdown, or a line of JSON for each row. The error says what is wrong.
 pub fn run(args: &RefetchArgs) -> Result<()> {
     let price = Prices::shipped()?.price(&args.model)?.clone();
     let files: Vec<Vec<Session>> = args.paths.par_iter().map(|path| sessions_of(path)).collect::<Result<_>>()?;
     let sessions: Vec<Session> = files.into_iter().flatten().collect();
-    let owns: Vec<&str> = args.policies.iter().filter_map(|name| name.strip_prefix(OWN)).collect();
-    let of_owns: String = owns.iter().map(|agent| format!(" of {agent} |")).collect();
-    println!(
-        "| window | policy | sessions | turns | over | compactions | kept | input | cached | re-fetches of repeats | needed of references | again | lost | crowded | cost |{of_owns}"
-    );
-    println!("|---:|---|{}", "---:|".repeat(13 + owns.len()));
+    let mut has_head = args.json;
     for window in &args.windows {
         let names = [NEVER, RECORDED].into_iter().chain(args.policies.iter().map(String::as_str));
         let outcomes = names.map(|name| Ok((name, outcome(&sessions, name, *window, &price, args)?)));
         let outcomes: Vec<(&str, Outcome)> = outcomes.collect::<Result<_>>()?;
         for (name, outcome) in &outcomes {
-            let own = outcomes.iter().filter(|(name, _)| name.starts_with(OWN));
-            let shares = own.map(|(_, own)| format!(" {:.0} % |", 100.0 * outcome.money / own.money));
-            println!("| {window} | `{name}` |{}{}", outcome.cells(), shares.collect::<String>());
+            let mut row = outcome.row(name, *window);
+            for (own, of) in outcomes.iter().filter_map(|(name, of)| Some((name.strip_prefix(OWN)?, of))) {
+                row.push((format!("of {own}"), rounded(outcome.money / of.money, 1_000.0)));
+            }
+            let cells = |cells: Vec<String>| cells.iter().map(|cell| format!(" {cell} |")).collect::<String>();
+            if !std::mem::replace(&mut has_head, true) {
+                println!("|{}", cells(row.iter().map(|(name, _)| name.clone()).collect()));
+                println!("|{}", cells(vec!["---:".to_owned(); row.len()]));
+            }
+            match args.json {
+                true => println!("{}", Value::Object(row.into_iter().collect())),
+                false => println!("|{}", cells(row.iter().map(|(_, figure)| figure.to_string()).collect())),
+            }
         }
     }
     Ok(())
+}
+
+/// A figure with a digit for each ten of `digits`.
+fn rounded(figure: f64, digits: f64) -> Value {
+    json!((figure * digits).round() / digits)
 }
 
 /// Replays the sessions that are larger than the window under a policy.
@@ -86,30 +100,35 @@ fn outcome(sessions: &[Session], name: &str, window: u32, price: &Price, args: &
 }
 
 impl Outcome {
-    fn cells(&self) -> String {
+    /// The figures of a row by their names, in their order.
+    fn row(&self, name: &str, window: u32) -> Vec<(String, Value)> {
         let Self { total, found: Refetches { repeats, references, extra }, money } = self;
-        let kept = total.kept_share.map_or_else(|| "–".to_owned(), |kept| format!("{:.0} %", 100.0 * kept));
         let input = total.spent.input as f64;
-        let cells = [
-            total.sessions.to_string(),
-            total.turns.to_string(),
-            total.impossible_turns.to_string(),
-            total.epochs.to_string(),
-            kept,
-            format!("{:.0} M", input / 1e6),
-            format!("{:.0} %", 100.0 * total.spent.cached as f64 / input.max(1.0)),
-            format!("{} of {}", repeats.refetches, repeats.repeats),
-            format!("{} of {}", references.needed, references.references),
-            extra.extra_calls.to_string(),
-            extra.lost_calls.to_string(),
-            extra.crowded_calls.to_string(),
-            format!("${money:.2}"),
+        let figures = [
+            ("window", json!(window)),
+            ("policy", json!(name)),
+            ("sessions", json!(total.sessions)),
+            ("turns", json!(total.turns)),
+            ("over", json!(total.impossible_turns)),
+            ("compactions", json!(total.epochs)),
+            ("kept", total.kept_share.map_or(Value::Null, |kept| rounded(kept, 1_000.0))),
+            ("input", json!(total.spent.input)),
+            ("cached", rounded(total.spent.cached as f64 / input.max(1.0), 1_000.0)),
+            ("re-fetches", json!(repeats.refetches)),
+            ("of repeats", json!(repeats.repeats)),
+            ("needed", json!(references.needed)),
+            ("of references", json!(references.references)),
+            ("again", json!(extra.extra_calls)),
+            ("lost", json!(extra.lost_calls)),
+            ("crowded", json!(extra.crowded_calls)),
+            ("price", rounded(*money, 100.0)),
         ];
-        cells.iter().map(|cell| format!(" {cell} |")).collect()
+        figures.map(|(name, figure)| (name.to_owned(), figure)).into()
     }
 }
 
-fn sessions_of(path: &Path) -> Result<Vec<Session>> {
+/// Returns the sessions of a file.
+pub fn sessions_of(path: &Path) -> Result<Vec<Session>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
     let loaded = read(bytes, ReadOptions::default()).with_context(|| format!("cannot read {}", path.display()))?;
     Ok(loaded.sessions.into_iter().map(|loaded| loaded.session).collect())

@@ -81,6 +81,7 @@ fn due_label(one: &CheckOutput<'_>) -> String {
     }
     let label = match one.fullness.check.trigger {
         None if one.fullness.check.urgency == Urgency::None => "nothing",
+        None if one.fullness.check.waits => "nothing yet: a piece of work is under way",
         None => "nothing yet: too little came since the last compaction",
         Some(Trigger::Soft) if one.is_by_tokens => "[triggers] tokens",
         Some(Trigger::Soft) => "the soft threshold",

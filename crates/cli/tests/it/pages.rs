@@ -167,6 +167,38 @@ fn table(name: &str, figures: &Value) -> Vec<String> {
                 }
             }
         }
+        "price" => {
+            let agents = ["claude-code", "codex", "opencode", "pi"];
+            let heads = ["`soft`, `target`, `boundary_wait`", "compactions", "a compaction keeps", "input", "calls again + searches"];
+            let prices = ["price", "of Claude Code's", "of Codex's", "of opencode's", "of Pi's"];
+            add("window", heads.into_iter().chain(prices).map(str::to_owned).collect());
+            add("---:", [vec!["---".to_owned()], vec!["---:".to_owned(); 9]].concat());
+            let per_cent = |share: &Value| format!("{:.0} %", 100.0 * share.as_f64().unwrap());
+            let of = |row: &Value| row["policy"].as_str().unwrap().to_owned();
+            let rows = figures["price"].as_array().unwrap().iter();
+            for row in rows.filter(|row| !["never", "recorded"].contains(&&*of(row))) {
+                let values = |policy: &str| policy.split(['=', '+']).skip(1).step_by(2).collect::<Vec<_>>().join(", ");
+                let policy = of(row).strip_prefix("set:").map_or_else(|| of(row), values);
+                let called = format!("{} + {}", row["again"], row["lost"]);
+                let cells = [
+                    if policy.contains(':') {
+                        format!("`{policy}`")
+                    } else {
+                        policy.replace("default", "**the default**")
+                    },
+                    row["compactions"].to_string(),
+                    per_cent(&row["kept"]),
+                    format!("{:.0} M", row["input"].as_f64().unwrap() / 1e6),
+                    if policy.contains(':') { "–".to_owned() } else { called },
+                    format!("${:.2}", row["price"].as_f64().unwrap()),
+                ];
+                let shares = agents.map(|agent| per_cent(&row[format!("of {agent}")]));
+                add(
+                    &format!("{}k", row["window"].as_u64().unwrap() / 1_000),
+                    cells.into_iter().chain(shares).collect(),
+                );
+            }
+        }
         other => panic!("`{other}` is no table of the figures"),
     }
     lines

@@ -36,7 +36,7 @@ impl Fullness {
     /// newest compaction.
     pub fn measure(ledger: &Ledger, session: &Session, tokens: Tokens, budget: &Budget, triggers: &Triggers) -> Self {
         let watch = watch_of(session, triggers);
-        let check = watch.check_with(budget, tokens, session.newest_tokens_after(), session.excess());
+        let check = watch.check_session(budget, tokens, session);
         Self::new(&**ledger.counter(), check, budget)
     }
 
@@ -62,7 +62,7 @@ impl Fullness {
     ) -> Self {
         let reported = ReportedUsage::read(session).map_or(0, |usage| usage.fill(ledger, session, budget));
         let tokens_now = tokens.max(reported);
-        let check = watch.check_with(budget, tokens_now, session.newest_tokens_after(), session.excess());
+        let check = watch.check_session(budget, tokens_now, session);
         let fullness = Self::new(&**ledger.counter(), check, budget);
         Self { exact: fullness.exact && reported <= tokens, ..fullness }
     }

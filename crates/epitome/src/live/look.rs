@@ -28,7 +28,8 @@ impl LiveSession {
     pub async fn report_context(&self) -> ContextReport {
         let tokens = counts(&self.session, &self.ledger);
         let check = self.check();
-        let compaction = Compaction { trigger: check.trigger.unwrap_or(Trigger::Manual), ..Compaction::default() };
+        let trigger = check.trigger.unwrap_or(if check.waits { Trigger::Soft } else { Trigger::Manual });
+        let compaction = Compaction { trigger, ..Compaction::default() };
         let mut engine = self.engine.clone();
         engine.summarizer = engine.summarizer.map(|_| Arc::new(RuleSummarizer) as _);
         let request = self.request(&compaction);

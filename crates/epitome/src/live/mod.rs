@@ -454,10 +454,9 @@ impl LiveSession {
         })
     }
 
-    /// Whether a compaction is due, and the reason. Constant time.
+    /// Whether a compaction is due, and the reason. Linear in the newest answer and its results.
     pub fn check(&self) -> Check {
-        let (tokens, after) = (self.ledger.total(), self.session.newest_tokens_after());
-        self.watch.check_with(&self.budget, tokens, after, self.session.excess())
+        self.watch.check_session(&self.budget, self.ledger.total(), &self.session)
     }
 
     /// The fill of the context by the counter; [`fullness`](Self::fullness) has the provider's count. Constant time.

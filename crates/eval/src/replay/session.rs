@@ -306,7 +306,7 @@ impl Replay<'_, '_> {
         let Some(engine) = &mut self.by_engine else { return Ok(()) };
         let usable = engine.budget.usable();
         let total = engine.ledger.total();
-        let check = engine.watch.check(&engine.budget, total, self.session.newest_tokens_after());
+        let check = engine.watch.check_session(&engine.budget, total, &self.session);
         let Some(trigger) = check.trigger else { return Ok(()) };
         let limit = engine.budget.hard.tokens(usable).min(usable);
         let request = Request {

@@ -36,7 +36,11 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
     if asks || (triggers.rounds > 0 && rounds >= triggers.rounds as usize) {
         return None;
     }
-    let check = Watch::new(triggers.clone()).check(&conversation.budget(incoming), tokens_after, after);
+    let (watch, budget) = (Watch::new(triggers.clone()), conversation.budget(incoming));
+    let mut check = watch.check(&budget, tokens_after, after);
+    if !incoming.is_last && watch.waits(&budget, &check) && !incoming.is_at_boundary() {
+        check.wait();
+    }
     let detail = match check.trigger {
         None => None,
         // A loop with signed reasoning is looked at anew each time.

@@ -10,6 +10,7 @@ use epitome::Budget;
 use epitome::formats::{LoadedFile, ReadOptions, read, request_limits};
 use epitome::session::Load;
 use epitome::strategy::HostChanges;
+use epitome::strategy::state::Boundary;
 use epitome::wire::Wire;
 
 use super::chain::{Digest, MessageKey};
@@ -112,6 +113,21 @@ impl Incoming {
     /// The messages of the model's newest loop of tools, the newest first.
     pub(super) fn newest_loop(&self) -> impl Iterator<Item = &Item> {
         self.items.iter().rev().take_while(|item| !item.is_user)
+    }
+
+    /// Whether its newest messages end a piece of work; also where they cannot be read without the others. Linear in the
+    /// newest answer and what came behind it.
+    pub(super) fn is_at_boundary(&self) -> bool {
+        let items = self.messages();
+        let behind = items.iter().rev().take_while(|item| !item.is_model).count();
+        let answer = items.iter().rev().skip(behind).take_while(|item| item.is_model).count();
+        let texts = self.list[items.len() - behind - answer..].iter().map(|at| str::from_utf8(&self.body[at.clone()]));
+        let Ok(texts) = texts.collect::<Result<Vec<&str>, _>>() else { return true };
+        let request = format!(r#"{{"{}":[{}]}}"#, self.wire.list_field(), texts.join(","));
+        let options = ReadOptions { format: Some(self.wire.into()), ..ReadOptions::default() };
+        read(request.into_bytes(), options).map_or(true, |loaded| {
+            loaded.sessions.iter().all(|one| Boundary::newest(one.session.log().iter().map(|it| &**it)).is_some())
+        })
     }
 
     /// Reads the whole request. An error is a code: why it is not one that can be fitted.

@@ -2,6 +2,7 @@
 //! not committed.
 
 mod approval;
+mod boundary;
 mod called;
 mod plan;
 mod running;
@@ -9,6 +10,7 @@ mod uncommitted;
 
 use epitome_session::{Language, Message};
 
+pub use boundary::Boundary;
 pub use plan::{PlanItem, Progress, plan_items, writes_task};
 pub use running::Running;
 

@@ -85,6 +85,11 @@ pub fn writes_task(arguments: &Value) -> bool {
     arguments.get("taskId").is_some() || arguments.get("subject").is_some()
 }
 
+/// Whether a plan's call reports one task as done.
+pub(super) fn is_done(arguments: &Value) -> bool {
+    arguments.get("taskId").is_some() && progress(arguments) == Some(Progress::Done)
+}
+
 /// The keys of an item's words, and of how far it is.
 const TEXT: &[&str] = &["content", "step", "title", "subject", "description", "text"];
 const STATUS: &[&str] = &["status", "state"];

@@ -38,7 +38,7 @@ pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
 }
 
 /// Whether a script has `git commit`, with options before the command or without. Linear.
-fn commits(script: &str) -> bool {
+pub(super) fn commits(script: &str) -> bool {
     let mut words = script.split([' ', '\n', ';', '&', '|', '(']).filter(|word| !word.is_empty());
     while words.any(|word| word == "git") {
         // `-C path` and `-c name=value` are options with an argument.

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::fitters::Fitters;
 use super::kept::KeptDecisions;
-use super::question::{Op, Question, Refusal};
+use super::question::{AskedQuestion, Op, Question, Refusal};
 use crate::brief::brief;
 use crate::failure::Failure;
 use crate::paths::is_standard;
@@ -114,6 +114,7 @@ impl Answers {
         request.key = &question.session;
         request.system = beside(question.system.as_deref());
         request.tools = beside(question.tools.as_deref());
+        request.asked = question.asked.as_ref().map(AskedQuestion::model_request).transpose()?;
         let fitted = match &question.overflow {
             None => fitter.fit(&request),
             Some(told) => fitter.fit_after(&request, Overflow { limit: told.limit, actual: told.actual }),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use epitome::formats::Wire;
+use epitome::live::{ModelRequest, Needed};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -36,6 +37,8 @@ pub(super) struct Question {
     pub(super) reserve: Option<u32>,
     /// A model whose window is known.
     pub(super) model: Option<String>,
+    /// A compaction that the conversation's model asks for.
+    pub(super) asked: Option<AskedQuestion>,
     /// The provider refused what was sent as too long.
     pub(super) overflow: Option<OverflowQuestion>,
     /// Whether the answer has the engine's report.
@@ -74,6 +77,25 @@ pub(super) enum Op {
     Ask,
     /// What matters of a session, as one text.
     Brief,
+}
+
+/// What a model gives with its call of `compact_context`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AskedQuestion {
+    reason: String,
+    next_step: String,
+    keep: Vec<String>,
+}
+
+impl AskedQuestion {
+    /// The compaction that is asked for. The error says which text of `keep` names nothing.
+    pub(super) fn model_request(&self) -> Result<ModelRequest, Refusal> {
+        let keep = self.keep.iter().map(|named| named.parse::<Needed>()).collect::<Result<_, _>>();
+        let refused = |problem| Refusal::bad(format!("`asked`: {problem}"), "ask without it");
+        let (reason, next_step) = (self.reason.clone(), self.next_step.clone());
+        Ok(ModelRequest { reason, next_step, keep: keep.map_err(refused)?, has_open_calls: false })
+    }
 }
 
 /// What a provider said of a request that was too long.
