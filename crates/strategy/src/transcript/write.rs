@@ -1,6 +1,6 @@
 //! Writes the form of a transcript.
 
-use epitome_strategy::levels::{FURTHER, escaped, in_one_line};
+use crate::levels::{FURTHER, escaped, in_one_line};
 
 use super::{
     CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, Speaker, TIMES, sign_mark,
@@ -64,7 +64,7 @@ fn write_number(text: &mut String, number: u32) {
 
 /// Writes the rows: `first` in front of the first one, `further` in front of the others, which are escaped where that is no
 /// mark of its own.
-fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_escaped: bool) {
+pub(super) fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_escaped: bool) {
     for (index, row) in rows.rows.iter().enumerate() {
         text.push_str(if index == 0 { first } else { further });
         if index == 0 && row.gap_before {
