@@ -2,10 +2,11 @@
 
 use epitome_session::Language;
 
-use super::{
-    CALL, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, SIGNS, Sign, Speaker, TIMES,
-    legend_start, opens_record, read_call, sign_mark,
+use super::marks::{
+    CALL, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, SIGNS, Sign, Speaker, TIMES, legend_start, opens_record, read_call,
+    sign_mark,
 };
+use super::record::{LeftOutCalls, Record, Rows};
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
 pub fn is_transcript(text: &str) -> bool {

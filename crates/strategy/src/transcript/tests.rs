@@ -1,5 +1,7 @@
 use proptest::prelude::*;
 
+use epitome_session::Language;
+
 use super::*;
 
 fn rows(lines: &[&str]) -> Rows {

@@ -2,9 +2,8 @@
 
 use crate::levels::{FURTHER, escaped, in_one_line};
 
-use super::{
-    CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, Speaker, TIMES, sign_mark,
-};
+use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, Speaker, TIMES, sign_mark};
+use super::record::{LeftOutCalls, Record, Rows};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub fn write(records: &[Record]) -> String {
@@ -64,7 +63,7 @@ fn write_number(text: &mut String, number: u32) {
 
 /// Writes the rows: `first` in front of the first one, `further` in front of the others, which are escaped where that is no
 /// mark of its own.
-pub(super) fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_escaped: bool) {
+fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_escaped: bool) {
     for (index, row) in rows.rows.iter().enumerate() {
         text.push_str(if index == 0 { first } else { further });
         if index == 0 && row.gap_before {
@@ -80,5 +79,15 @@ pub(super) fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &
             text.push_str(LEFT_OUT);
         }
         text.push('\n');
+    }
+}
+
+impl Rows {
+    /// Returns the lines as they stand in the form, with the marks of omissions, without those of the speaker. Linear.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        write_rows(&mut text, self, "", "", false);
+        text.truncate(text.trim_end_matches('\n').len());
+        text
     }
 }

@@ -1,7 +1,6 @@
-//! The lines of a record.
+//! The records of a transcript.
 
-use super::LEFT_OUT;
-use super::write::write_rows;
+use super::marks::{Ending, LEFT_OUT, NAMES, Sign, Speaker};
 use crate::levels;
 
 /// Lines of one speaker or tool, with the places of omissions.
@@ -64,16 +63,75 @@ impl Rows {
         self.rows.iter().map(|row| (row.text.as_str(), row.gap_before))
     }
 
-    /// Returns the lines as they stand in the form, with the marks of omissions, without those of the speaker. Linear.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        write_rows(&mut text, self, "", "", false);
-        text.truncate(text.trim_end_matches('\n').len());
-        text
-    }
-
     /// Whether lines behind the last one were left out.
     pub fn has_gap_behind(&self) -> bool {
         self.gap_behind
+    }
+}
+
+/// A record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// Speech.
+    Speech {
+        /// Who speaks.
+        speaker: Speaker,
+        /// What is said.
+        rows: Rows,
+    },
+    /// A call of the model.
+    Call {
+        /// The tool.
+        name: String,
+        /// What it was asked for, in one line.
+        head: String,
+        /// How it ended.
+        ending: Option<Ending>,
+        /// Longer arguments.
+        arguments: Vec<(Sign, Rows)>,
+        /// What it printed.
+        output: Rows,
+    },
+    /// Calls of which nothing is shown.
+    LeftOut(LeftOutCalls),
+    /// What the model said, of which nothing is shown, between two messages of a person.
+    Unsaid,
+}
+
+/// Calls of which nothing is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeftOutCalls {
+    /// How many there are.
+    pub calls: u32,
+    /// How many of them failed.
+    pub failures: u32,
+    /// What they read, each once, in the order of the first reads: at most [`LeftOutCalls::MOST_NAMES`].
+    pub read: Vec<String>,
+}
+
+impl LeftOutCalls {
+    /// So many names say where the work was; more would cost what the lines of a call do.
+    pub const MOST_NAMES: usize = 4;
+    /// Characters of a name: a longer one is no path that anybody would read in passing.
+    const MOST_CHARS: usize = 80;
+
+    /// Returns one call that ended so, and read what has this name.
+    pub fn new(ending: Option<Ending>, read: Option<&str>) -> Self {
+        let can_be_read_back =
+            |name: &&str| !name.is_empty() && !name.contains(NAMES) && !name.contains(char::is_control);
+        let read = read.filter(can_be_read_back).filter(|name| name.chars().count() <= Self::MOST_CHARS);
+        let failures = u32::from(ending == Some(Ending::Failed));
+        Self { calls: 1, failures, read: read.map(str::to_owned).into_iter().collect() }
+    }
+}
+
+impl std::ops::AddAssign for LeftOutCalls {
+    fn add_assign(&mut self, other: Self) {
+        (self.calls, self.failures) = (self.calls + other.calls, self.failures + other.failures);
+        for name in other.read {
+            if self.read.len() < Self::MOST_NAMES && !self.read.contains(&name) {
+                self.read.push(name);
+            }
+        }
     }
 }
