@@ -4,9 +4,9 @@
 //!    [`Line`]s, with each call's [`Action`]: what it did, to which file, and how it ended.
 //! 2. [`Worth::new`] values each line: by its words and names, who said it, how old it is, and whether the model spoke of it.
 //! 3. [`Choice`] takes the lines worth most for their tokens until the room is used; a line that repeats what is kept is worth less.
-//! 4. [`records`] and [`write()`] put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
+//! 4. [`records`] and [`write`](epitome_strategy::transcript::write()) put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
 //!
-//! Texts of both forms are read back ([`read`], [`read_block`]), so that what an earlier compaction kept competes with what is new.
+//! Texts of both forms are read back ([`read`](epitome_strategy::transcript::read()), [`read_block`]), so that what an earlier compaction kept competes with what is new.
 
 mod actions;
 mod arguments;
