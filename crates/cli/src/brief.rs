@@ -46,7 +46,7 @@ struct Said<'a> {
 impl Said<'_> {
     /// Whether a text has all of it, word for word, or as the record that it is there.
     fn is_in(&self, text: &str) -> bool {
-        texts_of(self.message).map(str::trim).all(|own| {
+        self.message.texts().map(|own| own.trim()).all(|own| {
             let is_record = || {
                 let mut record = String::new();
                 write_record(&mut record, Speaker::User, own);
@@ -58,7 +58,7 @@ impl Said<'_> {
 
     /// Whether a text has at least the first or the last words of it.
     fn has_an_end_in(&self, text: &str) -> bool {
-        texts_of(self.message).map(str::trim).filter(|own| !own.is_empty()).any(|own| {
+        self.message.texts().map(|own| own.trim()).filter(|own| !own.is_empty()).any(|own| {
             let head = own.char_indices().nth(END).map_or(own, |(at, _)| &own[..at]);
             let tail = own.char_indices().rev().nth(END - 1).map_or(own, |(at, _)| &own[at..]);
             text.contains(head) || text.contains(tail)
@@ -159,16 +159,8 @@ fn shortened(message: &Message, most: usize) -> Message {
     message
 }
 
-/// The texts of a message.
-fn texts_of(message: &Message) -> impl Iterator<Item = &str> {
-    message.blocks.iter().filter_map(|block| match &block.content {
-        Content::Text { text } => Some(&**text),
-        _ => None,
-    })
-}
-
 fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
-    texts_of(message).map(|text| runtime.counter.count(text)).fold(0, u32::saturating_add)
+    message.texts().map(|text| runtime.counter.count(text)).fold(0, u32::saturating_add)
 }
 
 /// The text of messages in at most so many tokens.

@@ -1,6 +1,6 @@
 //! The language of a session.
 
-use epitome_session::{Content, Entry, Language};
+use epitome_session::{Entry, Language};
 use epitome_strategy::text::is_cjk;
 
 /// How many characters of typed text are read: the first pages decide.
@@ -14,8 +14,7 @@ const CHINESE_FROM: f64 = 0.15;
 pub fn language(entries: &[Entry]) -> Language {
     let (mut letters, mut chinese, mut others) = (0usize, 0usize, 0usize);
     for entry in entries.iter().filter(|entry| entry.message.is_typed()) {
-        for block in &entry.message.blocks {
-            let Content::Text { text } = &block.content else { continue };
+        for text in entry.message.texts() {
             for char in text.chars().filter(|char| char.is_alphabetic()).take(SAMPLE) {
                 letters += 1;
                 // Kana and Hangul: Han characters around them are not Chinese.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{EntryKey, Epoch, Message, Position, Session, Trigger};
+use epitome_session::{EntryKey, Epoch, Message, Session, Trigger};
 use epitome_strategy::{Archive, Cancellation, Tokens};
 
 use crate::arrival::Arrival;
@@ -105,13 +105,7 @@ impl Engine {
 
 /// Returns the position in the view of the first message that an epoch changed, or that is behind one which it removed.
 fn first_change(session: &Session, epoch: &Epoch) -> Option<usize> {
-    let position = |key: EntryKey| match key {
-        EntryKey::Log(index) => Some(Position::log(index)),
-        EntryKey::Synthetic { epoch, index } => {
-            Some(session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.position)
-        }
-    };
-    let changed = epoch.changes().filter_map(|change| position(change.entry()));
+    let changed = epoch.changes().filter_map(|change| session.position(change.entry()));
     let first = changed.chain(epoch.synthetics.iter().map(|synthetic| synthetic.position)).min()?;
     Some(session.view().partition_point(|entry| entry.position < first))
 }

@@ -1,7 +1,7 @@
 //! The state of the work, behind the last text of a compaction: what runs, the newest plan, what is not committed.
 
+use epitome_session::Language;
 use epitome_session::heading::state_heading;
-use epitome_session::{Language, Message};
 use epitome_strategy::Tokens;
 use epitome_strategy::state::WorkState;
 
@@ -30,11 +30,7 @@ pub(crate) struct StateLines {
 impl StateLines {
     /// Reads the state of a session's branch, for a compaction to `target` tokens. Linear in the log.
     pub(crate) fn read(context: &Context<'_>, target: Tokens) -> Self {
-        let taken_back = context.session.taken_back();
-        let log = context.session.log().iter().enumerate();
-        let branch = log.filter(|(number, _)| !taken_back.contains(&(*number as u32)));
-        let messages: Vec<&Message> = branch.map(|(_, message)| &**message).collect();
-        let state = WorkState::read(&messages);
+        let state = WorkState::read(&context.session.standing_log());
         let most = (target / PART).max(LEAST);
         let section = section(context.language);
         let fitting = |lines: Vec<String>| {

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use epitome_strategy::Value;
 use epitome_strategy::state::writes_task;
 use epitome_strategy::text;
+use epitome_strategy::transcript::Sign;
 
 use crate::lists::LISTS;
 
@@ -26,17 +27,6 @@ static OF_THE_RUN: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("of the run
 static SWITCHES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("switches"));
 /// The folder that a call works in; shown where it differs from that of the call before.
 static FOLDERS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("folders"));
-
-/// The kind of a line of arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// Text that a change removes, or must match.
-    Old,
-    /// Text that a change puts in.
-    New,
-    /// Any other longer argument.
-    Plain,
-}
 
 /// The arguments of a call.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use epitome_strategy::transcript::Sign;
+
 use crate::actions::file_of;
-use crate::arguments::Sign;
 use crate::passage::Kind;
 use crate::source::Source;
 use crate::terms::hash;

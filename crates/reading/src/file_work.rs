@@ -1,6 +1,6 @@
 //! Which files calls read, changed and deleted: by tools for files, and by commands.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use epitome_strategy::commands::script_of;
 use epitome_strategy::tools::ToolKind;
@@ -68,7 +68,6 @@ impl FileWork {
 /// Calls that failed did nothing. Linear in the calls.
 pub fn file_work(facts: &Facts<'_>, counts: impl Fn(&Call<'_>) -> bool) -> Vec<FileWork> {
     let mut list = FileList::default();
-    let failed: HashSet<u32> = facts.outputs().iter().filter(|it| it.is_error).filter_map(|it| it.call).collect();
     let mut events = facts.file_events().iter().filter(|event| !event.failed).peekable();
     for (number, call) in (0..).zip(facts.calls()) {
         let is_counted = counts(call);
@@ -81,7 +80,7 @@ pub fn file_work(facts: &Facts<'_>, counts: impl Fn(&Call<'_>) -> bool) -> Vec<F
                 list.note(&event.path, work, number);
             }
         }
-        if !is_counted || call.kind != ToolKind::Shell || failed.contains(&number) {
+        if !is_counted || call.kind != ToolKind::Shell || call.failed == Some(true) {
             continue;
         }
         if let Some(command) = command_of(call) {

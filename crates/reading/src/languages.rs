@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use epitome_strategy::{Content, Origin, View};
+use epitome_strategy::{Origin, View};
 
 /// The most languages of a line.
 const MOST: usize = 6;
@@ -44,11 +44,8 @@ pub fn languages(view: &View<'_>) -> Vec<&'static str> {
         if !message.text_calls.is_empty() {
             continue;
         }
-        let texts = message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(&**text),
-            _ => None,
-        });
-        let fences = texts.flat_map(|text| text.lines()).filter_map(|line| line.trim_start().strip_prefix("```"));
+        let fences =
+            message.texts().flat_map(|text| text.lines()).filter_map(|line| line.trim_start().strip_prefix("```"));
         fences.filter_map(|word| language_of(word.trim())).for_each(&mut add);
     }
     let mut named: Vec<(&'static str, (usize, usize))> = found.into_iter().collect();

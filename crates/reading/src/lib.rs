@@ -4,9 +4,9 @@
 //!    [`Line`]s, with each call's [`Action`]: what it did, to which file, and how it ended.
 //! 2. [`Worth::new`] values each line: by its words and names, who said it, how old it is, and whether the model spoke of it.
 //! 3. [`Choice`] takes the lines worth most for their tokens until the room is used; a line that repeats what is kept is worth less.
-//! 4. [`records`] and [`write()`] put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
+//! 4. [`records`] and [`write`](epitome_strategy::transcript::write()) put the kept lines in their order, as a transcript; [`Blocks`] puts them under headings.
 //!
-//! Texts of both forms are read back ([`read`], [`read_block`]), so that what an earlier compaction kept competes with what is new.
+//! Texts of both forms are read back ([`read`](epitome_strategy::transcript::read()), [`read_block`]), so that what an earlier compaction kept competes with what is new.
 
 mod actions;
 mod arguments;
@@ -16,7 +16,6 @@ mod choose;
 mod command_line;
 mod counts;
 mod demands;
-mod digest;
 mod file_work;
 mod heads;
 mod languages;
@@ -30,11 +29,9 @@ mod source;
 mod terms;
 mod worth;
 
-pub use crate::arguments::Sign;
 pub use crate::block::{Blocks, read as read_block};
 pub use crate::choose::{Bounds, Choice};
 pub use crate::command_line::command_of;
-pub use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker, is_transcript, read, write};
 pub use crate::file_work::{FileWork, file_work};
 pub use crate::languages::languages;
 pub use crate::passage::{Action, Kind, Line, Passage};

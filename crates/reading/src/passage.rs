@@ -4,11 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_strategy::commands::LastingResults;
-use epitome_strategy::transcript::Ending;
+use epitome_strategy::transcript::{Ending, LeftOutCalls, Sign};
 use epitome_strategy::{BlockRef, tools};
-
-use crate::arguments::Sign;
-use crate::digest::LeftOutCalls;
 
 /// The kind of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use epitome_strategy::text::is_in_name;
+use epitome_strategy::transcript::{Ending, LeftOutCalls, Record, Rows, Sign, Speaker};
 
-use crate::arguments::Sign;
-use crate::digest::{Ending, LeftOutCalls, Record, Rows, Speaker};
 use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
 

@@ -8,10 +8,10 @@ use epitome_strategy::commands::{LastingResults, script_in};
 use epitome_strategy::session::heading::{is_missing_result, without_notes};
 use epitome_strategy::session::{CallId, Content, Heading, Media};
 use epitome_strategy::speech::Demand;
+use epitome_strategy::transcript::{self, LeftOutCalls, Record, Rows, Sign, Speaker};
 use epitome_strategy::{BlockRef, Message, Origin, Protection, Role, UnitKind, Value, View, speech, tools};
 
-use crate::arguments::{self, Sign};
-use crate::digest::{self, LeftOutCalls, Record, Speaker};
+use crate::arguments;
 use crate::outcome::{self, Flags};
 use crate::passage::{Action, Kind, Line, Passage};
 use crate::pieces::{Cut, pieces};
@@ -397,7 +397,7 @@ impl Source {
         (self.left_out, self.is_unsaid) = (LeftOutCalls::default(), false);
     }
 
-    fn add_rows(&mut self, kind: Kind, rows: &digest::Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {
+    fn add_rows(&mut self, kind: Kind, rows: &Rows, action: Option<u32>, sign: Sign, place: SourcePosition) {
         let mut text = String::new();
         let mut gaps = Vec::new();
         for (row, gap) in rows.iter() {
@@ -506,7 +506,7 @@ fn behind_summaries(view: &View<'_>, other: impl Fn(&str) -> SummaryForm) -> Has
     for (index, unit) in view.units().iter().enumerate().rev().filter(|(_, unit)| unit.kind == UnitKind::Summary) {
         let message = view.message(unit.entries.start);
         let form = match transcript(message) {
-            Some(text) => SummaryForm { records: digest::read(&text), is_of_lines: true },
+            Some(text) => SummaryForm { records: transcript::read(&text), is_of_lines: true },
             None => other(without_notes(Heading::body_of(&message.plain_text()))),
         };
         let messages = if form.is_of_lines && left > 0 { view.originals(unit.entries.start) } else { Vec::new() };
@@ -526,7 +526,7 @@ fn behind_summaries(view: &View<'_>, other: impl Fn(&str) -> SummaryForm) -> Has
 pub fn transcript(message: &Message) -> Option<String> {
     let text = message.plain_text();
     let body = Heading::body_of(&text);
-    digest::is_transcript(body).then(|| body.to_owned())
+    transcript::is_transcript(body).then(|| body.to_owned())
 }
 
 fn bytes_of(message: &Message) -> usize {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use epitome_strategy::cut::is_stop_word;
-use epitome_strategy::text::is_cjk;
+use epitome_strategy::text::{fnv, is_cjk};
 
 /// The fewest letters of a word.
 const LEAST_LETTERS: usize = 3;
@@ -19,9 +19,7 @@ impl Hasher for KeyHasher {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
-        }
+        self.0 = fnv(bytes.iter().copied());
     }
 
     fn write_u64(&mut self, key: u64) {
@@ -32,13 +30,9 @@ impl Hasher for KeyHasher {
 /// A map from keys that are hashes already.
 pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
 
-/// The prime of the 64-bit Fowler-Noll-Vo hash: the same on every machine and in every run, unlike the standard one.
-const PRIME: u64 = 0x0000_0100_0000_01b3;
-const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
-
 /// Returns a hash of bytes.
 pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    let mixed = bytes.into_iter().fold(BASIS, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+    let mixed = fnv(bytes);
     // The low bits of short texts are poor; a map takes its places from them.
     mixed ^ (mixed >> 29)
 }

@@ -5,10 +5,10 @@
 //! little.
 
 use epitome_strategy::tools::ToolKind;
+use epitome_strategy::transcript::Sign;
 use epitome_strategy::{Cue, Cues, View};
 
 use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
-use crate::arguments::Sign;
 use crate::counts::{Counts, ModelTerms};
 use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;

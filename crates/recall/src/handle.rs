@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use epitome_session::{AppliedEdit, Change, Content, EntryKey, Message, Session};
+use epitome_session::{AppliedEdit, Block, Change, Message, Session};
 use epitome_strategy::ArchivedContent;
 use epitome_strategy::archive::{beginning_with_handle, handles, is_handle_of};
 
@@ -97,28 +97,14 @@ fn cost_of(message: &Message) -> u64 {
 
 /// The bytes of a message's texts, near enough.
 fn bytes_of(message: &Message) -> u64 {
-    let bytes = message.blocks.iter().map(|block| match &block.content {
-        Content::Text { text } => text.len(),
-        Content::Thinking(thinking) => thinking.text.len(),
-        Content::ToolCall(call) => call.arguments.text().len(),
-        Content::ToolResult(result) => result.text.len(),
-        Content::Media(_) | Content::Opaque(_) | Content::Gone => 0,
-    });
-    bytes.sum::<usize>() as u64
+    message.blocks.iter().filter_map(Block::recorded_text).map(|text| text.len() as u64).sum()
 }
 
 /// Returns what an archive of a session may contain: every text, every message, and what each edit of a compaction
 /// removed.
 fn items(session: &Session) -> impl Iterator<Item = ArchivedContent> {
-    let texts = session.log().iter().flat_map(|message| {
-        message.blocks.iter().filter_map(|block| match &block.content {
-            Content::Text { text } => Some(ArchivedContent::Text(text.clone())),
-            Content::Thinking(thinking) => Some(ArchivedContent::Text(thinking.text.clone())),
-            Content::ToolCall(call) => Some(ArchivedContent::Text(call.arguments.text().clone())),
-            Content::ToolResult(result) => Some(ArchivedContent::Text(result.text.clone())),
-            Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
-        })
-    });
+    let blocks = session.log().iter().flat_map(|message| &message.blocks);
+    let texts = blocks.filter_map(Block::recorded_text).map(|text| ArchivedContent::Text(Arc::clone(text)));
     let messages = session.log().iter().map(|message| ArchivedContent::Messages(vec![message.clone()]));
     let edits = session.journal().iter().flat_map(|epoch| &epoch.edits);
     let removed = edits.map(|edit| ArchivedContent::Messages(removed_by(session, edit)));
@@ -128,7 +114,7 @@ fn items(session: &Session) -> impl Iterator<Item = ArchivedContent> {
 /// Returns the messages that an edit of the session's journal took out whole, in its order. Linear in the edit.
 fn removed_by(session: &Session, edit: &AppliedEdit) -> Vec<Arc<Message>> {
     let removed = edit.changes.iter().filter_map(|change| match change {
-        Change::Remove { entry } => message_of(session, *entry),
+        Change::Remove { entry } => session.message(*entry).cloned(),
         Change::Excerpt { .. } | Change::Trim { .. } | Change::Strip { .. } => None,
     });
     removed.collect()
@@ -142,16 +128,6 @@ pub fn edit_handle(session: &Session, edit: &AppliedEdit) -> Option<Arc<str>> {
         let removed = removed_by(session, edit);
         if removed.is_empty() { None } else { handles(&ArchivedContent::Messages(removed)).next() }
     })
-}
-
-fn message_of(session: &Session, key: EntryKey) -> Option<Arc<Message>> {
-    match key {
-        EntryKey::Log(index) => session.log().get(index as usize).cloned(),
-        EntryKey::Synthetic { epoch, index } => {
-            let epoch = session.journal().get(epoch as usize)?;
-            epoch.synthetics.get(index as usize).map(|synthetic| synthetic.message.clone())
-        }
-    }
 }
 
 #[cfg(test)]

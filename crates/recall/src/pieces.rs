@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Arguments, Content, Message, OpenCalls, Origin, Role};
+use epitome_session::{Arguments, Block, Content, Message, OpenCalls, Origin, Role};
 use epitome_strategy::levels::in_one_line;
 use epitome_strategy::{speech, tools};
 use serde_json::Value;
@@ -98,12 +98,7 @@ pub(crate) fn is_heading(words: &str) -> bool {
 
 /// Returns the text of a block in which a piece may be.
 pub(crate) fn text_of(message: &Message, block: u32) -> &str {
-    match message.blocks.get(block as usize).map(|block| &block.content) {
-        Some(Content::Text { text }) => text,
-        Some(Content::Thinking(thinking)) => &thinking.text,
-        Some(Content::ToolResult(result)) => &result.text,
-        _ => "",
-    }
+    message.blocks.get(block as usize).and_then(Block::recorded_text).map_or("", |text| text)
 }
 
 /// Reads messages in order; it keeps the calls that are still to be answered.

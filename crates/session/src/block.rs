@@ -219,6 +219,18 @@ impl Block {
         }
     }
 
+    /// Returns what was said, thought, asked of a tool or answered by it: the text, the reasoning, the arguments of the call,
+    /// the result. `None` for media and for blocks of other kinds.
+    pub fn recorded_text(&self) -> Option<&Arc<str>> {
+        match &self.content {
+            Content::Text { text } => Some(text),
+            Content::Thinking(thinking) => Some(&thinking.text),
+            Content::ToolCall(call) => Some(call.arguments.text()),
+            Content::ToolResult(result) => Some(&result.text),
+            Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
+        }
+    }
+
     /// Returns the block with another excerptable text, and no recorded bytes or parts of a person; unchanged where it has no
     /// such text.
     pub fn with_text(&self, new: Arc<str>) -> Self {

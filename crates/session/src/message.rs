@@ -216,6 +216,14 @@ impl Message {
         self.blocks.iter().enumerate().filter_map(|(index, block)| Some((index, block.as_call()?)))
     }
 
+    /// Returns the texts of its text blocks, in order.
+    pub fn texts(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.blocks.iter().filter_map(|block| match &block.content {
+            Content::Text { text } => Some(text),
+            _ => None,
+        })
+    }
+
     /// Whether a person typed it: such a message starts a round.
     pub fn is_typed(&self) -> bool {
         self.role == Role::User && self.origin == Origin::Typed
@@ -243,13 +251,11 @@ impl Message {
     /// Returns the readable text of its text blocks, joined by newlines.
     pub fn plain_text(&self) -> String {
         let mut joined = String::new();
-        for block in &self.blocks {
-            if let Content::Text { text } = &block.content {
-                if !joined.is_empty() {
-                    joined.push('\n');
-                }
-                joined.push_str(text);
+        for text in self.texts() {
+            if !joined.is_empty() {
+                joined.push('\n');
             }
+            joined.push_str(text);
         }
         joined
     }

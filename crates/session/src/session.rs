@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::block::{Content, ToolCall, ToolResult};
+use crate::block::{ToolCall, ToolResult};
 use crate::fold::{Entry, EntryKey, Position, apply_epoch, reconcile};
 use crate::hash::{self, Hash};
 use crate::heading::Heading;
@@ -455,7 +455,18 @@ impl Session {
             .map(|later| later.id)
     }
 
-    fn position(&self, key: EntryKey) -> Option<Position> {
+    /// Returns the message of an entry as it was recorded, or as a compaction wrote it. Constant time.
+    pub fn message(&self, key: EntryKey) -> Option<&Arc<Message>> {
+        match key {
+            EntryKey::Log(index) => self.log.get(index as usize),
+            EntryKey::Synthetic { epoch, index } => {
+                Some(&self.journal.get(epoch as usize)?.synthetics.get(index as usize)?.message)
+            }
+        }
+    }
+
+    /// Returns the place of an entry among the others. Constant time.
+    pub fn position(&self, key: EntryKey) -> Option<Position> {
         match key {
             EntryKey::Log(index) => self.positions.get(index as usize).copied(),
             EntryKey::Synthetic { epoch, index } => {
@@ -513,11 +524,7 @@ fn headed_messages(message: &Message) -> Option<u32> {
     if !matches!(message.origin, Origin::Summary | Origin::Notice) {
         return None;
     }
-    let text = message.blocks.iter().find_map(|block| match &block.content {
-        Content::Text { text } => Some(text),
-        _ => None,
-    })?;
-    Some(u32::try_from(Heading::read(text)?.messages).unwrap_or(u32::MAX).max(1))
+    Some(u32::try_from(Heading::read(message.texts().next()?)?.messages).unwrap_or(u32::MAX).max(1))
 }
 
 /// The stored part of a session: the rest is folded from it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_session::{Block, Content, EntryKey, Message, MessageId, Session};
+use epitome_session::{Block, EntryKey, Message, MessageId, Session};
 use epitome_strategy::archive::insert;
 use epitome_strategy::{Archive, ArchiveError, ArchivedContent};
 
@@ -144,7 +144,7 @@ impl<'a> Locator<'a> {
         for message in messages {
             let key = self.messages.get(&message.id).copied();
             let key = key.filter(|key| {
-                message_at(self.session, *key).is_some_and(|known| Arc::ptr_eq(known, message) || known == message)
+                self.session.message(*key).is_some_and(|known| Arc::ptr_eq(known, message) || known == message)
             });
             match (key, runs.last_mut()) {
                 (Some(EntryKey::Log(index)), Some(StoredMessages::Log(_, end))) if *end == index => *end += 1,
@@ -165,7 +165,7 @@ pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Arc
         StoredContent::Text(text) => return Ok(ArchivedContent::Text(text)),
         StoredContent::Block(message, block) => {
             let found = session.log().get(message as usize).and_then(|it| it.blocks.get(block as usize));
-            let text = found.and_then(block_text).ok_or_else(|| missing(message))?;
+            let text = found.and_then(Block::recorded_text).ok_or_else(|| missing(message))?;
             return Ok(ArchivedContent::Text(Arc::clone(text)));
         }
         StoredContent::Messages(messages) => messages,
@@ -178,7 +178,7 @@ pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Arc
                 found.extend_from_slice(session.log().get(range).ok_or_else(|| missing(to))?);
             }
             StoredMessages::Added(epoch, index) => {
-                let message = message_at(session, EntryKey::Synthetic { epoch, index });
+                let message = session.message(EntryKey::Synthetic { epoch, index });
                 found.push(Arc::clone(message.ok_or_else(|| missing(index))?));
             }
             StoredMessages::Inline(message) => found.push(message),
@@ -187,28 +187,8 @@ pub(crate) fn content_of(session: &Session, stored: StoredContent) -> Result<Arc
     Ok(ArchivedContent::Messages(found))
 }
 
-fn message_at(session: &Session, key: EntryKey) -> Option<&Arc<Message>> {
-    match key {
-        EntryKey::Log(index) => session.log().get(index as usize),
-        EntryKey::Synthetic { epoch, index } => {
-            Some(&session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.message)
-        }
-    }
-}
-
 /// The texts of a message that an archive may be given on their own, with the numbers of message and block.
-fn texts_of((message, of): (usize, &Arc<Message>)) -> impl Iterator<Item = TextAt<'_>> {
-    let text = move |(block, content)| Some((message as u32, block as u32, block_text(content)?));
+fn texts_of<'m>((message, of): (usize, &'m Arc<Message>)) -> impl Iterator<Item = TextAt<'m>> {
+    let text = move |(number, block): (usize, &'m Block)| Some((message as u32, number as u32, block.recorded_text()?));
     of.blocks.iter().enumerate().filter_map(text)
-}
-
-/// The text of a block, or the arguments of its call.
-fn block_text(block: &Block) -> Option<&Arc<str>> {
-    match &block.content {
-        Content::Text { text } => Some(text),
-        Content::Thinking(thinking) => Some(&thinking.text),
-        Content::ToolCall(call) => Some(call.arguments.text()),
-        Content::ToolResult(result) => Some(&result.text),
-        Content::Media(_) | Content::Opaque(_) | Content::Gone => None,
-    }
 }

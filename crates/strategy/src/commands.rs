@@ -7,6 +7,7 @@ mod outcome;
 mod results;
 mod script;
 
+pub(crate) use action::heredoc_end;
 pub use action::{Action, action, is_looking};
 pub use checks::{check_key, is_check};
 pub use endings::{is_failure, is_success, verdict};

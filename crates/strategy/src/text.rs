@@ -13,6 +13,11 @@ pub fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Returns the 64-bit Fowler-Noll-Vo hash of bytes: the same on every machine and in every run, unlike the standard one.
+pub fn fnv(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    bytes.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// Returns a number with its noun: `1 message`, `2 messages`.
 pub fn counted(count: usize, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }

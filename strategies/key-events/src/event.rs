@@ -3,7 +3,7 @@
 use epitome_strategy::commands::{Action, action, check_key, has_failed, is_check, script_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::{
-    Call, Content, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View, named,
+    Call, Cue, CueCounts, Cues, FileAccess, Message, Origin, ToolOutput, Unit, UnitKind, View, named,
 };
 
 use crate::Settings;
@@ -130,7 +130,7 @@ fn by_model(view: &View<'_>, message: &Message, cues: CueCounts, settings: &Sett
         return Some((Kind::TaskMark, if ends { "a task is finished" } else { "a task starts" }));
     }
     let longer = |text: &str| text.chars().nth(settings.min_decision_chars as usize).is_some();
-    if cues.has(Cue::Decision) && texts(message).any(longer) {
+    if cues.has(Cue::Decision) && message.texts().any(|text| longer(text)) {
         return Some((Kind::Decision, "a decision"));
     }
     (cues.has(Cue::Error) || cues.has(Cue::Fix)).then_some((Kind::ErrorOrFix, "an error or a fix"))
@@ -142,17 +142,5 @@ fn has_task_mark(view: &View<'_>, message: &Message) -> bool {
         let marks = view.lexicon().search(Cues::new([Cue::TaskStart, Cue::Completion])).find(text);
         marks.into_iter().any(|found| text[found.range].starts_with("!!!"))
     };
-    texts(message).any(|text| text.contains("!!!") && is_mark(text))
-}
-
-fn texts(message: &Message) -> impl Iterator<Item = &str> {
-    message.blocks.iter().filter_map(|block| match &block.content {
-        Content::Text { text } => Some(text.as_ref()),
-        Content::Thinking(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Media(_)
-        | Content::Opaque(_)
-        | Content::Gone => None,
-    })
+    message.texts().any(|text| text.contains("!!!") && is_mark(text))
 }

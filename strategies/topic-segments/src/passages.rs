@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_strategy::{Content, Lexicon, Message, Origin, Role, Tokens, UnitKind, View};
+use epitome_strategy::{Lexicon, Message, Origin, Role, Tokens, UnitKind, View};
 
 use crate::terms::{self, Terms, Vector};
 use crate::tokens_of;
@@ -121,11 +121,7 @@ fn read(message: &Message, terms: &mut Terms, counts: &mut HashMap<u32, f32>) {
         (Role::Assistant, _) => (MODEL_BYTES, 1.0),
         (Role::User | Role::System | Role::Tool, _) => return,
     };
-    for block in &message.blocks {
-        if let Content::Text { text } = &block.content {
-            terms.read(text, most, weight, counts);
-        }
-    }
+    message.texts().for_each(|text| terms.read(text, most, weight, counts));
 }
 
 /// Reads the files that calls name, and the first of their arguments.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use epitome_reading::{Bounds, Choice, Kind, Line, Passage, Source, Worth, answered_lines, records};
 use epitome_strategy::session::{Heading, HeadingKind};
-use epitome_strategy::transcript::legend;
+use epitome_strategy::transcript;
 use epitome_strategy::{BlockRef, Goal, HostChanges, Tokens, View};
 
 use crate::excerpts::{cut_texts, is_cut_in_newest};
@@ -253,9 +253,9 @@ fn write(view: &View<'_>, source: &Source, layout: &Layout, goal: &Goal, kept: &
         let lines = lines.filter(|line| kept[*line as usize]).count();
         let records = records(source, of_run.iter().copied(), kept);
         let before: Tokens = run.clone().map(|unit| view.unit_tokens(unit as usize)).sum();
-        let mut text = epitome_reading::write(&records);
+        let mut text = transcript::write(&records);
         if is_first && !text.is_empty() {
-            text = format!("{}\n{text}", legend(goal.language));
+            text = format!("{}\n{text}", transcript::legend(goal.language));
         }
         let tokens = match text.is_empty() {
             true if notice < before => notice,

@@ -1,9 +1,8 @@
-//! What a call asks for: a call of the view, of a message behind a summary, or of a transcript's line.
+//! What a call asks for: a call of the view, or of a transcript's line.
 
-use epitome_session::{Arguments, Content, Message};
 use epitome_strategy::commands::script_in;
 use epitome_strategy::tools::{self, ToolKind};
-use epitome_strategy::transcript::{ARGUMENT, OUTPUT};
+use epitome_strategy::transcript::{Rows, Sign};
 use epitome_strategy::{Call, Value};
 
 /// A call, as far as the kind of task depends on it.
@@ -25,37 +24,16 @@ struct Told {
 
 impl<'a> Asked<'a> {
     pub(super) fn of_call(call: &Call<'a>) -> Self {
-        Self::recorded(call.name, call.arguments, call.is_json)
-    }
-
-    /// Returns the calls of a message, those in plain text included. Linear in its calls.
-    pub(super) fn of_message(message: &'a Message) -> impl Iterator<Item = Self> {
-        let native = message.calls().map(|(_, call)| {
-            let text = call.arguments.text();
-            let is_json = matches!(call.arguments, Arguments::Json(_));
-            Self::recorded(&call.name, text, is_json)
-        });
-        let in_text = message.text_calls.iter().filter_map(|call| {
-            let Content::Text { text } = &message.blocks.get(call.block as usize)?.content else { return None };
-            let text = text.get(call.start as usize..call.end as usize)?;
-            Some(Self::recorded(&call.name, text, text.trim_start().starts_with('{')))
-        });
-        native.chain(in_text)
-    }
-
-    fn recorded(name: &str, arguments: &'a str, is_json: bool) -> Self {
-        let kind = tools::kind(name);
         // Of other calls the tool says enough.
-        let is_read = is_json && matches!(kind, ToolKind::Edit | ToolKind::Write | ToolKind::Shell);
-        let json = is_read.then(|| arguments.parse().ok()).flatten();
-        Self { kind, arguments, json, told: None }
+        let is_read = matches!(call.kind, ToolKind::Edit | ToolKind::Write | ToolKind::Shell);
+        let json = if is_read { call.json() } else { None };
+        Self { kind: call.kind, arguments: call.arguments, json, told: None }
     }
 
-    /// Returns the call of a transcript's line, with the lines below it.
-    pub(super) fn of_record(name: &str, head: &'a str, below: &str) -> Self {
-        let further = below.lines().take_while(|line| !line.starts_with(OUTPUT));
-        let further = further.filter_map(|line| line.strip_prefix(ARGUMENT));
-        let command: Vec<&str> = std::iter::once(head).chain(further).collect();
+    /// Returns the call of a transcript's line, with the arguments below it.
+    pub(super) fn of_record(name: &str, head: &'a str, arguments: &[(Sign, Rows)]) -> Self {
+        let further = arguments.iter().filter(|(sign, _)| *sign == Sign::Plain).map(|(_, rows)| rows.text());
+        let command: Vec<String> = std::iter::once(head.to_owned()).chain(further).collect();
         let kind = tools::kind(name);
         // A command is not the name of a file, though it may have a dot.
         let names_file = matches!(kind, ToolKind::Edit | ToolKind::Write);

@@ -1,10 +1,10 @@
 //! The signals of a view: counts that indicate its kind of task.
 
-use epitome_session::{Content, Heading, HeadingKind, Message, Origin, Role};
+use epitome_session::{Heading, HeadingKind, Message, Origin, Role};
 use epitome_strategy::commands::{Action, action};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::{self, Record, Speaker};
-use epitome_strategy::{Cue, CueCounts, Cues, View};
+use epitome_strategy::{Cue, CueCounts, Cues, Lexicon, NoTokens, View};
 
 use super::asked::Asked;
 
@@ -62,82 +62,83 @@ impl Signals {
     pub(super) fn read(view: &View<'_>) -> Self {
         let mut signals = Self::default();
         let mut rounds = Rounds::default();
-        let mut calls = view.facts().calls().iter().peekable();
-        for (position, message) in view.messages().enumerate() {
-            if message.origin == Origin::Summary {
-                signals.read_summary(view, position, &mut rounds);
-            } else {
-                signals.read_message(view, message, &mut rounds);
-            }
-            while let Some(call) = calls.next_if(|call| call.at.message as usize == position) {
-                rounds.add(signals.read_call(&Asked::of_call(call)));
-            }
-        }
+        signals.read_view(view, view.lexicon(), &mut rounds);
         (signals.change_rounds, signals.look_rounds, signals.talk_rounds) = rounds.counts();
         signals
     }
 
-    /// Reads the words of a message, and begins a round where a person typed it.
-    fn read_message(&mut self, view: &View<'_>, message: &Message, rounds: &mut Rounds) {
-        if message.is_typed() {
-            self.read_typed_message(view, message, rounds);
-        } else if message.role == Role::Assistant && message.origin == Origin::Model {
-            self.read_answer(texts(message));
+    fn read_view(&mut self, view: &View<'_>, lexicon: &Lexicon, rounds: &mut Rounds) {
+        let mut calls = view.facts().calls().iter().peekable();
+        for (position, message) in view.messages().enumerate() {
+            if message.origin == Origin::Summary {
+                self.read_summary(view, position, lexicon, rounds);
+            } else {
+                self.read_message(message, lexicon, rounds);
+            }
+            while let Some(call) = calls.next_if(|call| call.at.message as usize == position) {
+                rounds.add(self.read_call(&Asked::of_call(call)));
+            }
         }
     }
 
-    fn read_summary(&mut self, view: &View<'_>, position: usize, rounds: &mut Rounds) {
+    /// Reads the words of a message, and begins a round where a person typed it.
+    fn read_message(&mut self, message: &Message, lexicon: &Lexicon, rounds: &mut Rounds) {
+        if message.is_typed() {
+            self.read_typed_message(message, lexicon, rounds);
+        } else if message.role == Role::Assistant && message.origin == Origin::Model {
+            self.read_answer(message.texts().map(|text| &**text));
+        }
+    }
+
+    fn read_summary(&mut self, view: &View<'_>, position: usize, lexicon: &Lexicon, rounds: &mut Rounds) {
         let originals = view.originals(position);
-        for message in &originals {
-            self.read_message(view, message, rounds);
-            for asked in Asked::of_message(message) {
-                rounds.add(self.read_call(&asked));
-            }
-        }
-        if !originals.is_empty() {
-            return;
-        }
-        for text in texts(view.message(position)) {
-            self.read_records(view, text, rounds);
+        if originals.is_empty() {
+            view.message(position).texts().for_each(|text| self.read_records(text, lexicon, rounds));
+        } else {
+            View::read_messages(&originals, &NoTokens, view.language(), |view| self.read_view(view, lexicon, rounds));
         }
     }
 
     /// Reads a message that a person typed. A provider that takes no two messages of a user in a row has them in one: then
     /// a summary stands among the texts.
-    fn read_typed_message(&mut self, view: &View<'_>, message: &Message, rounds: &mut Rounds) {
-        if !texts(message).any(is_summary) {
-            self.read_typed(view, texts(message));
+    fn read_typed_message(&mut self, message: &Message, lexicon: &Lexicon, rounds: &mut Rounds) {
+        if !message.texts().any(|text| is_summary(text)) {
+            self.read_typed(lexicon, message.texts().map(|text| &**text));
             rounds.begin();
             return;
         }
-        let texts: Vec<&str> = texts(message).collect();
+        let texts: Vec<&str> = message.texts().map(|text| &**text).collect();
         for texts in texts.chunk_by(|one, other| is_summary(one) == is_summary(other)) {
             if texts.first().is_some_and(|text| is_summary(text)) {
-                texts.iter().for_each(|text| self.read_records(view, text, rounds));
+                texts.iter().for_each(|text| self.read_records(text, lexicon, rounds));
             } else {
-                self.read_typed(view, texts.iter().copied());
+                self.read_typed(lexicon, texts.iter().copied());
                 rounds.begin();
             }
         }
     }
 
-    fn read_records(&mut self, view: &View<'_>, text: &str, rounds: &mut Rounds) {
-        for record in transcript::records(text) {
+    fn read_records(&mut self, text: &str, lexicon: &Lexicon, rounds: &mut Rounds) {
+        for record in transcript::read(text) {
             match record {
-                Record::Speech { speaker: Speaker::User, text } => {
-                    self.read_typed(view, std::iter::once(&*text));
+                Record::Speech { speaker: Speaker::User, rows } => {
+                    self.read_typed(lexicon, std::iter::once(&*rows.text()));
                     rounds.begin();
                 }
-                Record::Speech { speaker: Speaker::Assistant, text } => self.read_answer(std::iter::once(&*text)),
-                Record::Speech { speaker: Speaker::Harness | Speaker::Tool, .. } => {}
-                Record::Call { name, head, below } => rounds.add(self.read_call(&Asked::of_record(name, head, below))),
+                Record::Speech { speaker: Speaker::Assistant, rows } => {
+                    self.read_answer(std::iter::once(&*rows.text()));
+                }
+                Record::Call { name, head, arguments, .. } => {
+                    rounds.add(self.read_call(&Asked::of_record(&name, &head, &arguments)));
+                }
+                Record::Speech { .. } | Record::LeftOut(_) | Record::Unsaid => {}
             }
         }
     }
 
-    fn read_typed<'t>(&mut self, view: &View<'_>, texts: impl Iterator<Item = &'t str>) {
+    fn read_typed<'t>(&mut self, lexicon: &Lexicon, texts: impl Iterator<Item = &'t str>) {
         let mut cues = CueCounts::default();
-        let search = view.lexicon().search(Cues::new([Cue::Code, Cue::Analysis, Cue::Conversation]));
+        let search = lexicon.search(Cues::new([Cue::Code, Cue::Analysis, Cue::Conversation]));
         for text in texts {
             cues.add(&search.counts(&text[..text.floor_char_boundary(READ_BYTES)]));
         }
@@ -221,18 +222,6 @@ impl Rounds {
         let change = self.changed.iter().filter(|changed| **changed).count();
         (change, self.changed.len() - change, self.begun.saturating_sub(self.changed.len()))
     }
-}
-
-fn texts(message: &Message) -> impl Iterator<Item = &str> {
-    message.blocks.iter().filter_map(|block| match &block.content {
-        Content::Text { text } => Some(text.as_ref()),
-        Content::Thinking(_)
-        | Content::ToolCall(_)
-        | Content::ToolResult(_)
-        | Content::Media(_)
-        | Content::Opaque(_)
-        | Content::Gone => None,
-    })
 }
 
 /// Whether a text begins with the heading of a summary.

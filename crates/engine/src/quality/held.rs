@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use epitome_session::{Arguments, Content, Entry, Level, units};
-use epitome_strategy::{Atoms, EntryTokens, FileAccess, Occurrence, Protection, View};
+use epitome_session::{Arguments, Content, Entry, Level};
+use epitome_strategy::{Atoms, FileAccess, Occurrence, View};
 
 use super::find::Finder;
 use super::said::{OriginalMessages, Texts, TypedMessages, conclusions, people, summary_lines};
@@ -150,13 +150,8 @@ impl<'a> QualityBaseline<'a> {
         if whole.is_view() {
             return self.read_files_of(view);
         }
-        let entries = whole.entries();
-        let units = units(entries);
-        // This view is neither counted nor edited: it only gives access to its calls.
-        let blocks = |entry: &Entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] };
-        let tokens: Vec<EntryTokens> = entries.iter().map(blocks).collect();
-        let protections = vec![Protection::Free; units.len()];
-        self.read_files_of(&View::new(entries, &units, &tokens, &protections, context.counter, context.language));
+        let messages = whole.entries().iter().map(|entry| &entry.message);
+        View::read_messages(messages, context.counter, context.language, |view| self.read_files_of(view));
     }
 
     fn read_files_of(&mut self, view: &View<'_>) {

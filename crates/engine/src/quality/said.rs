@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use epitome_session::{Content, Entry, EntryKey, EpochOrigin, Message, Origin, Position, Role, Session};
+use epitome_session::{Entry, EntryKey, EpochOrigin, Message, Origin, Position, Role, Session};
 use epitome_strategy::Lexicon;
 use epitome_strategy::speech::{demands, sentences, told_texts, typed_texts};
 use epitome_strategy::text::lines;
-use epitome_strategy::transcript::{Record, Speaker, records};
+use epitome_strategy::transcript::{self, Record, Speaker};
 
 use crate::loaded::instruction_lines;
 
@@ -133,11 +133,10 @@ impl<'a> TypedMessages<'a> {
         };
         say_each(view, |texts, _| count(texts));
         let summaries = view.iter().filter(|entry| entry.message.origin == Origin::Summary);
-        for block in summaries.flat_map(|entry| &entry.message.blocks) {
-            let Content::Text { text } = &block.content else { continue };
-            for record in records(text) {
-                if let Record::Speech { speaker: Speaker::User, text } = record {
-                    count(&[&text]);
+        for text in summaries.flat_map(|entry| entry.message.texts()) {
+            for record in transcript::read(text) {
+                if let Record::Speech { speaker: Speaker::User, rows } = record {
+                    count(&[&rows.text()]);
                 }
             }
         }
@@ -189,7 +188,9 @@ pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
     for (index, entry) in entries.iter().enumerate() {
         if entry.message.is_typed() {
             conclude(&mut found, entries, last.take());
-        } else if entry.message.role == Role::Assistant && entry.message.origin == Origin::Model && says(&entry.message)
+        } else if entry.message.role == Role::Assistant
+            && entry.message.origin == Origin::Model
+            && entry.message.texts().any(|text| !text.trim().is_empty())
         {
             last = Some(index);
         }
@@ -198,14 +199,9 @@ pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
     found
 }
 
-fn says(message: &Message) -> bool {
-    message.blocks.iter().any(|block| matches!(&block.content, Content::Text { text } if !text.trim().is_empty()))
-}
-
 fn conclude<'a>(found: &mut Texts<'a>, entries: &'a [Entry], message: Option<usize>) {
     let Some(index) = message else { return };
-    for block in &entries[index].message.blocks {
-        let Content::Text { text } = &block.content else { continue };
+    for text in entries[index].message.texts() {
         for range in sentences(text) {
             found.add_within(&CONCLUSION, &text[range], index);
         }
@@ -226,8 +222,7 @@ pub(super) fn summary_lines<'a>(view: &'a [Entry], session: &Session) -> Texts<'
         if entry.message.origin != Origin::Summary || ours(entry.key) {
             continue;
         }
-        for block in &entry.message.blocks {
-            let Content::Text { text } = &block.content else { continue };
+        for text in entry.message.texts() {
             for line in lines(text) {
                 found.add_within(&SUMMARY_LINE, text[line].trim_start_matches(BULLETS).trim(), index);
             }

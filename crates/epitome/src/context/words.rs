@@ -9,10 +9,7 @@ const MOST: usize = 120;
 /// arguments, or of its reasoning. Linear in the words that are returned.
 pub fn first_words(message: &Message) -> String {
     let contents = || message.blocks.iter().map(|block| &block.content);
-    let said = contents().find_map(|content| match content {
-        Content::Text { text } => line(text),
-        _ => None,
-    });
+    let said = message.texts().find_map(|text| line(text));
     let printed = || {
         contents().find_map(|content| match content {
             Content::ToolResult(result) => line(&result.text),

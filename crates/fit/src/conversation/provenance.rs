@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use epitome::formats::LoadedFile;
-use epitome::session::{Content, EntryKey, Session};
+use epitome::session::{EntryKey, Session};
 
 use super::incoming::Incoming;
 
@@ -78,12 +78,8 @@ impl Provenance {
                 let edits = || epoch.edits.iter().filter(move |edit| edit.into == into);
                 let edit = edits().max_by_key(|edit| edit.changes.len());
                 let replaces = edits().flat_map(|edit| &edit.changes).flat_map(|change| behind(change.entry()));
-                let text = added.message.blocks.iter().find_map(|block| match &block.content {
-                    Content::Text { text } => Some(Arc::clone(text)),
-                    _ => None,
-                });
                 found.added.push(Addition {
-                    text: text.unwrap_or_default(),
+                    text: added.message.texts().next().cloned().unwrap_or_default(),
                     reason: edit.map(|edit| Arc::from(&*edit.reason.code)),
                     replaces: sorted(replaces.collect()),
                 });

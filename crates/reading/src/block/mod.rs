@@ -8,11 +8,10 @@ use std::fmt::Write as _;
 use epitome_strategy::cut::Focus;
 use epitome_strategy::parts::Run;
 use epitome_strategy::text::clip;
+use epitome_strategy::transcript::{self, Record, Rows, Sign, Speaker, is_transcript};
 use epitome_strategy::{Language, Tokens, UnitKind, View};
 
-use crate::arguments::Sign;
 use crate::choose::{Bounds, Choice};
-use crate::digest::{self, Record, Rows, Speaker, is_transcript};
 use crate::passage::Kind;
 use crate::records::records;
 use crate::source::{Source, SummaryForm};
@@ -209,7 +208,7 @@ impl<'b, 'v> Blocks<'b, 'v> {
             WIDTHS.iter().find_map(|width| {
                 let mut rows = Rows::default();
                 rows.push(&clip(line.text(), *width)?, false);
-                let text = digest::write(&[Record::Speech { speaker, rows }]).trim_end().to_owned();
+                let text = transcript::write(&[Record::Speech { speaker, rows }]).trim_end().to_owned();
                 (self.view.count(&text) <= most).then_some(text)
             })
         })
@@ -232,14 +231,14 @@ impl<'b, 'v> Blocks<'b, 'v> {
             return (String::new(), 0);
         }
         if block.is_plain {
-            return (digest::write(&records(&all)).trim_end().to_owned(), count);
+            return (transcript::write(&records(&all)).trim_end().to_owned(), count);
         }
         let mut text = String::new();
         for section in Section::ALL {
             let lines = match section {
                 Section::Files => block.files.write(self.language),
                 Section::Context => self.context.iter().map(|line| format!("- {line}\n")).collect(),
-                Section::Details => digest::write(&records(&of_block(Some(section)))),
+                Section::Details => transcript::write(&records(&of_block(Some(section)))),
                 Section::Requests | Section::Tasks | Section::Decisions | Section::Questions => {
                     records(&of_block(Some(section)))
                         .iter()
@@ -311,7 +310,7 @@ pub fn read(text: &str) -> SummaryForm {
         match section {
             _ if rows.iter().next().is_none() => {}
             Some(Section::Files | Section::Context) => {}
-            Some(Section::Details) | None if is_transcript(lines) => records.extend(digest::read(lines)),
+            Some(Section::Details) | None if is_transcript(lines) => records.extend(transcript::read(lines)),
             Some(Section::Requests) => records.push(Record::Speech { speaker: Speaker::User, rows }),
             Some(Section::Decisions | Section::Questions) => {
                 records.push(Record::Speech { speaker: Speaker::Assistant, rows });

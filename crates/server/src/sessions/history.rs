@@ -181,17 +181,9 @@ pub(crate) async fn epoch(named: NamedSession, PathPart(number): PathPart) -> Re
 
 /// The edits of a compaction, as in its report.
 fn edits(session: &Session, epoch: &Epoch) -> Vec<EditReport> {
-    let message = |key: EntryKey| -> Option<&Arc<Message>> {
-        match key {
-            EntryKey::Log(index) => session.log().get(index as usize),
-            EntryKey::Synthetic { epoch, index } => {
-                Some(&session.journal().get(epoch as usize)?.synthetics.get(index as usize)?.message)
-            }
-        }
-    };
     let report = |edit: &epitome::session::AppliedEdit| {
         let mut messages: Vec<MessageId> =
-            edit.changes.iter().filter_map(|change| Some(message(change.entry())?.id.clone())).collect();
+            edit.changes.iter().filter_map(|change| Some(session.message(change.entry())?.id.clone())).collect();
         messages.dedup();
         let reason = ReasonReport {
             code: Arc::clone(&edit.reason.code),

@@ -33,7 +33,7 @@ pub fn extract(messages: &[Arc<Message>], session: Option<&Arc<str>>, lexicon: &
     for (at, message) in messages.iter().enumerate() {
         found.extend(said_in(message, lexicon).into_iter().map(|(kind, text)| (at, kind, text)));
     }
-    found.extend(work::results(messages, lexicon));
+    found.extend(work::results(messages));
     found.sort_by_key(|(at, ..)| *at); // stable: within a message in the order of its text
     let mut memories: Vec<Memory> = Vec::new();
     for (at, kind, text) in found {

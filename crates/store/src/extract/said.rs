@@ -1,5 +1,6 @@
 //! The sentences of a person that hold beyond the task at hand: rules, preferences, decisions, facts.
 
+use epitome_strategy::secrets::secrets;
 use epitome_strategy::speech::{binding, refers_back, sentences};
 use epitome_strategy::text::{clip, is_cjk};
 use epitome_strategy::transcript;
@@ -70,9 +71,6 @@ const GUESSING: &[&str] = &["i think", "i guess", "i believe", "maybe", "perhaps
 /// Names of what must not be known elsewhere.
 const SECRETS: &[&str] =
     &["password", "passphrase", "secret", "token", "api key", "access key", "private key", "密码", "密钥", "令牌"];
-
-/// How keys begin. Source: the documentation of Anthropic and OpenAI, GitHub, GitLab, Slack, Google and AWS.
-const KEY_STARTS: &[&str] = &["sk-", "ghp_", "github_pat_", "glpat-", "xoxb-", "xoxp-", "AIza", "AKIA"];
 
 /// Marks at the end of a question, and of a sentence that goes on.
 const OPEN: [char; 9] = ['?', '？', '吗', '呢', ':', '：', '…', ',', '，'];
@@ -148,10 +146,7 @@ impl<'s> Statement<'s> {
     /// Whether the sentence says what a password or a key is: it is for this session, and not for a file of memories.
     fn gives_a_secret(&self) -> bool {
         let binds = [" is ", " are ", "=", ":", "：", "是", "为"].iter().any(|bind| self.lower.contains(bind));
-        binds && SECRETS.iter().any(|name| self.lower.contains(name))
-            || self.text.split(|char: char| char.is_whitespace() || is_cjk(char) || "\"'`“”".contains(char)).any(
-                |word| KEY_STARTS.iter().any(|start| word.strip_prefix(start).is_some_and(|rest| rest.len() >= 12)),
-            )
+        binds && SECRETS.iter().any(|name| self.lower.contains(name)) || !secrets(self.text).is_empty()
     }
 
     fn is_rule(&self) -> bool {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Message, Position, units};
+use epitome_session::Message;
 use epitome_strategy::commands::{
     LastingResults, check_key, exit_code, first_command, is_check, is_failure, outcome, script_of,
 };
 use epitome_strategy::cut::is_error_line;
 use epitome_strategy::text::clip;
 use epitome_strategy::tools::ToolKind;
-use epitome_strategy::{Call, EntryTokens, Language, Lexicon, NoTokens, Protection, ToolOutput, View};
+use epitome_strategy::{Call, Facts, Language, NoTokens, ToolOutput, View};
 
 use crate::memory::MemoryKind;
 
@@ -30,18 +30,11 @@ const LAST_LINES: usize = 40;
 pub(crate) type CommandKey = (String, String);
 
 /// Returns the memories of the calls of a session, each with the position of its message. Linear.
-pub(super) fn results(messages: &[Arc<Message>], lexicon: &Lexicon) -> Vec<(usize, MemoryKind, String)> {
-    let entry = |(index, message): (usize, &Arc<Message>)| {
-        let index = index as u32;
-        Entry::new(EntryKey::Log(index), Position::log(index), Arc::clone(message))
-    };
-    let entries: Vec<Entry> = messages.iter().enumerate().map(entry).collect();
-    let units = units(&entries);
-    let tokens: Vec<EntryTokens> =
-        entries.iter().map(|entry| EntryTokens { total: 0, blocks: vec![0; entry.message.blocks.len()] }).collect();
-    let protections = vec![Protection::Free; units.len()];
-    let view = View::new(&entries, &units, &tokens, &protections, &NoTokens, Language::English).with_lexicon(lexicon);
-    let facts = view.facts();
+pub(super) fn results(messages: &[Arc<Message>]) -> Vec<(usize, MemoryKind, String)> {
+    View::read_messages(messages, &NoTokens, Language::English, |view| results_of(view.facts()))
+}
+
+fn results_of(facts: &Facts<'_>) -> Vec<(usize, MemoryKind, String)> {
     // By key: of the runs since the last failure the shortest command, which says most.
     let mut commands: BTreeMap<CommandKey, Option<(usize, String)>> = BTreeMap::new();
     let mut commits: Vec<(usize, String)> = Vec::new();

@@ -70,8 +70,8 @@ fn writes_in_script(line: &str) -> bool {
         .any(|word| line.contains(word))
 }
 
-/// Returns the word that ends the here-document which starts on this line.
-fn heredoc_end(line: &str) -> Option<String> {
+/// Returns the word that ends the here-document which starts on this line: `EOF` of `cat <<'EOF' > a.py`.
+pub(crate) fn heredoc_end(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.trim_start_matches('-').trim_start();
     let word: String = rest

@@ -36,6 +36,7 @@ impl<'a> Facts<'a> {
                             arguments: call.arguments.text(),
                             is_json: matches!(call.arguments, Arguments::Json(_)),
                             output: None,
+                            failed: None,
                         });
                         continue;
                     }
@@ -53,7 +54,7 @@ impl<'a> Facts<'a> {
                     | Content::Gone => continue,
                 };
                 if let Some(call) = call {
-                    self.calls[call].output = Some(at(block));
+                    (self.calls[call].output, self.calls[call].failed) = (Some(at(block)), Some(is_error));
                 }
                 self.outputs.push(ToolOutput {
                     at: at(block),
@@ -94,6 +95,7 @@ impl<'a> Facts<'a> {
                 arguments,
                 is_json: arguments.trim_start().starts_with('{'),
                 output: None,
+                failed: None,
             });
         }
     }

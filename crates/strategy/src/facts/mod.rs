@@ -119,8 +119,6 @@ impl<'a> Facts<'a> {
     /// Returns the calls that read, change or write one file, in order.
     pub fn file_events(&self) -> &[FileEvent] {
         self.file_events.get_or_init(|| {
-            let failed: HashMap<u32, bool> =
-                self.outputs.iter().filter_map(|output| Some((output.call?, output.is_error))).collect();
             // The file that an agent's editor in plain text shows, updated call by call.
             let mut open = None;
             let event = |(index, call): (usize, &Call<'a>)| {
@@ -133,7 +131,7 @@ impl<'a> Facts<'a> {
                 .enumerate()
                 .flat_map(event)
                 .map(|(path, access, part, call)| {
-                    let failed = failed.get(&call).copied().unwrap_or(false);
+                    let failed = self.calls[call as usize].failed == Some(true);
                     FileEvent { path, access, part, call, failed }
                 })
                 .collect()

@@ -1,11 +1,11 @@
 //! The outputs in which an agent read rules that its host would load by itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 use epitome_session::speaker::{rules_folder, rules_names};
-use epitome_session::{Content, Entry, units};
+use epitome_session::{Entry, units};
 
 use super::call::Call;
 use super::files::FileAccess;
@@ -37,10 +37,7 @@ struct Reading {
 pub fn rules_read(entries: &[Entry]) -> Vec<BlockRef> {
     let may_name = |entry: &Entry| match entry.message.text_calls.is_empty() {
         true => entry.message.calls().any(|(_, call)| NAMES.is_match(&**call.arguments.text())),
-        false => entry.message.blocks.iter().any(|block| match &block.content {
-            Content::Text { text } => NAMES.is_match(&**text),
-            _ => false,
-        }),
+        false => entry.message.texts().any(|text| NAMES.is_match(&**text)),
     };
     if !entries.iter().any(may_name) {
         return Vec::new();
@@ -53,10 +50,8 @@ pub fn rules_read(entries: &[Entry]) -> Vec<BlockRef> {
 
 impl Facts<'_> {
     fn rules_read(&self) -> Vec<BlockRef> {
-        let failed: HashMap<u32, bool> =
-            self.outputs().iter().filter_map(|output| Some((output.call?, output.is_error))).collect();
-        let has_failed = |call: usize| failed.get(&(call as u32)).copied().unwrap_or(true);
-        let readings = (0..self.calls().len()).filter(|call| !has_failed(*call)).flat_map(|call| self.rules_of(call));
+        let has_succeeded = |call: &usize| self.calls()[*call].failed == Some(false);
+        let readings = (0..self.calls().len()).filter(has_succeeded).flat_map(|call| self.rules_of(call));
         let mut newest: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         for Reading { path, part, call } in readings.filter(|reading| self.is_loaded(&reading.path)) {
             newest.entry(path).or_default().insert(part, call);
@@ -158,7 +153,7 @@ fn unquoted(word: &str) -> &str {
 mod tests {
     use std::sync::Arc;
 
-    use epitome_session::{Arguments, Block, Message, Origin, Role, Session, ToolCall, ToolResult};
+    use epitome_session::{Arguments, Block, Content, Message, Origin, Role, Session, ToolCall, ToolResult};
 
     use super::*;
 

@@ -2,6 +2,7 @@
 //! `str_replace_editor create a.py`.
 
 use super::files::FileAccess;
+use crate::commands::heredoc_end;
 
 /// Commands of agents' shells, with their action on the file that follows them.
 const COMMANDS: &[(&str, FileAccess)] = &[
@@ -17,9 +18,9 @@ const COMMANDS: &[(&str, FileAccess)] = &[
 /// which commands such as `edit 3:5` change. Linear in the script.
 pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(String, FileAccess)> {
     let mut events = Vec::new();
-    let mut ends_at: Option<&str> = None; // the word that closes a text given to a command
+    let mut ends_at: Option<String> = None; // the word that closes a text given to a command
     for line in script.lines() {
-        if let Some(end) = ends_at {
+        if let Some(end) = &ends_at {
             if line.trim() == end {
                 ends_at = None;
             }
@@ -30,7 +31,7 @@ pub(super) fn file_events(script: &str, open: &mut Option<String>) -> Vec<(Strin
             events.extend(found);
             break;
         }
-        ends_at = here_document(line);
+        ends_at = heredoc_end(line);
         for command in commands(line) {
             changed_by(command, &mut events);
         }
@@ -51,15 +52,6 @@ fn editor_command(line: &str, open: &mut Option<String>) -> Option<Option<(Strin
     let path = path_of(words.next()?)?;
     *open = Some(path.to_owned());
     Some(Some((path.to_owned(), *access)))
-}
-
-/// Returns the word that closes the text which a line begins: `EOF` for `cat <<'EOF' > a.py`.
-fn here_document(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once("<<")?;
-    let word = rest.trim_start_matches('-').split_whitespace().next()?;
-    let word = word.trim_matches(['"', '\'', '\\']);
-    let is_word = !word.is_empty() && word.chars().all(|char| char.is_ascii_alphanumeric() || char == '_');
-    is_word.then_some(word)
 }
 
 /// Returns the commands of a line: the parts between `&&`, `||`, `;` and `|`, but not those in quotes.

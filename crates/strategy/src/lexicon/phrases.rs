@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::cue::Cues;
+use crate::text::fnv;
 
 /// Words and phrases in lower case, each with its cues; without cues where it only hides shorter ones.
 #[derive(Debug, Default)]
@@ -26,8 +27,7 @@ fn beginning(text: &str) -> &str {
 
 /// FNV-1a of the lower case. The table holds the lexicon's phrases only, so a session's text cannot fill it.
 fn hash(beginning: &str) -> usize {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x100_0000_01b3);
-    let hash = beginning.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let hash = fnv(beginning.bytes().map(|byte| byte.to_ascii_lowercase()));
     (hash ^ hash >> 32) as usize
 }
 

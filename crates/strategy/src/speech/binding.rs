@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::text::is_cjk;
+use crate::text::{fnv, is_cjk};
 
 /// One line per feature, with its weight in hundredths in front; the first line has the bias.
 const TABLE: &str = include_str!("binding.txt");
@@ -40,17 +40,10 @@ pub fn binding(sentence: &str) -> f32 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// Returns the 64-bit Fowler-Noll-Vo hash of a feature: `lead` and the words with a space between each two.
+/// Returns the hash of a feature: `lead` and the words with a space between each two.
 fn hash(lead: &str, words: &[impl AsRef<str>]) -> u64 {
-    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let mut hash = lead.bytes().fold(0xcbf2_9ce4_8422_2325, step);
-    for (index, word) in words.iter().enumerate() {
-        if index > 0 {
-            hash = step(hash, b' ');
-        }
-        hash = word.as_ref().bytes().fold(hash, step);
-    }
-    hash
+    let spaced = words.iter().enumerate().flat_map(|(at, word)| [if at > 0 { " " } else { "" }, word.as_ref()]);
+    fnv([lead].into_iter().chain(spaced).flat_map(str::bytes))
 }
 
 /// Returns the hashes of a sentence's features, each once: its words, their pairs (of Chinese characters threes too),

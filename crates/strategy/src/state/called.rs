@@ -1,6 +1,7 @@
 //! Calls with their results.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use epitome_session::{Arguments, Content, Message, ToolResult};
 
@@ -17,7 +18,7 @@ pub(super) struct Called<'m> {
 }
 
 /// Returns the calls of messages with their results, in order. Linear.
-pub(super) fn calls<'m>(messages: &[&'m Message]) -> Vec<Called<'m>> {
+pub(super) fn calls<'m>(messages: &'m [Arc<Message>]) -> Vec<Called<'m>> {
     let mut calls: Vec<Called<'m>> = Vec::new();
     let mut open: HashMap<&str, usize> = HashMap::new();
     for (at, message) in messages.iter().enumerate() {

@@ -8,6 +8,8 @@ mod plan;
 mod running;
 mod uncommitted;
 
+use std::sync::Arc;
+
 use epitome_session::{Language, Message};
 
 pub use boundary::Boundary;
@@ -36,7 +38,7 @@ pub struct WorkState {
 impl WorkState {
     /// Reads the state from all messages of a session's branch, in order. Linear in the messages; arguments are parsed for
     /// plans, for edits behind the newest commit, and for what starts or ends something that goes on.
-    pub fn read(messages: &[&Message]) -> Self {
+    pub fn read(messages: &[Arc<Message>]) -> Self {
         let calls = calls(messages);
         Self {
             running: running::read(messages, &calls),

@@ -1,6 +1,6 @@
 //! What goes on by itself: shells and agents that a call started and nothing says have ended.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use epitome_session::{Message, Origin};
 use regex::Regex;
@@ -93,7 +93,7 @@ fn edges(text: &str) -> String {
 
 /// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
 /// results and the harness's messages, for each thing that runs.
-pub(super) fn read(messages: &[&Message], calls: &[Called<'_>]) -> Vec<Running> {
+pub(super) fn read(messages: &[Arc<Message>], calls: &[Called<'_>]) -> Vec<Running> {
     let mut running: Vec<Running> = Vec::new();
     for call in calls {
         let Some(result) = call.result else { continue };

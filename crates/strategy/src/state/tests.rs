@@ -32,7 +32,7 @@ fn lines(events: &[Event<'_>]) -> Vec<String> {
             Told(text) => messages.push(Message::text("", Role::User, Origin::Injected, *text)),
         }
     }
-    WorkState::read(&messages.iter().collect::<Vec<_>>()).lines(Language::English, 160)
+    WorkState::read(&messages.into_iter().map(Arc::new).collect::<Vec<_>>()).lines(Language::English, 160)
 }
 
 #[track_caller]

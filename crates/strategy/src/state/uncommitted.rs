@@ -27,7 +27,8 @@ pub(super) fn read(calls: &[Called<'_>]) -> Vec<String> {
         }
         let (at, arguments) = (BlockRef { message: call.message as u32, block: 0 }, call.arguments.text());
         let is_json = serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok();
-        let called = Call { at, unit: 0, name: call.name, kind: call.kind, arguments, is_json, output: None };
+        let called =
+            Call { at, unit: 0, name: call.name, kind: call.kind, arguments, is_json, output: None, failed: None };
         let edited = files_of(&called, &mut None).into_iter();
         for (path, _, _) in edited.filter(|(_, access, _)| matches!(access, FileAccess::Edit | FileAccess::Write)) {
             files.retain(|known| *known != path);

@@ -49,7 +49,7 @@ impl SessionRecord {
             Some(session) => session.standing_log(),
             None => Cow::Borrowed(task.messages),
         };
-        let messages = summarized_messages(task);
+        let messages = summarized_messages(task, &log);
         let changed = source::with_messages(messages.iter().copied(), task, |view| file_work(view.facts(), |_| true));
         Self {
             strings: known_strings(task, &log),
@@ -128,7 +128,7 @@ fn is_named(text: &str, path: &str) -> bool {
 
 /// The messages that the summary covers. A hand-off covers the whole session but for the messages that stay beside it:
 /// also those behind earlier summaries.
-fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
+fn summarized_messages<'a>(task: &SummaryTask<'a>, log: &'a [Arc<Message>]) -> Vec<&'a Arc<Message>> {
     let Some(session) = task.session.filter(|_| task.request.is_handoff()) else {
         return task.messages.iter().collect();
     };
@@ -139,9 +139,7 @@ fn summarized_messages<'a>(task: &SummaryTask<'a>) -> Vec<&'a Arc<Message>> {
         .map(|entry| Arc::as_ptr(&entry.original))
         .filter(|message| !own.contains(message))
         .collect();
-    let taken_back = session.taken_back();
-    let said = session.log().iter().zip(0..).filter(|(_, number)| !taken_back.contains(number));
-    said.map(|(message, _)| message).filter(|message| !staying.contains(&Arc::as_ptr(message))).collect()
+    log.iter().filter(|message| !staying.contains(&Arc::as_ptr(message))).collect()
 }
 
 /// The words of every text of the session.

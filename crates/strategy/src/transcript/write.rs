@@ -1,10 +1,9 @@
 //! Writes the form of a transcript.
 
-use epitome_strategy::levels::{FURTHER, escaped, in_one_line};
+use crate::levels::{FURTHER, escaped, in_one_line};
 
-use super::{
-    CALL, Ending, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, Speaker, TIMES, sign_mark,
-};
+use super::marks::{CALL, Ending, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, Speaker, TIMES, sign_mark};
+use super::record::{LeftOutCalls, Record, Rows};
 
 /// Returns the text of records, without a line feed at the end. Linear.
 pub fn write(records: &[Record]) -> String {
@@ -80,5 +79,15 @@ fn write_rows(text: &mut String, rows: &Rows, first: &str, further: &str, is_esc
             text.push_str(LEFT_OUT);
         }
         text.push('\n');
+    }
+}
+
+impl Rows {
+    /// Returns the lines as they stand in the form, with the marks of omissions, without those of the speaker. Linear.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        write_rows(&mut text, self, "", "", false);
+        text.truncate(text.trim_end_matches('\n').len());
+        text
     }
 }

@@ -1,17 +1,17 @@
 //! Reads the form of a transcript.
 
-use epitome_strategy::Language;
+use epitome_session::Language;
 
-use super::{
-    CALL, FAILURES, LEFT_OUT, LeftOutCalls, NAMES, OUTPUT, READ, Record, Rows, SIGNS, Speaker, TIMES, legend_start,
-    read_call, sign_mark,
+use super::marks::{
+    CALL, FAILURES, LEFT_OUT, NAMES, OUTPUT, READ, SIGNS, Sign, Speaker, TIMES, legend_start, opens_record, read_call,
+    sign_mark,
 };
+use super::record::{LeftOutCalls, Record, Rows};
 
 /// Whether a text, the engine's heading taken off, is a transcript. Constant time.
 pub fn is_transcript(text: &str) -> bool {
     let first = text.lines().next().unwrap_or_default();
-    first.starts_with(CALL)
-        || Speaker::ALL.iter().any(|speaker| first.starts_with(speaker.mark()))
+    opens_record(first)
         || [Language::English, Language::Chinese].iter().any(|language| first.starts_with(legend_start(*language)))
 }
 
@@ -79,7 +79,7 @@ fn read_left_out(line: &str) -> Option<LeftOutCalls> {
 }
 
 /// Reads a line below a call.
-fn read_line(line: &str, arguments: &mut Vec<(super::Sign, Rows)>, output: &mut Rows, part: &mut Part) {
+fn read_line(line: &str, arguments: &mut Vec<(Sign, Rows)>, output: &mut Rows, part: &mut Part) {
     if *part == Part::Arguments {
         if let Some(first) = line.strip_prefix(OUTPUT) {
             *part = Part::Output;

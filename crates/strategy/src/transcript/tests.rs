@@ -1,8 +1,6 @@
 use proptest::prelude::*;
 
-use epitome_strategy::Language;
-
-use epitome_strategy::transcript::legend;
+use epitome_session::Language;
 
 use super::*;
 
@@ -117,6 +115,33 @@ fn record() -> impl Strategy<Value = Record> {
         },
     );
     prop_oneof![speech, call, left_out, Just(Record::Unsaid)]
+}
+
+#[test]
+fn records_of_a_text_with_other_lines() {
+    let text = "What the signs mean.\n» I look.\n And think.\n \\▸ No call.\n▸ … ×3 (✗)\n» …\n▸ Bash: cat a.rs ✗\n| | head\n→ fn a() …\n▸ Stop ✓\n« No: wait.";
+    let texts = |record: &Record| match record {
+        Record::Speech { speaker, rows } => format!("{speaker:?}: {}", rows.text()),
+        Record::Call { name, head, arguments, output, .. } => {
+            format!(
+                "{name} {head} {:?} → {}",
+                arguments.iter().map(|(_, rows)| rows.text()).collect::<Vec<_>>(),
+                output.text()
+            )
+        }
+        Record::LeftOut(_) | Record::Unsaid => "…".to_owned(),
+    };
+    let read: Vec<String> = read(text).iter().map(texts).collect();
+    let expect = [
+        "Assistant: I look.\nAnd think.\n▸ No call.",
+        "…",
+        "…",
+        "Bash cat a.rs [\"| head\"] → fn a() …",
+        "Stop  [] → ",
+        "User: No: wait.",
+    ];
+    assert_eq!(read, expect);
+    assert!(super::read("## Goal\n- no transcript").is_empty());
 }
 
 proptest! {

@@ -1,52 +1,21 @@
-//! The form of a transcript: the records of a run of steps, each under its speaker or tool.
-//!
-//! One module writes the form and one reads it back, so that a transcript of which only the text is left can be
-//! shortened again and its speakers stay known.
+//! The records of a transcript.
 
-mod read;
-mod write;
-
-use epitome_strategy::levels;
-
-use epitome_strategy::transcript::{ARGUMENT, CALL, LEFT_OUT, OUTPUT, TIMES, legend_start, read_call};
-pub use epitome_strategy::transcript::{Ending, Speaker};
-
-use crate::arguments::Sign;
-
-pub use read::{is_transcript, read};
-pub use write::write;
-
-/// The marks around the number of failures among calls that were left out.
-const FAILURES: (&str, &str) = (" (✗", ")");
-
-/// What stands in front of the names of what calls that were left out read, and between two of them.
-const READ: &str = ": ";
-const NAMES: &str = ", ";
-
-/// The mark of a line of arguments.
-fn sign_mark(sign: Sign) -> &'static str {
-    match sign {
-        Sign::Old => "- ",
-        Sign::New => "+ ",
-        Sign::Plain => ARGUMENT,
-    }
-}
-
-const SIGNS: [Sign; 3] = [Sign::Old, Sign::New, Sign::Plain];
+use super::marks::{Ending, LEFT_OUT, NAMES, Sign, Speaker};
+use crate::levels;
 
 /// Lines of one speaker or tool, with the places of omissions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rows {
-    rows: Vec<Row>,
+    pub(super) rows: Vec<Row>,
     /// Whether lines behind the last one were left out.
-    gap_behind: bool,
+    pub(super) gap_behind: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Row {
-    text: String,
+pub(super) struct Row {
+    pub(super) text: String,
     /// Whether lines in front of it were left out.
-    gap_before: bool,
+    pub(super) gap_before: bool,
 }
 
 impl Rows {
@@ -80,11 +49,12 @@ impl Rows {
     }
 
     /// Records that lines behind the last one were left out.
-    pub(crate) fn leave_out(&mut self) {
+    pub fn leave_out(&mut self) {
         self.gap_behind = true;
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
@@ -94,7 +64,7 @@ impl Rows {
     }
 
     /// Whether lines behind the last one were left out.
-    pub(crate) fn has_gap_behind(&self) -> bool {
+    pub fn has_gap_behind(&self) -> bool {
         self.gap_behind
     }
 }
@@ -146,7 +116,7 @@ impl LeftOutCalls {
     const MOST_CHARS: usize = 80;
 
     /// Returns one call that ended so, and read what has this name.
-    pub(crate) fn new(ending: Option<Ending>, read: Option<&str>) -> Self {
+    pub fn new(ending: Option<Ending>, read: Option<&str>) -> Self {
         let can_be_read_back =
             |name: &&str| !name.is_empty() && !name.contains(NAMES) && !name.contains(char::is_control);
         let read = read.filter(can_be_read_back).filter(|name| name.chars().count() <= Self::MOST_CHARS);
@@ -165,6 +135,3 @@ impl std::ops::AddAssign for LeftOutCalls {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
