@@ -345,7 +345,7 @@ def _unknown() -> None:
     """The window of a host that does not know it."""
 
 
-def overflow_of(error: BaseException | None) -> dict[str, int | None] | None:
+def overflow_of(error: BaseException | None) -> dict[str, Any] | None:
     """The tokens that a provider names where an error, or what caused it, refuses a request as too long: its limit, and what it
     counted; `None` of any other error."""
     seen: list[BaseException] = []
