@@ -14,15 +14,23 @@ if TYPE_CHECKING:
 
     from ._compacted import Compacted
     from ._fitted import Fitted
+    from ._options import HostChanges, Provider
     from ._report import Report
+    from ._reports import (
+        BrokenRule,
+        Contents,
+        ContextOverflow,
+        FormatEntry,
+        Fullness,
+        Passage,
+        StrategyEntry,
+    )
     from ._words import (
         Chain,
         CompactWords,
         EngineWords,
         FitWords,
-        HostChanges,
         HostWords,
-        ListFormat,
         ReadWords,
         SearchWords,
     )
@@ -36,7 +44,7 @@ def fit(
     window: int | None = None,
     system: Any = None,
     tools: Any = None,
-    format: ListFormat | None = None,
+    format: Provider | None = None,
     host: HostChanges = "any",
     chain: Chain | None = None,
     config: Any = None,
@@ -123,7 +131,7 @@ async def preview_async(session: Any, **words: Unpack[CompactWords]) -> Report:
     return await engine.preview_async(session, **rest)
 
 
-def inspect(session: Any, **words: Unpack[ReadWords]) -> dict[str, Any]:
+def inspect(session: Any, **words: Unpack[ReadWords]) -> Contents:
     """What a session is made of: `tokens` in all, by role, by tool and by part (`parts`: the task, tool results, files that
     were read, …), each message with what protects it, the kind of task, the compactions so far.
 
@@ -134,7 +142,7 @@ def inspect(session: Any, **words: Unpack[ReadWords]) -> dict[str, Any]:
     return engine.inspect(session, **rest)
 
 
-def check(session: Any, **words: Unpack[ReadWords]) -> dict[str, Any]:
+def check(session: Any, **words: Unpack[ReadWords]) -> Fullness:
     """Whether a session should be compacted: `should_compact`, `urgency` (`none`, `soft`, `hard`), and the tokens that this
     goes by: what the provider counted of the newest request, with what has come since, where the session records it and
     it is more than the messages take. `exact` says whether they are the counter's own, for a model whose vocabulary it has.
@@ -158,7 +166,7 @@ def count_tokens(what: Any, *, counter: str = "o200k_base", format: str | None =
     return engine_of(config={"counter": {"name": counter}}).count_tokens(what, format=format)
 
 
-def search(session: Any, *query: str, **words: Unpack[SearchWords]) -> list[dict[str, Any]]:
+def search(session: Any, *query: str, **words: Unpack[SearchWords]) -> list[Passage]:
     """The passages of a session that match the words best, as dictionaries: `text`, `message` (its id), `role`, whether the
     context holds it, and more. `sources` is whose words are searched: `user`, `assistant`, `tool`, `file`; `newest` puts
     what is newest first.
@@ -181,7 +189,7 @@ def convert(session: Any, to: str, **words: Unpack[ReadWords]) -> Any:
     return engine.convert(session, to, **rest)
 
 
-def validate(request: Any, *, format: str | None = None) -> list[dict[str, str]]:
+def validate(request: Any, *, format: str | None = None) -> list[BrokenRule]:
     """The rules of its provider that a request, or a list of messages, breaks: `path`, `rule` and `message` of each. Empty
     where it keeps them all.
 
@@ -192,7 +200,7 @@ def validate(request: Any, *, format: str | None = None) -> list[dict[str, str]]
     return engine_of().validate(request, format=format)
 
 
-def strategies(**words: Unpack[EngineWords]) -> list[dict[str, Any]]:
+def strategies(**words: Unpack[EngineWords]) -> list[StrategyEntry]:
     """The strategies that a chain may name: `id`, `summary`, `lossiness`, `needs` and `since` of each.
 
     >>> "transcript" in [strategy["id"] for strategy in strategies()]
@@ -201,7 +209,7 @@ def strategies(**words: Unpack[EngineWords]) -> list[dict[str, Any]]:
     return engine_of(**words).strategies()
 
 
-def formats() -> list[dict[str, Any]]:
+def formats() -> list[FormatEntry]:
     """The formats of sessions: `name`, `about`, and whether `to` may name it (`writable`).
 
     >>> [format["name"] for format in formats() if format["writable"]]
@@ -210,12 +218,12 @@ def formats() -> list[dict[str, Any]]:
     return list(engine_of()._native.ask("formats", {}, b"")[0])
 
 
-def context_overflow(status: int, body: str) -> dict[str, int | None] | None:
+def context_overflow(status: int, body: str) -> ContextOverflow | None:
     """Whether a provider's error says that the request was too long: its `limit` and `actual` tokens where it names them;
     `None` where it says something else.
 
     >>> context_overflow(400, "prompt is too long: 210000 tokens > 200000 maximum")
     {'limit': 200000, 'actual': 210000}
     """
-    found: dict[str, int | None] | None = engine_of()._native.ask("context-overflow", {"status": status}, utf8_of(body))[0]
+    found: ContextOverflow | None = engine_of()._native.ask("context-overflow", {"status": status}, utf8_of(body))[0]
     return found

@@ -7,7 +7,7 @@ from ._callables import embedder_of, strategy_of, summarizer_of
 from ._compacted import Compacted
 from ._errors import ConfigError
 from ._idle import Idle
-from ._input import bytes_of, config_of, listed, query_of, share_of, utf8_of, whole
+from ._input import bytes_of, config_of, utf8_of
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import Chain, Embedder, ShapeWords, Strategy, Summarizer
+    from ._options import CompactOptions
+    from ._reports import BrokenRule, Contents, Fullness, Passage, StrategyEntry
+    from ._words import Chain, Embedder, Strategy, Summarizer
+
 
 class Engine:
     """A configuration with the callables of the host, built.
@@ -48,10 +51,6 @@ class Engine:
         embedder: Embedder | None = None,
     ) -> None:
         given = config_of(config)
-        whole("window", window, 1)
-        whole("reserve_output", reserve_output, 0)
-        if model is not None and (not isinstance(model, str) or not model):
-            raise ConfigError(f"`model` takes the name of a model, not {model!r}")
         # What a copy of it in another process is made of.
         self._words = (given, model, window, reserve_output, tuple(strategies), summarizer, embedder)
         self._build()
@@ -62,7 +61,7 @@ class Engine:
         has_chains = "chains" in (given.decode() if isinstance(given, bytes) else str(given))
         self._idle = Idle({word for word, function in given_words.items() if function is not None}, has_chains)
         config, name = given if isinstance(given, tuple) else (given and _epitome.object_of(given), None)
-        words = {"config": config, "configName": name, "model": model, "window": window, "reserveOutput": reserve_output}
+        words = {"config": config, "config_name": name, "model": model, "window": window, "reserve_output": reserve_output}
         self._native = _epitome.Engine(
             words,
             [strategy_of(strategy) for strategy in strategies],
@@ -103,7 +102,7 @@ class Engine:
         )
         return Compacted(told, data, retrieve)
 
-    async def compact_async(self, session: Any, **words: Unpack[ShapeWords]) -> Compacted:
+    async def compact_async(self, session: Any, **words: Unpack[CompactOptions]) -> Compacted:
         """The same, awaited: the core works in a thread, asynchronous callables run on this loop."""
         from ._async import in_thread
 
@@ -131,25 +130,27 @@ class Engine:
         )
         return Report(told["report"], told["sizes"])
 
-    async def preview_async(self, session: Any, **words: Unpack[ShapeWords]) -> Report:
+    async def preview_async(self, session: Any, **words: Unpack[CompactOptions]) -> Report:
         """The same, awaited."""
         from ._async import in_thread
 
         return await in_thread(self.preview, session, **words)
 
-    def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
+    def inspect(self, session: Any, *, format: str | None = None, name: str | None = None) -> Contents:
         """What a session is made of: see `epitome_context.inspect`."""
-        return dict(self._ask("inspect", session, engine=0, format=_format_or_any(session, format), name=name)[0])
+        told: Contents = self._ask("inspect", session, format=_format_or_any(session, format), name=name)[0]
+        return told
 
-    def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> dict[str, Any]:
+    def check(self, session: Any, *, format: str | None = None, name: str | None = None) -> Fullness:
         """Whether a session should be compacted: see `epitome_context.check`."""
-        return dict(self._ask("check", session, engine=0, format=_format_or_any(session, format), name=name)[0])
+        told: Fullness = self._ask("check", session, format=_format_or_any(session, format), name=name)[0]
+        return told
 
     def count_tokens(self, what: Any, *, format: str | None = None) -> int:
         """Tokens of a text, or of messages: see `epitome_context.count_tokens`."""
         if isinstance(what, str):
             return int(self._native.ask("count-text", {"engine": 0}, utf8_of(what))[0])
-        return int(self._ask("count", what, engine=0, format=_format_or_any(what, format))[0])
+        return int(self._ask("count", what, format=_format_or_any(what, format))[0])
 
     def search(
         self,
@@ -162,10 +163,10 @@ class Engine:
         page: int = 1,
         format: str | None = None,
         name: str | None = None,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Passage]:
         """The passages that match: see `epitome_context.search`."""
-        query = query_of(words, sources, newest, limit, characters, page)
-        found, _ = self._ask("search", session, format=format, name=name, query=query)
+        query = {"words": words, "sources": sources, "newest": newest, "limit": limit, "characters": characters, "page": page}
+        found, _ = self._ask("search", session, format=format, name=name, **query)
         return list(found["passages"])
 
     def convert(self, session: Any, to: str, *, format: str | None = None, name: str | None = None) -> Any:
@@ -174,11 +175,11 @@ class Engine:
         _, written = self._native.ask("convert", {"objects": handed[1], "format": format, "name": name, "to": to}, handed[0])
         return _epitome.object_of(written) if handed[1] and to in LIST_FIELDS else written
 
-    def validate(self, request: Any, *, format: str | None = None) -> list[dict[str, str]]:
+    def validate(self, request: Any, *, format: str | None = None) -> list[BrokenRule]:
         """The rules of its provider that a request breaks: see `epitome_context.validate`."""
         return list(self._native.ask("validate", {"format": format}, bytes_of(request)[0])[0])
 
-    def strategies(self) -> list[dict[str, Any]]:
+    def strategies(self) -> list[StrategyEntry]:
         """The strategies that a chain may name: `id`, `summary`, `lossiness` and what each needs."""
         return list(self._native.ask("strategies", {"engine": 0}, b"")[0])
 
@@ -208,13 +209,13 @@ class Engine:
             "format": format,
             "name": name,
             "to": to,
-            "budget": share_of("budget", budget),
+            "budget": budget,
             "chain": names_of(chain),
             "mode": mode,
             "task": task,
             "focus": focus,
-            "keep": listed(keep),
-            "drop": listed(drop),
+            "keep": keep,
+            "drop": drop,
             "settings": settings,
         }
         (told, written), outcome = self._native.compact(words, data, only_preview)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._pieces import Piece
+    from ._reports import Quality, Removal
 
     Base = dict[str, Any]
 else:
@@ -137,10 +138,10 @@ class Fitted:
         return self._report
 
     @property
-    def quality(self) -> dict[str, Any] | None:
+    def quality(self) -> Quality | None:
         """What the newest compaction kept of what matters, also in calls that only repeat it: `share`, `instructions`,
         `strings`, `files`, … with what was lost. `None` where there is none, or where another process made it."""
-        quality: dict[str, Any] | None = self.report["quality"]
+        quality: Quality | None = self.report["quality"]
         return quality
 
     @property
@@ -150,7 +151,7 @@ class Fitted:
         return told
 
     @property
-    def removals(self) -> list[dict[str, Any]]:
+    def removals(self) -> list[Removal]:
         """What has left, in all calls so far: `handle`, the numbers of its `messages`, and the `reason`."""
         return list(self.report["removals"])
 

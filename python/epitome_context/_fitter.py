@@ -5,9 +5,8 @@ from __future__ import annotations
 from . import _epitome
 from ._engine import Engine, members_of, names_of
 from ._engines import engine_and_chain
-from ._errors import ConfigError, Infeasible
+from ._errors import Infeasible
 from ._fitted import Fitted
-from ._input import whole
 from ._recognise import format_of
 
 TYPE_CHECKING = False
@@ -16,7 +15,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ._words import Asked, Chain, EngineWords, HostChanges, ListFormat
+    from ._options import Asked, HostChanges, Provider
+    from ._words import Chain, EngineWords
 
 # What lists of plain texts are taken for: they look the same in all formats.
 _PLAIN = "openai-chat"
@@ -55,7 +55,7 @@ class Fitter:
         self,
         *,
         budget: int | None = None,
-        format: ListFormat | None = None,
+        format: Provider | None = None,
         conversations: int | None = None,
         memory_bytes: int | None = None,
         archive_bytes: int | None = None,
@@ -78,14 +78,21 @@ class Fitter:
                 raise TypeError(
                     f"`engine` is there already: give {own[0]!r} to it, as one of `strategies`, and name it in `chain`"
                 )
-        self._budget = tokens_of(budget)
         self._format: str | None = format
-        self._bounds = Bounds(conversations, memory_bytes, archive_bytes, secret, host, names)
+        self._words = {
+            "budget": budget,
+            "conversations": conversations,
+            "memory_bytes": memory_bytes,
+            "archive_bytes": archive_bytes,
+            "secret": None if secret is None else list(secret),
+            "host": host,
+            "chain": names,
+        }
         self._native = self._made(format or _PLAIN, None)
 
     def _made(self, format: str | None, state: bytes | None) -> _epitome.Fitter:
         """The native fitter; with `state`, the one whose state these bytes are."""
-        words = {"format": format, "budget": self._budget, "once": self._once, **self._bounds.words()}
+        words = {**self._words, "format": format, "once": self._once}
         return _epitome.Fitter(self._engine._native, words, state)
 
     # Whether a list is fitted once: as much of it stays as the budget holds then, and no room is made for more.
@@ -98,7 +105,7 @@ class Fitter:
         system: Any = None,
         tools: Any = None,
         key: str = "",
-        format: ListFormat | None = None,
+        format: Provider | None = None,
         reported_tokens: int | None = None,
         asked: Asked | None = None,
     ) -> Fitted:
@@ -124,7 +131,7 @@ class Fitter:
         system: Any = None,
         tools: Any = None,
         key: str = "",
-        format: ListFormat | None = None,
+        format: Provider | None = None,
         reported_tokens: int | None = None,
         asked: Asked | None = None,
     ) -> Fitted:
@@ -143,7 +150,7 @@ class Fitter:
         system: Any = None,
         tools: Any = None,
         key: str = "",
-        format: ListFormat | None = None,
+        format: Provider | None = None,
     ) -> Fitted:
         """What to send after the provider refused what `fit` gave as too long: smaller than was due. `limit` and `actual` are
         the tokens that its error names (`context_overflow` reads them); a limit counts from here on."""
@@ -172,15 +179,9 @@ class Fitter:
             messages = list(messages)
         if format is None and self._format is None:
             format = _format_of(messages)
-        check_beside("system", system)
-        check_beside("tools", tools)
-        if tools is not None and not isinstance(tools, (list, tuple, int)):
-            raise TypeError(f"`tools` takes a list of definitions, or the tokens that they take, not {tools!r}")
         native = self._native
-        if reported_tokens is not None and (isinstance(reported_tokens, bool) or not isinstance(reported_tokens, int) or reported_tokens < 0):
-            raise TypeError(f"`reported_tokens` takes a number of tokens, not {reported_tokens!r}")
-        words = {"system": system, "tools": tools, "key": key, "format": format, "reportedTokens": reported_tokens}
-        words["asked"] = None if asked is None else asked_words(asked)
+        words = {"system": system, "tools": tools, "key": key, "format": format, "reported_tokens": reported_tokens}
+        words["asked"] = asked
         words["overflow"] = None if overflow is None else dict(zip(("limit", "actual"), overflow))
         data = messages if isinstance(messages, bytes) else _epitome.json_text_of(messages, "messages")
         told, report = native.ask("fit", words, data)
@@ -214,7 +215,7 @@ class Fitter:
         state: bytes,
         *,
         budget: int | None = None,
-        format: ListFormat | None = None,
+        format: Provider | None = None,
         conversations: int | None = None,
         memory_bytes: int | None = None,
         archive_bytes: int | None = None,
@@ -249,10 +250,10 @@ class Fitter:
         return copy
 
     def __getstate__(self) -> Any:
-        return (self._engine, self._budget, self._format, self._bounds, self.state())
+        return (self._engine, self._words, self._format, self.state())
 
     def __setstate__(self, kept: Any) -> None:
-        self._engine, self._budget, self._format, self._bounds, state = kept
+        self._engine, self._words, self._format, state = kept
         self._native = self._made(self._format, state)
 
     def __repr__(self) -> str:
@@ -264,44 +265,6 @@ class OneFit(Fitter):
     """A fitter for one call."""
 
     _once = True
-
-
-class Bounds:
-    """How much a fitter may remember, what it hashes with, and what its host can change."""
-
-    __slots__ = ("conversations", "memory_bytes", "archive_bytes", "secret", "host", "chain")
-
-    def __init__(
-        self,
-        conversations: int | None,
-        memory_bytes: int | None,
-        archive_bytes: int | None,
-        secret: bytes | None,
-        host: str,
-        chain: list[str] | None = None,
-    ) -> None:
-        whole("conversations", conversations, 1)
-        whole("memory_bytes", memory_bytes, 0)
-        whole("archive_bytes", archive_bytes, 0)
-        if secret is not None and len(secret) != 32:
-            raise ConfigError(f"`secret` takes 32 bytes, not {len(secret)}")
-        self.conversations = conversations
-        self.memory_bytes = memory_bytes
-        self.archive_bytes = archive_bytes
-        self.secret = secret
-        self.host = host
-        self.chain = chain
-
-    def words(self) -> dict[str, Any]:
-        """The same as the native part takes it."""
-        return {
-            "conversations": self.conversations,
-            "memoryBytes": self.memory_bytes,
-            "archiveBytes": self.archive_bytes,
-            "secret": None if self.secret is None else list(self.secret),
-            "host": self.host,
-            "chain": self.chain,
-        }
 
 
 def _retrieved(native: _epitome.Fitter, handle: str, format: str) -> Any:
@@ -317,27 +280,3 @@ def _format_of(messages: Any) -> str | None:
         except ValueError:
             return None  # what is wrong is said where it is read
     return None if isinstance(messages, dict) else format_of(messages)
-
-
-def check_beside(name: str, given: Any) -> None:
-    """Refuses what is neither a part of a request nor a number of tokens."""
-    if isinstance(given, (bool, float)):
-        raise TypeError(f"`{name}` takes what the request has there, or the tokens that it takes (int), not {given!r}")
-    if isinstance(given, int):
-        whole(name, given, 0)
-
-
-def asked_words(asked: Any) -> dict[str, Any]:
-    """What a model asks for, as the native part takes it."""
-    names = {"reason": "reason", "next_step": "nextStep", "keep": "keep"}
-    unknown = [word for word in asked if word not in names] if isinstance(asked, dict) else None
-    if unknown is None or unknown:
-        raise TypeError(f"`asked` takes a dictionary with `reason`, `next_step` and `keep`, not {asked!r}")
-    return {names[word]: list(value) if word == "keep" else value for word, value in asked.items()}
-
-
-def tokens_of(budget: Any) -> int | None:
-    """A budget in tokens."""
-    if budget is None or (isinstance(budget, int) and not isinstance(budget, bool) and 0 < budget < 2**32):
-        return budget
-    raise ConfigError(f"`budget` takes a number of tokens (int, 1 or more), not {budget!r}")

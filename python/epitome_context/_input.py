@@ -23,17 +23,6 @@ def whole(name: str, given: Any, least: int) -> Any:
     raise ConfigError(f"`{name}` takes a whole number, {least} or more, not {given!r}")
 
 
-def share_of(name: str, given: Any) -> Any:
-    """A number of tokens, or a share of what the messages take now, or `None`."""
-    is_tokens = isinstance(given, int) and not isinstance(given, bool) and 0 < given < 2**32
-    if given is None or is_tokens or (isinstance(given, float) and 0 < given <= 1):
-        return given
-    raise ConfigError(
-        f"`{name}` takes a number of tokens (int, 1 or more) or a share of the messages (float, above 0 and at most 1), "
-        f"not {given!r}"
-    )
-
-
 def bytes_of(session: Any, name: str = "messages") -> tuple[bytes, bool]:
     """A session as bytes, and whether it came as objects: `bytes` and `str` are its text, a path is read, and anything else
     is written as JSON."""
@@ -77,27 +66,3 @@ def config_of(config: Any) -> Any:
 def listed(messages: str | Sequence[str]) -> list[str]:
     """Messages by their numbers, as the native part takes them."""
     return [messages] if isinstance(messages, str) else list(messages)
-
-
-def query_of(
-    words: tuple[str, ...],
-    sources: Any,
-    newest: bool,
-    limit: int,
-    characters: int,
-    page: int,
-) -> dict[str, Any]:
-    """A search as the native part takes it."""
-    for word in words:
-        if not isinstance(word, str):
-            raise ConfigError(f"the words of a search are texts, not {word!r}")
-    whole("limit", limit, 0)
-    whole("characters", characters, 0)
-    return {
-        "words": list(words),
-        "from": [sources] if isinstance(sources, str) else list(sources),
-        "newest": newest,
-        "limit": limit,
-        "characters": characters,
-        "page": page - 1 if page > 0 else 10_000,  # page 0 is behind the last one too: there is none
-    }

@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ._reports import EditReport, Status
+
     Base = dict[str, Any]
 else:
     Base = dict
@@ -25,12 +27,13 @@ class Report(Base):
         self.sizes = sizes
 
     @property
-    def status(self) -> str:
+    def status(self) -> Status:
         """`no-change`, `compacted`, `hollow`, `infeasible` or `rolled-back`."""
-        return str(self["status"])
+        status: Status = self["status"]
+        return status
 
     @property
-    def edits(self) -> list[dict[str, Any]]:
+    def edits(self) -> list[EditReport]:
         """Every edit, with its reason and the handle of what it removed."""
         return list(self["edits"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import _epitome
 from ._callables import guard
 from ._engine import Engine, names_of
-from ._input import bytes_of, listed, query_of, share_of, whole
+from ._input import bytes_of, listed, whole
 from ._recognise import LIST_FIELDS
 from ._report import Report
 
@@ -224,7 +224,7 @@ class Session:
 
     def retrieve(self, handle: str) -> Any:
         """What left under a handle: a text, or a list of messages; `None` where there is no such handle."""
-        return self._native.look_at("retrieve", handle)
+        return self._native.look_at("retrieve", {"handle": handle})
 
     def search(
         self,
@@ -236,7 +236,7 @@ class Session:
         page: int = 1,
     ) -> list[dict[str, Any]]:
         """The passages of everything that was said that match, in the context or out of it."""
-        query = query_of(words, sources, newest, limit, characters, page)
+        query = {"words": words, "sources": sources, "newest": newest, "limit": limit, "characters": characters, "page": page}
         return list(self._native.look_at("search", query)["passages"])
 
     def __repr__(self) -> str:
@@ -253,12 +253,12 @@ def _words_of(
 ) -> dict[str, Any]:
     """How to compact, as the native part takes it."""
     return {
-        "budget": share_of("target", target),
+        "target": target,
         "chain": names_of(chain),
         "task": task,
         "focus": focus,
-        "keep": listed(keep),
-        "drop": listed(drop),
+        "keep": keep,
+        "drop": drop,
     }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 from typing_extensions import TypedDict
+
+from ._options import CompactOptions, EngineOptions, HostChanges, Provider, ReadOptions, SearchOptions, TaskKind
 
 
 class Planner(Protocol):
@@ -22,36 +24,26 @@ Strategy = Planner | Callable[[list[dict[str, Any]], dict[str, Any]], list[dict[
 Summarizer = Callable[[dict[str, Any]], str | dict[str, Any] | Awaitable[str | dict[str, Any]]]
 Embedder = Callable[[list[str]], Any]
 Chain = str | Strategy | Sequence[str | Strategy]
+# A dictionary with the sections and keys of a configuration file, the path of one, or its text.
+Configuration = Any
 
 
-HostChanges = Literal["any", "texts", "cut", "removals"]
-ListFormat = Literal["openai-chat", "openai-responses", "anthropic", "gemini"]
+class Callables(TypedDict, total=False):
+    """What of an engine is written in Python."""
 
-
-class Asked(TypedDict, total=False):
-    """A compaction that a model asks for: why now, what it does next, and what the next context has to hold (up to eight
-    numbers of messages, `#37` or `#40-#52`, or exact texts)."""
-
-    reason: str
-    next_step: str
-    keep: Sequence[str]
-
-
-class HostWords(TypedDict, total=False):
-    """What an engine is made of, beside its configuration."""
-
-    reserve_output: int | None
     strategies: Iterable[Strategy]
     summarizer: Summarizer | None
     embedder: Embedder | None
 
 
-class EngineWords(HostWords, total=False):
-    """What an engine is made of."""
+class HostWords(Callables, total=False):
+    """What an engine is made of, beside its configuration."""
 
-    config: Any
-    model: str | None
-    window: int | None
+    reserve_output: int | None
+
+
+class EngineWords(EngineOptions, Callables, total=False):
+    """What an engine is made of."""
 
 
 class FitWords(EngineWords, total=False):
@@ -60,30 +52,9 @@ class FitWords(EngineWords, total=False):
     budget: int | None
     system: Any
     tools: Any
-    format: ListFormat | None
+    format: Provider | None
     host: HostChanges
     chain: Chain | None
-
-
-class PlaceWords(TypedDict, total=False):
-    """How a session is read."""
-
-    format: str | None
-    name: str | None
-
-
-class ShapeWords(PlaceWords, total=False):
-    """How a session is compacted."""
-
-    budget: int | float | None
-    to: str | None
-    chain: Chain | None
-    mode: Literal["adaptive", "fixed", "tournament"] | None
-    task: Literal["code", "analysis", "conversation", "mixed", "unknown"] | None
-    focus: str | None
-    keep: str | Sequence[str]
-    drop: str | Sequence[str]
-    settings: Mapping[str, Any] | None
 
 
 class LiveWords(TypedDict, total=False):
@@ -91,25 +62,19 @@ class LiveWords(TypedDict, total=False):
 
     target: int | float | None
     chain: Chain | None
-    task: Literal["code", "analysis", "conversation", "mixed", "unknown"] | None
+    task: TaskKind | None
     focus: str | None
     keep: str | Sequence[str]
     drop: str | Sequence[str]
 
 
-class CompactWords(EngineWords, ShapeWords, total=False):
+class CompactWords(EngineWords, CompactOptions, total=False):
     """How a session is compacted, and by which engine."""
 
 
-class ReadWords(EngineWords, PlaceWords, total=False):
+class ReadWords(EngineWords, ReadOptions, total=False):
     """How a session is read, and by which engine."""
 
 
-class SearchWords(EngineWords, PlaceWords, total=False):
-    """What is searched, and how much comes back."""
-
-    sources: str | Sequence[str]
-    newest: bool
-    limit: int
-    characters: int
-    page: int
+class SearchWords(EngineWords, SearchOptions, total=False):
+    """What is searched, and how much comes back, and by which engine."""

@@ -21,7 +21,7 @@ from . import _epitome
 from ._engine import names_of
 from ._engines import engine_and_rest
 from ._epitome import Column
-from ._input import bytes_of, share_of
+from ._input import bytes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def compact(
         words={
             "format": format,
             "to": to,
-            "budget": share_of("budget", budget),
+            "budget": budget,
             "chain": names,
             "mode": mode,
             "task": task,

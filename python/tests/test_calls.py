@@ -307,7 +307,7 @@ def test_sessions_are_looked_at() -> None:
     assert epitome.search(work(), "fingerprint", sources="user") == []
     with pytest.raises(epitome.EpitomeError, match="nothing to look for"):
         epitome.search(work())
-    with pytest.raises(epitome.EpitomeError, match="behind the last"):
+    with pytest.raises(epitome.EpitomeError, match="`page` takes the number of a page"):
         epitome.search(work(), "x", page=0)
 
 
@@ -342,5 +342,5 @@ def test_wrong_arguments_are_named() -> None:
             call()
 
     check(lambda: epitome.compact("session.jsonl", budget=0.5), epitome.FormatError, r"Path\('session.jsonl'\)")
-    check(lambda: epitome.search(work(), 5), epitome.ConfigError, "words of a search are texts")  # type: ignore[arg-type]
-    check(lambda: epitome.search(work(), "ledger", limit=-1), epitome.ConfigError, "`limit` takes a whole number")
+    check(lambda: epitome.search(work(), 5), epitome.ConfigError, r"`words\[0\]` takes a text, not 5")  # type: ignore[arg-type]
+    check(lambda: epitome.search(work(), "ledger", limit=-1), epitome.ConfigError, "`limit` takes a number of passages")

@@ -250,7 +250,8 @@ test("an option of a wrong value is refused by its name", () => {
   const check = (work, message) => assert.throws(work, { name: "ConfigError", message });
   for (const [value, shown] of [[NaN, "NaN"], [Infinity, "Infinity"], [null, "null"], ["9", '"9"'], [-1, "-1"], [5n, "5n"]]) {
     for (const name of ["budget", "window", "reserveOutput", "conversations", "memoryBytes", "archiveBytes"]) {
-      check(() => new Fitter({ [name]: value }), new RegExp(`^\`${name}\` takes a number of .*, not ${shown}$`));
+      const takes = typeof value === "bigint" || Object.is(value, NaN) || value === Infinity ? "a value of JSON" : "a number of .*";
+      check(() => new Fitter({ [name]: value }), new RegExp(`^\`${name}\` takes ${takes}, not ${shown}$`));
     }
     check(() => compact(list, { budget: value }), /^`budget` takes/);
     for (const name of ["limit", "characters", "page"]) check(() => search(list, "a", { [name]: value }), new RegExp(`^\`${name}\` takes`));

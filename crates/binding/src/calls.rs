@@ -3,8 +3,11 @@
 mod answer;
 mod ask;
 mod fitters;
+pub(crate) mod read;
 mod sessions;
 mod table;
+pub(crate) mod takes;
+pub(crate) mod told;
 pub(crate) mod words;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,11 +20,12 @@ pub use answer::Answer;
 pub use ask::ask;
 pub use fitters::{ask_fitter, make_fitter};
 pub use sessions::compact;
-pub use words::compact_words;
+pub use words::{compact_words, query_of};
 
 use crate::{Compacted, Failure, Parts, engine_config};
+use read::read;
 use table::Table;
-use words::{Handle, read};
+use words::Handle;
 
 /// What a package holds between its calls: engines, fitters and results, each under a number that the package gives back
 /// when it is done with it. Threads may share it.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use epitome::Session;
 use epitome::formats::{Format, LoadedFile, ReadOptions, Wire, read};
-use epitome::recall::Query;
 use epitome::session::{Block, Content, Message, MessageId, ToolResult};
 
 use crate::Failure;
@@ -149,13 +148,4 @@ fn without_place(message: &Message, index: usize) -> Message {
         message.id = MessageId::new("");
     }
     message
-}
-
-/// The query of a search as JSON.
-///
-/// # Errors
-///
-/// The JSON is not a query.
-pub fn query_of(json: &[u8]) -> Result<Query, Failure> {
-    serde_json::from_slice(json).map_err(|error| Failure::config(format!("the search: {error}")))
 }

@@ -16,12 +16,14 @@ mod input;
 mod look;
 mod parts;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod words;
 
-pub use calls::{Answer, Calls, ask, ask_fitter, compact, compact_words, make_fitter};
+pub use calls::{Answer, Calls, ask, ask_fitter, compact, compact_words, make_fitter, query_of};
 pub use compacted::{Compacted, content_json, write_session};
 pub use failure::Failure;
-pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of, query_of};
+pub use input::{Input, choose, format_of, load, load_next, profile_of, provider_of};
 pub use look::{Inspection, measure_fullness};
 pub use parts::{MakeSummarizer, Parts};
 pub use settings::engine_config;

@@ -11,6 +11,7 @@ use crate::Parts;
 
 /// What a session is made of. The keys are those of the service's `/v1/inspect`, and each message with what protects it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(utoipa::ToSchema))]
 pub struct Inspection {
     /// The name of the format that it came in.
     pub format: &'static str,

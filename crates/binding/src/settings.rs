@@ -4,7 +4,8 @@ use epitome::Config;
 use epitome::strategy::{Registry, Value};
 
 use crate::Failure;
-use crate::calls::words::{EngineWords, read};
+use crate::calls::read::read;
+use crate::calls::words::EngineWords;
 
 /// The configuration that the words of an engine describe, with the settings of the environment over `config`, and `model`,
 /// `window` and `reserveOutput` over these. `null` is what the host's language calls a value that is none, for errors.
@@ -34,8 +35,8 @@ pub fn engine_config(words: &str, null: &str, registry: &Registry) -> Result<Con
     }
     let keywords = [
         ("model", words.model.map(Value::from)),
-        ("window", words.window.map(Value::from)),
-        ("reserve_output", words.reserve_output.map(Value::from)),
+        ("window", words.window.0.map(Value::from)),
+        ("reserve_output", words.reserve_output.0.map(Value::from)),
     ];
     for (name, value) in keywords {
         if let Some(value) = value {

@@ -48,6 +48,11 @@ fn what_is_wrong_is_told_by_its_kind() {
     };
     check("engine", json!({ "windwo": 1 }), "", "config", "there is no option `windwo`; did you mean `window`?");
     check("engine", json!({ "xyz": 1 }), "", "config", "there are `config`, `model`, `window`, `reserveOutput`");
+    let not_whole = "`window` takes a number of tokens (a whole number, 1 or more), not ";
+    for (wrong, shown) in [(json!(0.5), "0.5"), (json!(-1), "-1"), (json!("8k"), "\"8k\""), (json!(null), "null")] {
+        check("engine", json!({ "window": wrong }), "", "config", &format!("{not_whole}{shown}"));
+    }
+    check("engine", json!({ "model": 5 }), "", "config", "`model` takes a text, not 5");
     check("engine", json!({ "config": 5 }), "", "config", "`config` takes the text of a TOML file");
     check("engine", json!({ "config": { "budget": { "window": null } } }), "", "config", "null is not a value");
     check("engine", json!({ "config": "[budget]\nwindow = 0" }), "", "config", "config:2:10");
@@ -64,7 +69,13 @@ fn what_is_wrong_is_told_by_its_kind() {
     check("fit", json!({ "handle": fitter }), "{}", "format", "not a JSON list");
     check("fit", json!({ "handle": fitter }), "[{}]", "format", "messages[0]");
     check("fit", json!({ "handle": fitter, "tools": {} }), "[]", "config", "`tools` takes a list");
-    check("fit", json!({ "handle": fitter, "system": -1 }), "[]", "config", "`system` takes a number of tokens");
+    check(
+        "fit",
+        json!({ "handle": fitter, "system": -1 }),
+        "[]",
+        "config",
+        "`system` takes a system prompt, or the tokens",
+    );
     check("fitter-from-state", json!({ "engine": engine }), "what?", "other", "state");
     check("compact", json!({ "engine": engine, "budget": 5 }), &talk(9), "infeasible", "cannot fit 5 tokens");
     check("compact", json!({ "engine": engine, "budget": -1 }), &talk(9), "config", "`budget` takes");

@@ -1,19 +1,19 @@
 //! The result of fitting a list.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use epitome::Report;
 use epitome::engine::{Floor, Quality};
 use epitome::formats::Wire;
 use epitome::strategy::Tokens;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::FitError;
 
 /// The result of fitting a list: what to send, by the numbers of the messages that came.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Fitted {
     /// The outcome.
     pub status: FitStatus,
@@ -25,20 +25,26 @@ pub struct Fitted {
     /// The number of messages that came.
     pub messages: usize,
     /// A system prompt to send beside them, as JSON, where the list had none and needs one now.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub system: Option<String>,
     /// Tokens of the list as it came, with what an earlier compaction took out of it.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_before: Tokens,
     /// Tokens of the messages to send, with a system prompt that was shown.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub tokens_after: Tokens,
     /// Tokens that they may take: the window less the answer's reserve, the tools and what the host does not show.
+    #[cfg_attr(feature = "schema", schema(value_type = u32))]
     pub budget: Tokens,
     /// Compactions in force, those of earlier calls included.
     pub compactions: u32,
     /// Why a compaction that was due was not made, as a code: `infeasible`, `nothing-can-leave`, `tried-before`,
     /// `loop-goes-on` (the model is at work between calls of tools, with signed reasoning, and there is room left),
     /// `not-compacted`, `given-up`, `not-written`.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub detail: Option<&'static str>,
     /// The messages that must stay, with their parts, where these are more than the budget.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub floor: Option<Floor>,
     /// The strategies that changed something in this call.
     pub strategies: Vec<Arc<str>>,
@@ -49,6 +55,7 @@ pub struct Fitted {
     pub read: usize,
     /// What the newest compaction kept, also in calls that only repeat it; `None` where it was made by another process, or
     /// where none is in force.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub quality: Option<Quality>,
     /// What became of the compaction that the model asked for, in words for it; `None` where it asked for none.
     #[serde(skip)]
@@ -63,6 +70,7 @@ pub struct Fitted {
 
 /// The outcome of fitting a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FitStatus {
     /// It fits, and nothing was changed.
@@ -77,10 +85,16 @@ pub enum FitStatus {
 
 /// A part of what to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = FitPieceReport))]
 #[serde(rename_all = "kebab-case")]
 pub enum FitPiece {
-    /// The messages of these numbers as they came.
-    Keep(Range<usize>),
+    /// Messages as they came.
+    Keep {
+        /// The number of the first.
+        start: usize,
+        /// The number behind the last.
+        end: usize,
+    },
     /// The message of this number, changed.
     Edit {
         /// The number of the message that came.
@@ -89,6 +103,7 @@ pub enum FitPiece {
         message: String,
         /// The texts that are other ones now, where nothing else is: a host may put them into its own object. `None` where
         /// parts came or left, or the arguments of a call that are an object left whole.
+        #[cfg_attr(feature = "schema", schema(required))]
         texts: Option<Vec<TextChange>>,
     },
     /// A message that was not in the list.
@@ -96,6 +111,7 @@ pub enum FitPiece {
         /// The message to send, as JSON.
         message: String,
         /// The code of the reason for it; `None` where the provider's rules ask for it.
+        #[cfg_attr(feature = "schema", schema(required))]
         reason: Option<Arc<str>>,
         /// The numbers of the messages that this one replaces.
         replaces: Vec<usize>,
@@ -104,6 +120,7 @@ pub enum FitPiece {
 
 /// A text within a message that is another one now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TextChange {
     /// The text's place in the message, as a JSON pointer: `/content`, `/content/0/text`,
     /// `/tool_calls/0/function/arguments`.
@@ -114,6 +131,7 @@ pub struct TextChange {
 
 /// Text that left the context under one handle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = Removal))]
 pub struct FitRemoval {
     /// The handle: [`Fitter::retrieve`](crate::Fitter::retrieve) gives the text back.
     pub handle: Arc<str>,
@@ -128,7 +146,7 @@ impl Fitted {
     pub fn is_unchanged(&self) -> bool {
         let is_all = match &self.pieces[..] {
             [] => self.messages == 0,
-            [FitPiece::Keep(kept)] => *kept == (0..self.messages),
+            [FitPiece::Keep { start, end }] => (*start, *end) == (0, self.messages),
             _ => false,
         };
         is_all && self.system.is_none()
@@ -147,8 +165,8 @@ impl Fitted {
         let mut messages = Vec::new();
         for piece in &self.pieces {
             match piece {
-                FitPiece::Keep(kept) => {
-                    let kept = came.get(kept.clone()).ok_or_else(|| other.clone())?;
+                FitPiece::Keep { start, end } => {
+                    let kept = came.get(*start..*end).ok_or_else(|| other.clone())?;
                     messages.extend(kept.iter().map(|message| Cow::Borrowed(message.as_ref())));
                 }
                 FitPiece::Edit { message, .. } | FitPiece::Insert { message, .. } => {
@@ -162,16 +180,32 @@ impl Fitted {
     /// All that there is to say of the call, as one JSON object: the fields of this, `report` with the engine's report, and
     /// `ids` with the number of the message for each id in it.
     pub fn report_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Whole<'a> {
-            #[serde(flatten)]
-            fitted: &'a Fitted,
-            report: Option<&'a Report>,
-            ids: serde_json::Map<String, serde_json::Value>,
-        }
-        let ids = self.ids.iter().map(|(id, number)| (id.to_string(), serde_json::Value::from(*number))).collect();
-        let whole = Whole { fitted: self, report: self.report.as_deref(), ids };
+        let whole = FitReport { fitted: self, report: self.report.as_deref(), ids: Numbers(&self.ids) };
         // Every field is text, a number, a list or an object with texts as keys.
         serde_json::to_string(&whole).unwrap_or_default()
+    }
+}
+
+/// All that there is to say of one call of `fit`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct FitReport<'a> {
+    #[serde(flatten)]
+    fitted: &'a Fitted,
+    /// The engine's report of the compaction that this call made, or tried.
+    #[cfg_attr(feature = "schema", schema(required))]
+    report: Option<&'a Report>,
+    /// For each id in the engine's report the number of the message in the list; none for a system prompt beside it.
+    #[cfg_attr(feature = "schema", schema(value_type = std::collections::BTreeMap<String, Option<usize>>))]
+    ids: Numbers<'a>,
+}
+
+/// The numbers of messages by their ids.
+#[derive(Debug)]
+struct Numbers<'a>(&'a [(Arc<str>, Option<usize>)]);
+
+impl Serialize for Numbers<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(id, number)| (id, number)))
     }
 }

@@ -219,7 +219,7 @@ impl Fitter {
         let is_as_it_came = matches!(prepared.outcome, FitOutcome::Passed | FitOutcome::Bypassed)
             || prepared.body.as_ptr() == incoming.body.as_ptr();
         let (found, system) = if is_as_it_came {
-            let all = (!came.is_empty()).then_some(FitPiece::Keep(0..came.len()));
+            let all = (!came.is_empty()).then_some(FitPiece::Keep { start: 0, end: came.len() });
             (all.into_iter().collect(), None)
         } else {
             let outline = Outline::read(&prepared.body, incoming.wire).map_err(|_| FitError::Result)?;
@@ -285,9 +285,9 @@ fn status_of(outcome: FitOutcome, is_as_it_came: bool) -> FitStatus {
 /// A piece of a request by the numbers of the list, `before` messages behind its own; `None` where nothing of it is of the list.
 fn in_list_of(piece: FitPiece, before: usize) -> Option<FitPiece> {
     match piece {
-        FitPiece::Keep(kept) => {
-            let kept = kept.start.saturating_sub(before)..kept.end.saturating_sub(before);
-            (!kept.is_empty()).then_some(FitPiece::Keep(kept))
+        FitPiece::Keep { start, end } => {
+            let (start, end) = (start.saturating_sub(before), end.saturating_sub(before));
+            (start < end).then_some(FitPiece::Keep { start, end })
         }
         FitPiece::Edit { index, message, texts } => Some(match index.checked_sub(before) {
             Some(index) => FitPiece::Edit { index, message, texts },

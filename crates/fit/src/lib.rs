@@ -34,7 +34,7 @@ mod state;
 
 pub use archive::{ArchiveHit, Archives, epoch_bytes, message_bytes};
 pub use error::{FitError, StateError};
-pub use fitted::{FitPiece, FitRemoval, FitStatus, Fitted, TextChange};
+pub use fitted::{FitPiece, FitRemoval, FitReport, FitStatus, Fitted, TextChange};
 pub use fitter::{Fitter, fit};
 pub use options::FitOptions;
 pub use request::{Beside, FitRequest};

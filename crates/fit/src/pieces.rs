@@ -21,8 +21,8 @@ pub(crate) fn pieces(came: &[&str], sent: &[&str], provenance: Option<&Provenanc
     for message in sent {
         match matcher.number_of(message) {
             Some(number) => match pieces.last_mut() {
-                Some(FitPiece::Keep(kept)) if kept.end == number => kept.end += 1,
-                _ => pieces.push(FitPiece::Keep(number..number + 1)),
+                Some(FitPiece::Keep { end, .. }) if *end == number => *end += 1,
+                _ => pieces.push(FitPiece::Keep { start: number, end: number + 1 }),
             },
             None => pieces.push(matcher.change(message)),
         }
@@ -35,8 +35,8 @@ pub(crate) fn changed_rows(came: &[&str], sent: &[&str]) -> Vec<FitPiece> {
     let mut pieces: Vec<FitPiece> = Vec::new();
     for (index, (before, after)) in came.iter().zip(sent).enumerate() {
         match pieces.last_mut() {
-            Some(FitPiece::Keep(kept)) if before == after => kept.end += 1,
-            _ if before == after => pieces.push(FitPiece::Keep(index..index + 1)),
+            Some(FitPiece::Keep { end, .. }) if before == after => *end += 1,
+            _ if before == after => pieces.push(FitPiece::Keep { start: index, end: index + 1 }),
             _ => pieces.push(edited(index, before, after, &serde_json::from_str(after).unwrap_or_default())),
         }
     }

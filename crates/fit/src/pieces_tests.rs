@@ -12,7 +12,7 @@ const CUT: &str = r#"{"role":"tool","tool_call_id":"c1","content":"a [… elided
 const SUMMARY: &str = r#"{"role":"user","content":"[Summary of 2 earlier messages]"}"#;
 
 fn keep(range: std::ops::Range<usize>) -> FitPiece {
-    FitPiece::Keep(range)
+    FitPiece::Keep { start: range.start, end: range.end }
 }
 
 fn check(came: &[&str], sent: &[&str], provenance: &Provenance, expect: &[FitPiece]) {

@@ -4,6 +4,7 @@ pub(crate) use epitome_binding::Failure;
 use pyo3::prelude::*;
 
 use crate::callables::Raised;
+use crate::json_text::in_snake_case;
 use crate::objects::object_from;
 
 /// A failure is made while Python is let go, and raised when it is back.
@@ -25,7 +26,10 @@ fn exception(failure: Failure, py: Python<'_>, raised: &Raised) -> PyResult<PyEr
     let module = py.import("epitome_context._errors")?;
     let message = failure.to_string();
     let exception = match failure {
-        Failure::Config { problems } => module.getattr("ConfigError")?.call1((&message, problems))?,
+        Failure::Config { problems } => {
+            let problems: Vec<String> = problems.iter().map(|problem| in_snake_case(problem)).collect();
+            module.getattr("ConfigError")?.call1((problems.join("\n"), problems))?
+        }
         Failure::Format(_) => module.getattr("FormatError")?.call1((&message,))?,
         Failure::Infeasible { budget, floor, report } => {
             let (floor, report) = (object_from(py, &floor)?, object_from(py, &report)?);

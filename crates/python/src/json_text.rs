@@ -174,7 +174,8 @@ impl<'py> FromPyObject<'_, 'py> for WholeText {
     }
 }
 
-/// The words of a call, a dictionary, as JSON text; its errors name the words.
+/// The words of a call, a dictionary, as JSON text; its errors name the words. A word that is `None` is not there. Names are
+/// written as the calls have them: `memory_bytes` is `memoryBytes`.
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) String);
 
@@ -182,6 +183,37 @@ impl<'py> FromPyObject<'_, 'py> for Json {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Self(String::from_utf8_lossy(&text_of(&given, "")?).into_owned()))
+        let words = PyDict::new(given.py());
+        for (name, value) in given.cast::<PyDict>()?.iter().filter(|(_, value)| !value.is_none()) {
+            words.set_item(camel_case(&name.extract::<String>()?), value)?;
+        }
+        Ok(Self(String::from_utf8_lossy(&text_of(&words, "")?).into_owned()))
     }
+}
+
+fn camel_case(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |name, word| {
+        let (initial, rest) = word.split_at(word.len().min(1));
+        name + &initial.to_uppercase() + rest
+    })
+}
+
+/// What is wrong with a word, with the names of words as Python has them.
+pub(crate) fn in_snake_case(problem: &str) -> String {
+    // What was given is not spelt anew.
+    let (told, given) = problem.rsplit_once(", not ").unwrap_or((problem, ""));
+    if given.is_empty() || !told.contains("` takes ") {
+        return problem.to_owned();
+    }
+    let spelt = |(at, part): (usize, &str)| match at % 2 {
+        1 => part.chars().fold(String::new(), |name, char| match char {
+            'A'..='Z' => format!("{name}_{}", char.to_ascii_lowercase()),
+            char => name + char.encode_utf8(&mut [0; 4]),
+        }),
+        _ => part.to_owned(),
+    };
+    let told: Vec<String> = told.split('`').enumerate().map(spelt).collect();
+    format!("{}, not {given}", told.join("`"))
 }

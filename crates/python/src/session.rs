@@ -277,6 +277,12 @@ impl Session {
     }
 }
 
+/// What left under a handle.
+#[derive(Deserialize)]
+struct HandleWords {
+    handle: String,
+}
+
 /// What to send to the model.
 #[derive(Deserialize)]
 struct RequestWords {
@@ -301,9 +307,9 @@ impl Session {
                 let sizes = keys.map(|key: EntryKey| ledger.entry(key).map_or(0, |tokens| tokens.total));
                 serde_json::to_vec(&sizes.collect::<Vec<u32>>())
             }
-            "search" => serde_json::to_vec(&live.search(&query_of(words.as_bytes())?).map_err(Failure::other)?),
+            "search" => serde_json::to_vec(&live.search(&query_of(words)?).map_err(Failure::other)?),
             "retrieve" => {
-                let handle: String = serde_json::from_str(words).map_err(Failure::other)?;
+                let HandleWords { handle } = serde_json::from_str(words).map_err(Failure::other)?;
                 let content = live.recall(&handle)?.map(|content| content_json(&content, self.profile.into()));
                 Ok(content.transpose()?.map_or_else(|| b"null".to_vec(), String::into_bytes))
             }

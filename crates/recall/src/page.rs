@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The passages of one page, the best first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Page {
     /// The passages; no two of them share a line.
     pub passages: Vec<Passage>,
@@ -17,6 +18,7 @@ pub struct Page {
 
 /// A stretch of the log that matches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Passage {
     /// The text of the log. Where it has more than one speaker, each part follows a line that names its message:
     /// `#37 Bash →`.
@@ -28,17 +30,21 @@ pub struct Passage {
     /// That message's role.
     pub role: Role,
     /// The tool that was called there, or whose output it is.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub tool: Option<Arc<str>>,
     /// The file that the call names.
+    #[cfg_attr(feature = "schema", schema(required))]
     pub file: Option<Arc<str>>,
     /// The handle that recalls what left the context with it; `None` for a passage that the context still contains, and
-    /// where that is not known (see [`Page::locate`]).
+    /// where that is not known ([`Page::locate`]).
+    #[cfg_attr(feature = "schema", schema(required))]
     pub handle: Option<Arc<str>>,
-    /// Whether the context still contains all of it; `None` before [`Page::locate`].
+    /// Whether the context still contains all of it; `None` where that is not known ([`Page::locate`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(nullable = false))]
     pub in_context: Option<bool>,
-    /// The messages in it that a person took back in the agent, by their numbers in the log: nobody goes by them any more. See
-    /// [`Page::locate`].
+    /// The messages in it that a person took back in the agent, by their numbers in the log: nobody goes by them any more
+    /// ([`Page::locate`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken_back: Vec<u32>,
     /// The message that the handle was found for, by its number in the log: the one that the passage is named after where

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// The speakers whose text is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// People: typed messages without the text of a harness, and answers given through a tool.

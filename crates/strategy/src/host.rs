@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The changes that a host can make to its list of messages. Hosts differ: some take any list, some can only write other
 /// texts into the messages that they have, some can only cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HostChanges {
     /// Every change: messages leave, are edited, and are added.

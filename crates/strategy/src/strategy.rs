@@ -34,6 +34,7 @@ pub trait Strategy: Send + Sync + Debug {
 
 /// The description of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(as = StrategyEntry))]
 pub struct Meta {
     /// Its id: kebab-case, the name in chains, configuration and reports, and of its folder.
     pub id: &'static str,
@@ -52,6 +53,7 @@ pub struct Meta {
 
 /// What leaves the context by a strategy's edits (the archive keeps everything).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Lossiness {
     /// Text that the context still has elsewhere.
@@ -66,6 +68,7 @@ crate::named! { Lossiness { Redundant = "redundant", Partial = "partial", Whole 
 
 /// Services that a strategy cannot work without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RequiredServices {
     /// An embedder.
     pub embeddings: bool,

@@ -10,24 +10,15 @@
  */
 
 import { call } from "./call.js";
-import { BESIDE_TAKES, problemOf, shortOf } from "./checks.js";
+import { problemOf } from "./checks.js";
 import type { Compacted } from "./compacted.js";
 import { engineAndRest, type Converted } from "./engine.js";
-import { ConfigError, refuse } from "./errors.js";
+import { refuse } from "./errors.js";
 import type { Fitted } from "./fitted.js";
 import { Fitter, type Messages } from "./fitter.js";
-import type {
-  CompactOptions,
-  EngineOptions,
-  FitOnceOptions,
-  Overflow,
-  Provider,
-  ReadOptions,
-  SearchOptions,
-  SessionInput,
-  WithEngine,
-} from "./options.js";
-import type { BrokenRule, Contents, FormatEntry, Fullness, Passage, Report, StrategyEntry } from "./report.js";
+import type { FitOnceOptions, SessionInput, WithEngine } from "./input.js";
+import type { CompactOptions, EngineOptions, Provider, ReadOptions, SearchOptions } from "./options.js";
+import type { BrokenRule, Contents, ContextOverflow, FormatEntry, Fullness, Passage, Report, StrategyEntry } from "./report.js";
 
 export { Compacted } from "./compacted.js";
 export { Engine, type Converted } from "./engine.js";
@@ -44,6 +35,7 @@ export {
   type TextChange,
 } from "./fitted.js";
 export { Fitter, type Messages } from "./fitter.js";
+export type { BesideOptions, FitOnceOptions, FitterOptions, SessionInput, WithEngine } from "./input.js";
 export type * from "./options.js";
 export type * from "./report.js";
 
@@ -80,7 +72,7 @@ export async function fitAsync(messages: Messages<any>, options: FitOnceOptions 
 }
 
 function onceOf(options: FitOnceOptions): [Fitter, object] {
-  refuse(problemOf(options, BESIDE_TAKES));
+  refuse(problemOf(options));
   const { system, tools, ...words } = options;
   return [new Fitter(words, true), { system, tools }];
 }
@@ -135,7 +127,7 @@ export function countTokens(
   what: SessionInput,
   options: { counter?: string | undefined; format?: string | undefined } = {},
 ): number {
-  refuse(problemOf(options, {}));
+  refuse(problemOf(options));
   const { counter = "o200k_base", ...rest } = options;
   if (typeof what === "string") return call<number>("count-text", { counter }, what).value;
   return engineAndRest({ config: { counter: { name: counter } } })[0].countTokens(what, rest);
@@ -175,11 +167,9 @@ export function formats(): FormatEntry[] {
 }
 
 /** The tokens that a provider's error names where it says that the request was too long; `null` where it says something else. */
-export function contextOverflow(status: number, body: string): Required<Overflow> | null {
-  if (!Number.isInteger(status) || status < 0 || status > 65_535) {
-    throw new ConfigError(`\`status\` takes the number of an answer's status, such as 400, not ${shortOf(status)}`);
-  }
-  return call<Required<Overflow> | null>("context-overflow", { status }, body).value;
+export function contextOverflow(status: number, body: string): ContextOverflow | null {
+  refuse(problemOf({ status }));
+  return call<ContextOverflow | null>("context-overflow", { status }, body).value;
 }
 
 /** The version of this package. */

@@ -1,18 +1,10 @@
 import { call, callAsync, Held, textOf, type Answer } from "./call.js";
-import { COMPACT_TAKES, ENGINE_TAKES, problemOf, READ_TAKES, SEARCH_TAKES, shortOf, type Takes } from "./checks.js";
+import { problemOf, shortOf } from "./checks.js";
 import { Compacted, type CompactedTold } from "./compacted.js";
 import { ConfigError, refuse } from "./errors.js";
-import { dataOf, isText } from "./input.js";
+import { dataOf, isText, type SessionInput, type WithEngine } from "./input.js";
 import { theNative, type Native } from "./native.js";
-import type {
-  CompactOptions,
-  EngineOptions,
-  Provider,
-  ReadOptions,
-  SearchOptions,
-  SessionInput,
-  WithEngine,
-} from "./options.js";
+import type { CompactOptions, EngineOptions, Provider, ReadOptions, SearchOptions } from "./options.js";
 import { providerOf } from "./recognise.js";
 import type { BrokenRule, Contents, Fullness, Passage, Report, StrategyEntry } from "./report.js";
 
@@ -32,63 +24,54 @@ export class Engine {
   readonly held: Held;
 
   constructor(options: EngineOptions = {}) {
-    refuse(problemOf(options, ENGINE_TAKES));
+    refuse(problemOf(options));
     const native = theNative();
     this.held = new Held(native, call<number>("engine", options, undefined, native).value, "free-engine");
   }
 
   /** Fits a whole session into a budget: see {@link compact}. */
   compact(session: SessionInput, options: CompactOptions = {}): Compacted {
-    const { value, bytes } = this.#call<CompactedTold>("compact", ...this.#session(session, options, COMPACT_TAKES));
+    const { value, bytes } = this.#call<CompactedTold>("compact", ...this.#session(session, options));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The same, off this thread. */
   async compactAsync(session: SessionInput, options: CompactOptions = {}): Promise<Compacted> {
-    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", ...this.#session(session, options, COMPACT_TAKES));
+    const { value, bytes } = await this.#callAsync<CompactedTold>("compact", ...this.#session(session, options));
     return new Compacted(value, bytes, this.held.native);
   }
 
   /** The report of what `compact` would do. Where nothing fits, `status` is `infeasible`, and `floor` says why. */
   preview(session: SessionInput, options: CompactOptions = {}): Report {
-    return this.#call<Report>("preview", ...this.#session(session, options, COMPACT_TAKES)).value;
+    return this.#call<Report>("preview", ...this.#session(session, options)).value;
   }
 
   /** The same, off this thread. */
   async previewAsync(session: SessionInput, options: CompactOptions = {}): Promise<Report> {
-    return (await this.#callAsync<Report>("preview", ...this.#session(session, options, COMPACT_TAKES))).value;
+    return (await this.#callAsync<Report>("preview", ...this.#session(session, options))).value;
   }
 
   /** What a session is made of. */
   inspect(session: SessionInput, options: ReadOptions = {}): Contents {
-    return this.#call<Contents>("inspect", ...this.#session(session, options, READ_TAKES)).value;
+    return this.#call<Contents>("inspect", ...this.#session(session, options)).value;
   }
 
   /** Whether a session should be compacted. */
   check(session: SessionInput, options: ReadOptions = {}): Fullness {
-    return this.#call<Fullness>("check", ...this.#session(session, options, READ_TAKES)).value;
+    return this.#call<Fullness>("check", ...this.#session(session, options)).value;
   }
 
   /** Tokens of a text (a string), or of messages. */
   countTokens(what: SessionInput, options: ReadOptions = {}): number {
     if (typeof what === "string") return this.#call<number>("count-text", this.#words(), what).value;
-    return this.#call<number>("count", ...this.#session(what, options, READ_TAKES)).value;
+    return this.#call<number>("count", ...this.#session(what, options)).value;
   }
 
   /** The passages of a session that match the words best. */
   search(session: SessionInput, words: string | readonly string[], options: SearchOptions = {}): Passage[] {
-    refuse(problemOf(options, SEARCH_TAKES));
-    refuse(problemOf({ words }, SEARCH_TAKES));
-    const { sources = [], newest = false, limit = 6, characters = 9_000, page = 1, ...rest } = options;
-    const query = {
-      words: typeof words === "string" ? [words] : words,
-      from: typeof sources === "string" ? [sources] : sources,
-      newest,
-      limit,
-      characters,
-      page: page - 1,
-    };
-    return this.#call<{ passages: Passage[] }>("search", { ...rest, query, objects: !isText(session) }, dataOf(session)).value.passages;
+    refuse(problemOf(options));
+    const given = { ...options, words, objects: !isText(session) };
+    return this.#call<{ passages: Passage[] }>("search", given, dataOf(session)).value.passages;
   }
 
   /** A session in another format: see {@link convert}. */
@@ -96,14 +79,14 @@ export class Engine {
   convert(session: readonly object[] | object, to: Provider, options?: ReadOptions): Converted;
   convert(session: SessionInput, to: string, options?: ReadOptions): Uint8Array | Converted;
   convert(session: SessionInput, to: string, options: ReadOptions = {}): Uint8Array | Converted {
-    refuse(problemOf(options, READ_TAKES) ?? problemOf({ to }, COMPACT_TAKES));
+    refuse(problemOf(options));
     const { bytes } = this.#call("convert", { ...options, to, objects: !isText(session) }, dataOf(session));
     return isText(session) || providerOf(to) === undefined ? bytes : (JSON.parse(textOf(bytes)) as Converted);
   }
 
   /** The rules of its provider that a request, or a list of messages, breaks. */
   validate(request: SessionInput, options: { format?: string | undefined } = {}): BrokenRule[] {
-    refuse(problemOf(options, READ_TAKES));
+    refuse(problemOf(options));
     return this.#call<BrokenRule[]>("validate", options, dataOf(request, "request")).value;
   }
 
@@ -124,12 +107,12 @@ export class Engine {
    * The options of a call about a session, and the session. Messages that came as objects have each to be one; text may be a
    * recording, of which is read what is understood.
    */
-  #session(session: SessionInput, options: object, takes: Takes): [object, string | Uint8Array] {
-    return [{ ...this.#words(options, takes), objects: !isText(session) }, dataOf(session)];
+  #session(session: SessionInput, options: object): [object, string | Uint8Array] {
+    return [{ ...this.#words(options), objects: !isText(session) }, dataOf(session)];
   }
 
-  #words(options: object = {}, takes: Takes = {}): object {
-    refuse(problemOf(options, takes));
+  #words(options: object = {}): object {
+    refuse(problemOf(options));
     return { ...options, engine: this.held.handle };
   }
 
@@ -151,7 +134,7 @@ const MOST_ENGINES = 16;
 
 /** The engine that the options of a call ask for, and the options that are not the engine's. */
 export function engineAndRest<T extends WithEngine>(options: T): [Engine, Omit<T, keyof WithEngine>] {
-  refuse(problemOf(options, ENGINE_TAKES));
+  refuse(problemOf(options));
   const { engine, config, model, window, reserveOutput, ...rest } = options;
   const made = { config, model, window, reserveOutput };
   if (engine === undefined) return [engineOf(made), rest];

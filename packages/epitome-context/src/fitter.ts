@@ -1,11 +1,11 @@
 import { call, callAsync, Held, textOf, type Answer } from "./call.js";
-import { FIT_TAKES, FITTER_TAKES, OVERFLOW_TAKES, problemOf } from "./checks.js";
+import { objectProblem, problemOf } from "./checks.js";
 import { engineAndRest, type Engine } from "./engine.js";
 import { FormatError, Infeasible, refuse } from "./errors.js";
 import { Fitted, type FittedTold, type Retrieved } from "./fitted.js";
-import { isText } from "./input.js";
+import { isText, type FitterOptions } from "./input.js";
 import { jsonOf, wellFormed } from "./json.js";
-import type { FitOptions, FitterOptions, Overflow, Provider } from "./options.js";
+import type { FitOptions, Overflow, Provider } from "./options.js";
 import { formatOf } from "./recognise.js";
 
 /** A fitter of the native part. */
@@ -48,12 +48,12 @@ export class Fitter {
   /** @internal `once`: a list that does not grow; as much stays as the budget holds, and no room is made for more. */
   constructor(options?: FitterOptions, once?: boolean);
   constructor(options: FitterOptions = {}, once = false) {
-    refuse(problemOf(options, FITTER_TAKES));
+    refuse(problemOf(options));
     const [engine, words] = engineAndRest(options);
     this.#once = once;
     this.#engine = engine;
     this.#words = wordsOf(words);
-    this.#named = this.#format = words.format;
+    this.#named = this.#format = words.format ?? undefined;
     this.#held = this.#make(this.#format ?? PLAIN);
   }
 
@@ -97,6 +97,12 @@ export class Fitter {
     options: FitOptions = {},
   ): Promise<Fitted> {
     return this.#runAsync(messages, options, overflow ?? {});
+  }
+
+  /** @internal Refuses the first option whose name is not known; for the adapters, which have some of their own. */
+  static checkNames(given: object, known: readonly string[]): void {
+    refuse(objectProblem(given));
+    call("check-options", { given: Object.keys(given), known });
   }
 
   /** The form of its lists: the one that was named, or that of the first list that told; `openai-chat` before. */
@@ -197,7 +203,7 @@ export class Fitter {
   }
 
   /** The list as it is now, its JSON text, and its form where it is named or the list tells it. */
-  #list(messages: Messages<any>, named: Provider | undefined): [any[], string | Uint8Array, Provider | undefined] {
+  #list(messages: Messages<any>, named: Provider | null | undefined): [any[], string | Uint8Array, Provider | undefined] {
     if (!isText(messages) && !Array.isArray(messages)) {
       throw new TypeError("messages: not a list of messages; give the list, and `system` and `tools` beside it");
     }
@@ -239,12 +245,11 @@ function listOf(json: string): any[] {
 /** The options of a fitter as the native part takes them. */
 function wordsOf<T extends { secret?: Uint8Array | undefined }>(words: T): object {
   const { secret, ...rest } = words;
-  return secret === undefined ? rest : { ...rest, secret: [...secret] };
+  return { ...rest, secret: secret instanceof Uint8Array ? [...secret] : secret };
 }
 
 /** The options of one fit as the native part takes them. */
 function wordsOfFit(options: FitOptions, overflow: Overflow | undefined): object {
-  refuse(problemOf(options, FIT_TAKES));
-  if (overflow !== undefined) refuse(problemOf(overflow, OVERFLOW_TAKES));
+  refuse(problemOf(options) ?? (overflow && problemOf(overflow)));
   return { ...options, overflow };
 }

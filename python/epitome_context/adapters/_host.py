@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from .._engine import Engine
     from .._fitted import Fitted
-    from .._words import Asked, EngineWords, HostChanges, ListFormat
+    from .._options import Asked, HostChanges, Provider
+    from .._words import EngineWords
 
     class FitterWords(EngineWords, total=False):
         """How the fitter of an adapter is made; or the fitter."""
@@ -95,7 +96,7 @@ class Fitters:
 
     def __init__(
         self,
-        format: ListFormat,
+        format: Provider,
         on_fit: Callable[[Fitted], object] | None = None,
         *,
         host: HostChanges = "any",
@@ -110,7 +111,7 @@ class Fitters:
             raise TypeError(
                 f"`fitter` is there already: {', '.join(words)} would have no effect; give them to `Fitter`"
             )
-        if fitter is not None and host not in ("any", fitter._bounds.host):
+        if fitter is not None and host not in ("any", fitter._words["host"]):
             raise ConfigError(f'`fitter` makes changes that this framework cannot make: give one with `host="{host}"`')
         self._recall: Recall | None = None
         self._format = format
@@ -356,7 +357,7 @@ def overflow_of(error: BaseException | None) -> dict[str, Any] | None:
         for text in (str(error), _body_of(answer)):
             found = context_overflow(status, text)
             if found is not None:
-                return found
+                return {"limit": found["limit"], "actual": found["actual"]}
         seen.append(error)
         error = error.__cause__ or error.__context__
     return None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .._fitted import Fitted
-    from .._words import Asked
+    from .._options import Asked
 
 # Conversations of which it is remembered what left, those that were used last. A forgotten one is found again at its next call.
 _CONVERSATIONS = 200

@@ -2,15 +2,14 @@
 
 use std::ops::Deref;
 
-use epitome::formats::{Format, LoadedFile, validate};
+use epitome::formats::{Format, LoadedFile, Violation, validate};
 use epitome::recall::Index;
-use serde_json::json;
 
 use super::Answer;
-use super::words::{ConvertWords, Counter, EngineHandle, ReadWords, Refusal, SearchWords, ValidateWords, read};
-use crate::{
-    Failure, Input, Inspection, Parts, choose, format_of, load, measure_fullness, provider_of, query_of, write_session,
-};
+use super::read::read;
+use super::told::{BrokenRule, ContextOverflow, FormatEntry};
+use super::words::{ConvertWords, Counter, EngineHandle, Options, ReadWords, Refusal, SearchWords, ValidateWords};
+use crate::{Failure, Input, Inspection, Parts, choose, format_of, load, measure_fullness, provider_of, write_session};
 
 /// Carries out a call that only looks at what it is given; `words` and `data` as [`Calls::answer`](super::Calls::answer) has
 /// them. `parts` gives the engine of the number in the words.
@@ -46,10 +45,9 @@ pub fn ask<P: Deref<Target = Parts>>(
         }
         "search" => {
             let words: SearchWords = read(words)?;
-            let query = query_of(words.query.get().as_bytes())?;
             let (loaded, index) = chosen(data, words.objects, words.format.as_deref(), words.name.as_deref())?;
             let session = &loaded.sessions[index].session;
-            let mut page = Index::build(session).search(&query).map_err(Failure::other)?;
+            let mut page = Index::build(session).search(&words.query()).map_err(Failure::other)?;
             page.locate(session);
             Ok(Answer::json(&page))
         }
@@ -67,16 +65,24 @@ pub fn ask<P: Deref<Target = Parts>>(
             Ok(Answer::json(&metas))
         }
         "formats" => {
-            let all = Format::ALL.iter().map(|(format, name, about)| {
+            let entries = Format::ALL.iter().map(|(format, name, about)| {
                 let writable = format.is_writable();
-                json!({ "name": name, "about": about, "writable": writable })
+                FormatEntry { name, about, writable }
             });
-            Ok(Answer::json(&all.collect::<Vec<_>>()))
+            Ok(Answer::json(&entries.collect::<Vec<_>>()))
         }
+        // What only a package takes, beside the options of a call.
+        "check-options" => match read::<Options>(words)?.problem() {
+            None => Ok(Answer::json(&())),
+            Some(problem) => Err(Failure::config(problem)),
+        },
         "context-overflow" => {
             let Refusal { status } = read(words)?;
-            let found = epitome::providers::chat::is_context_overflow(status, &String::from_utf8_lossy(&data));
-            Ok(Answer::json(&found.map(|it| json!({ "limit": it.limit, "actual": it.actual }))))
+            let found = epitome::providers::chat::is_context_overflow(
+                status.0.unwrap_or_default(),
+                &String::from_utf8_lossy(&data),
+            );
+            Ok(Answer::json(&found.map(|it| ContextOverflow { limit: it.limit, actual: it.actual })))
         }
         other => {
             Err(Failure::other(format!("there is no call `{other}`: the parts of this package are of two versions")))
@@ -104,9 +110,6 @@ fn broken_rules(words: &ValidateWords, data: Vec<u8>) -> Result<Answer, Failure>
     };
     let profile = provider_of(format)?;
     let text = String::from_utf8(data).map_err(|error| Failure::Format(format!("not UTF-8: {error}")))?;
-    let told: Vec<_> = validate(&text, profile)
-        .into_iter()
-        .map(|found| json!({ "path": found.path, "rule": found.rule, "message": found.message }))
-        .collect();
-    Ok(Answer::json(&told))
+    let told = |Violation { path, rule, message }| BrokenRule { path, rule, message };
+    Ok(Answer::json(&validate(&text, profile).into_iter().map(told).collect::<Vec<_>>()))
 }

@@ -4,7 +4,8 @@ use std::ops::Deref;
 
 use serde_json::json;
 
-use super::words::{CompactWords, Retrieval, read};
+use super::read::read;
+use super::words::{CompactWords, Retrieval};
 use super::{Answer, Calls};
 use crate::{Compacted, Failure, Input, Parts, content_json};
 

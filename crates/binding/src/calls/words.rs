@@ -1,41 +1,25 @@
-//! The words of each call, as JSON. A word that a call does not have is refused by its name.
+//! The words of each call, as JSON. A word that a call does not have is refused by its name, and so is a wrong value.
+//!
+//! The options that other languages declare are written from these types and what they say of themselves.
 
 use epitome::Runtime;
 use epitome::engine::Mode;
-use epitome::live::{ModelRequest, Needed};
+use epitome::live::{ModelRequest, Needed, Overflow};
+use epitome::recall::{Query, Source};
 use epitome::session::MessageRange;
-use epitome::strategy::{Named, Value, nearest};
-use epitome_fit::{Beside, FitOptions};
+use epitome::strategy::{HostChanges, TaskKind, Value};
+use epitome_fit::FitOptions;
 use serde::Deserialize;
 use serde_json::Map;
-use serde_json::value::RawValue;
 
-use crate::{Failure, Parts, Share, Words};
-
-/// The words of a call.
-pub(crate) fn read<'de, W: Deserialize<'de>>(words: &'de str) -> Result<W, Failure> {
-    serde_json::from_str(words).map_err(|error| {
-        let text = error.to_string();
-        // The place in a text that the caller never saw says nothing.
-        let text = text.split(" at line ").next().unwrap_or(&text);
-        Failure::config(unknown_option(text).unwrap_or_else(|| text.to_owned()))
-    })
-}
-
-/// The words that a package gives itself: its callers have no use for their names.
-const OWN: [&str; 7] = ["engine", "configName", "handle", "objects", "once", "of", "query"];
-
-/// What to say of a word that a call does not have, from what serde says of it; `None` where that is something else.
-fn unknown_option(text: &str) -> Option<String> {
-    let mut quoted = text.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
-    let wrong = quoted.next()?;
-    let known: Vec<&str> = quoted.filter(|name| !OWN.contains(name)).collect();
-    let help = match nearest(wrong, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are {}", known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-    };
-    Some(format!("there is no option `{wrong}`; {help}"))
-}
+use super::read::{no_option, read};
+use super::takes::{
+    AnswerStatus, BesideWord, ByName, Bytes, ChainName, Characters, Conversations, GivenShare, OneOrMore, PageNumber,
+    Passages, Secret, Sought, Tokens, TokensOrNone, model_name,
+};
+#[cfg(test)]
+use crate::tests::declarations::kinds::{Chain, Configuration, Provider, SourceOrSources, TextOrTexts, Tools};
+use crate::{Failure, Parts, Words};
 
 /// An object that a call is about; a package that holds its objects itself gives no number.
 #[derive(Debug, Default, Deserialize)]
@@ -63,110 +47,144 @@ pub(super) struct Retrieval {
 
 /// What an engine is made of.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub(crate) struct EngineWords {
-    /// The text of a configuration file, or its sections and keys.
+    /// The text of a TOML file, or its sections and keys as an object.
+    #[cfg_attr(test, schema(value_type = Configuration))]
     pub(crate) config: Option<Value>,
     /// What errors call that text.
     pub(crate) config_name: Option<String>,
+    /// The model whose window is the budget.
+    #[serde(deserialize_with = "model_name")]
     pub(crate) model: Option<String>,
-    pub(crate) window: Option<u32>,
-    pub(crate) reserve_output: Option<u32>,
+    /// The tokens that the model takes, over `model` and `config`.
+    pub(crate) window: Tokens,
+    /// The tokens that are kept free for the answer.
+    pub(crate) reserve_output: TokensOrNone,
 }
 
 /// How a fitter is made.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(super) struct FitterWords {
+pub(crate) struct FitterWords {
     pub(super) engine: u32,
+    /// The form of the messages, where they do not tell.
+    #[cfg_attr(test, schema(value_type = Option<Provider>))]
     pub(super) format: Option<String>,
-    budget: Option<Value>,
+    /// Tokens for messages, system prompt and tools; the window of `model`, `window` or `config` without.
+    budget: Tokens,
     /// Whether the list is fitted once.
     once: bool,
-    conversations: Option<usize>,
-    memory_bytes: Option<usize>,
-    archive_bytes: Option<usize>,
-    /// 32 bytes as numbers.
-    secret: Option<Vec<u8>>,
-    /// What the host can change in its list.
-    host: Option<String>,
-    chain: Option<Chain>,
+    /// How many conversations are remembered.
+    conversations: Conversations,
+    /// How much of conversations is remembered, in bytes, near enough.
+    memory_bytes: Bytes,
+    /// How much is kept of what left, in bytes.
+    archive_bytes: Bytes,
+    /// 32 bytes: the key of the hashes by which conversations are recognised.
+    secret: Secret,
+    /// What the host can change in its list: everything (`any`, and without); texts, in the same messages and the same order
+    /// (`texts`); one run at the front, that becomes one text (`cut`); messages leave, and one text at most comes in
+    /// (`removals`). The engine plans for it, and decisions count for it.
+    #[cfg_attr(test, schema(value_type = Option<HostChanges>))]
+    host: Option<ByName<HostChanges>>,
+    /// Strategies in their order, or the name of a chain, for every kind of task; those of the configuration without.
+    #[cfg_attr(test, schema(value_type = Option<Chain>))]
+    chain: Option<OneOrMore<ChainName>>,
 }
 
 impl FitterWords {
     /// The budget, how much the fitter may remember, and what its host can change; the rest as the configuration says.
-    pub(super) fn options(&self, parts: &Parts) -> Result<FitOptions, Failure> {
-        let mut options = match self.tokens()? {
+    pub(super) fn options(&self, parts: &Parts) -> FitOptions {
+        let mut options = match self.budget.0 {
             Some(tokens) if self.once => FitOptions::once(tokens),
             Some(tokens) => FitOptions::within(tokens),
             None => FitOptions::for_budget(parts.runtime.budget.clone()),
         };
-        options.conversations = self.conversations.unwrap_or(options.conversations);
-        options.memory_bytes = self.memory_bytes.unwrap_or(options.memory_bytes);
-        options.archive_bytes = self.archive_bytes.unwrap_or(options.archive_bytes);
-        if let Some(given) = &self.secret {
-            let wrong = |_| Failure::config(format!("`secret` takes 32 bytes, not {}", given.len()));
-            options.secret = given.as_slice().try_into().map_err(wrong)?;
-        }
-        if let Some(name) = &self.host {
-            options.host = named("host", name)?;
-        }
-        Ok(options)
+        options.conversations = self.conversations.0.unwrap_or(options.conversations);
+        options.memory_bytes = self.memory_bytes.0.unwrap_or(options.memory_bytes);
+        options.archive_bytes = self.archive_bytes.0.unwrap_or(options.archive_bytes);
+        options.secret = self.secret.0.unwrap_or(options.secret);
+        options.host = self.host.map_or(options.host, |it| it.0);
+        options
     }
 
     /// What the configuration describes, with the chain of the words.
     pub(super) fn runtime(&self, parts: &Parts) -> Result<Runtime, Failure> {
         let mut runtime = parts.runtime.clone();
         if let Some(chain) = &self.chain {
-            runtime.fixed = Some(parts.chain(&chain.names())?);
+            runtime.fixed = Some(parts.chain(&names_of(chain))?);
             runtime.mode = Mode::Fixed;
         }
         Ok(runtime)
     }
-
-    /// The budget in tokens.
-    fn tokens(&self) -> Result<Option<u32>, Failure> {
-        let Some(given) = &self.budget else { return Ok(None) };
-        let tokens = given.as_u64().and_then(|tokens| u32::try_from(tokens).ok()).filter(|tokens| *tokens > 0);
-        let wrong =
-            || Failure::config(format!("`budget` takes a number of tokens (a whole number, 1 or more), not {given}"));
-        tokens.map(Some).ok_or_else(wrong)
-    }
 }
 
-/// How a list is fitted.
+/// How one list of a loop is fitted.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
-pub(super) struct FitWords {
+pub(crate) struct FitWords {
     pub(super) handle: u32,
-    /// The form of the messages, where they tell it.
-    pub(super) format: Option<String>,
-    system: Option<Box<RawValue>>,
-    tools: Option<Box<RawValue>>,
+    /// The system prompt that is not in the list, as the request has it, or its tokens.
+    #[serde(deserialize_with = "BesideWord::system")]
+    #[cfg_attr(test, schema(value_type = Value))]
+    pub(super) system: BesideWord,
+    /// The definitions of the tools, as the request has them, or their tokens.
+    #[serde(deserialize_with = "BesideWord::tools")]
+    #[cfg_attr(test, schema(value_type = Tools))]
+    pub(super) tools: BesideWord,
+    /// Distinguishes conversations that begin alike.
     pub(super) key: String,
-    /// The input tokens that the provider reported for what the call before this one gave.
-    pub(super) reported_tokens: Option<u64>,
-    /// A compaction that the model asks for.
+    /// The form of this list, which is recognised otherwise.
+    #[cfg_attr(test, schema(value_type = Option<Provider>))]
+    pub(super) format: Option<String>,
+    /// The input tokens, cached ones included, that the provider reported for what the call before this one gave: counts are
+    /// corrected by them.
+    pub(super) reported_tokens: TokensOrNone,
+    /// A compaction that the conversation's model asks for: it is made where it is wise, whether one is due or not.
     asked: Option<AskedWords>,
     /// After the provider refused what was sent.
-    pub(super) overflow: Option<Limits>,
+    pub(super) overflow: Option<OverflowWords>,
 }
 
-/// What a model gives with its call of `compact_context`.
+/// What a model asks for with a compaction.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema), schema(as = Asked))]
+#[serde(
+    deny_unknown_fields,
+    default,
+    rename_all = "camelCase",
+    expecting = "an object with `reason`, `nextStep` and `keep`"
+)]
 struct AskedWords {
+    /// Why now.
     reason: String,
+    /// What the model does next: what bears on it stays first.
+    // As the arguments of `compact_context` name it, which a host may hand over.
+    #[serde(alias = "next_step")]
     next_step: String,
+    /// What the next context has to hold: messages by their numbers (`#37`, `#40-#52`), or exact texts, up to eight.
     keep: Vec<String>,
 }
 
 /// The tokens that a provider's refusal names.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Limits {
-    pub(super) limit: Option<u32>,
-    pub(super) actual: Option<u32>,
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
+#[serde(deny_unknown_fields, default, expecting = "an object with `limit` and `actual`")]
+pub(crate) struct OverflowWords {
+    /// The most that the model takes.
+    limit: Option<TokensOrNone>,
+    /// What the request had.
+    actual: Option<TokensOrNone>,
+}
+
+impl OverflowWords {
+    pub(super) fn tokens(&self) -> Overflow {
+        Overflow { limit: self.limit.and_then(|it| it.0), actual: self.actual.and_then(|it| it.0) }
+    }
 }
 
 impl FitWords {
@@ -180,102 +198,63 @@ impl FitWords {
         };
         self.asked.as_ref().map(read).transpose()
     }
-
-    pub(super) fn system(&self) -> Result<Beside<'_>, Failure> {
-        beside(self.system.as_deref(), "system")
-    }
-
-    pub(super) fn tools(&self) -> Result<Beside<'_>, Failure> {
-        match beside(self.tools.as_deref(), "tools")? {
-            Beside::Json(json) if !json.starts_with('[') => Err(Failure::config(format!(
-                "`tools` takes a list of definitions, or the tokens that they take, not {json}"
-            ))),
-            tools => Ok(tools),
-        }
-    }
-}
-
-/// A number is the tokens of something that is not shown; anything else is sent as it is.
-fn beside<'a>(given: Option<&'a RawValue>, name: &str) -> Result<Beside<'a>, Failure> {
-    let json = match given.map(RawValue::get) {
-        None | Some("null") => return Ok(Beside::Nothing),
-        Some(json) => json,
-    };
-    if !json.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
-        return Ok(Beside::Json(json));
-    }
-    let wrong =
-        |_| Failure::config(format!("`{name}` takes a number of tokens (0 or more) where it is a number, not {json}"));
-    json.parse().map(Beside::Tokens).map_err(wrong)
 }
 
 /// How a session is read.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct ReadWords {
+pub(crate) struct ReadWords {
     pub(super) engine: u32,
     /// Whether the session came as objects.
     pub(super) objects: bool,
+    /// The format, where it is not recognised.
     pub(super) format: Option<String>,
+    /// The name or number of one of several sessions.
     pub(super) name: Option<String>,
 }
 
 /// How a session is compacted.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct CompactWords {
+pub(crate) struct CompactWords {
     pub(super) engine: u32,
     /// Whether the session came as objects.
     pub(super) objects: bool,
+    /// The format, where it is not recognised.
     format: Option<String>,
+    /// The name or number of one of several sessions.
     name: Option<String>,
+    /// Tokens (1 or more), or a part of what the messages take now (below 1).
+    // As a session that is going on has it.
+    #[serde(alias = "target")]
+    budget: GivenShare,
+    /// The format to write.
     to: Option<String>,
-    budget: Option<Value>,
-    chain: Option<Chain>,
-    mode: Option<String>,
-    task: Option<String>,
+    /// Strategies in their order, or the name of a chain.
+    #[cfg_attr(test, schema(value_type = Option<Chain>))]
+    chain: Option<OneOrMore<ChainName>>,
+    /// How the chain is chosen.
+    #[cfg_attr(test, schema(value_type = Option<Mode>))]
+    mode: Option<ByName<Mode>>,
+    /// The kind of task, where you know it.
+    #[cfg_attr(test, schema(value_type = Option<TaskKind>))]
+    task: Option<ByName<TaskKind>>,
+    /// What to keep in focus.
     focus: Option<String>,
-    keep: Option<Ranges>,
-    drop: Option<Ranges>,
+    /// Messages that stay whole, each call with its results, by their numbers from 0: `#37`, `#40-#52`, `..#36`, `#53..`.
+    #[cfg_attr(test, schema(value_type = TextOrTexts))]
+    keep: OneOrMore<MessageRange>,
+    /// Messages that leave before anything else does, each call with its results.
+    #[cfg_attr(test, schema(value_type = TextOrTexts))]
+    drop: OneOrMore<MessageRange>,
+    /// Settings for this call alone, by their keys, such as `keep_recent_messages` or `budget.target`.
     settings: Option<Map<String, Value>>,
 }
 
-/// Messages by their numbers: one text, or a list of them.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "messages are named by a text such as `#37` or `#40-#52`, or by a list of such texts")]
-enum Ranges {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Ranges {
-    /// The ranges that the word `word` has.
-    fn read(given: Option<Self>, word: &str) -> Result<Vec<MessageRange>, Failure> {
-        let texts = match given {
-            None => Vec::new(),
-            Some(Self::One(text)) => vec![text],
-            Some(Self::Many(texts)) => texts,
-        };
-        let range = |text: &String| text.parse().map_err(|error| Failure::config(format!("`{word}`: {error}")));
-        texts.iter().map(range).collect()
-    }
-}
-
-/// A chain by its name, or the strategies of one.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "`chain` takes the name of a chain or strategy, or a list of names")]
-enum Chain {
-    One(String),
-    Many(Vec<String>),
-}
-
-impl Chain {
-    fn names(&self) -> Vec<String> {
-        match self {
-            Self::One(name) => vec![name.clone()],
-            Self::Many(names) => names.clone(),
-        }
-    }
+fn names_of(chain: &OneOrMore<ChainName>) -> Vec<String> {
+    chain.0.iter().map(|name| name.0.clone()).collect()
 }
 
 /// The words of `compact`: where a session stands, and how it is compacted.
@@ -285,7 +264,7 @@ pub fn compact_words(words: &str) -> Result<Words, Failure> {
 
 impl CompactWords {
     pub(super) fn checked(self) -> Result<Words, Failure> {
-        let mode = self.mode.as_deref().map(|name| named::<Mode>("mode", name)).transpose()?;
+        let mode = self.mode.map(|mode| mode.0);
         if self.chain.is_some() && mode.is_some_and(|mode| mode != Mode::Fixed) {
             let problem = "`chain` names the chain: no other `mode` than fixed goes with it; leave one of them out";
             return Err(Failure::config(problem));
@@ -294,48 +273,67 @@ impl CompactWords {
             format: self.format,
             session: self.name,
             to: self.to,
-            budget: self.budget.as_ref().map(share_of).transpose()?,
-            chain: self.chain.as_ref().map(Chain::names),
+            budget: self.budget.0,
+            chain: self.chain.as_ref().map(names_of),
             mode,
-            task: self.task.as_deref().map(|name| named("task", name)).transpose()?,
+            task: self.task.map(|task| task.0),
             focus: self.focus,
-            keep: Ranges::read(self.keep, "keep")?,
-            drop: Ranges::read(self.drop, "drop")?,
+            keep: self.keep.0,
+            drop: self.drop.0,
             settings: self.settings.unwrap_or_default(),
         })
     }
 }
 
-/// The value of that name, which the word `word` has.
-fn named<T: Named>(word: &str, name: &str) -> Result<T, Failure> {
-    T::from_name(name).map_err(|error| Failure::config(format!("`{word}`: {error}")))
-}
-
-/// A whole number is tokens, another one of at most 1 a part of what the messages take. A language with one kind of number
-/// writes 1 for both: then it is a token.
-fn share_of(given: &Value) -> Result<Share, Failure> {
-    let wrong = || {
-        Failure::config(format!(
-            "`budget` takes a number of tokens (a whole number, 1 or more) or a part of what the messages take (above 0 and \
-             below 1), not {given}"
-        ))
-    };
-    if let Some(tokens) = given.as_u64() {
-        return u32::try_from(tokens).ok().filter(|tokens| *tokens > 0).map(Share::Tokens).ok_or_else(wrong);
-    }
-    given.as_f64().filter(|part| *part > 0.0 && *part <= 1.0).map(Share::Part).ok_or_else(wrong)
-}
-
 /// What is searched, and how much comes back.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct SearchWords {
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize, utoipa::ToSchema))]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SearchWords {
     /// Whether the session came as objects.
-    #[serde(default)]
     pub(super) objects: bool,
+    /// The format, where it is not recognised.
     pub(super) format: Option<String>,
+    /// The name or number of one of several sessions.
     pub(super) name: Option<String>,
-    pub(super) query: Box<RawValue>,
+    /// What is looked for.
+    #[cfg_attr(test, schema(value_type = TextOrTexts))]
+    words: OneOrMore<Sought>,
+    /// Whose text is searched; everybody's without.
+    #[cfg_attr(test, schema(value_type = SourceOrSources))]
+    sources: OneOrMore<Source>,
+    /// Puts what is newest first.
+    newest: bool,
+    /// Passages of a page; 6 without.
+    limit: Passages,
+    /// Characters of a page; 9,000 without.
+    characters: Characters,
+    /// Which page, from 1.
+    page: PageNumber,
+}
+
+impl SearchWords {
+    /// What is searched for.
+    pub(super) fn query(&self) -> Query {
+        let without = Query::default();
+        Query {
+            words: self.words.0.iter().map(|words| words.0.clone()).collect(),
+            from: self.sources.0.clone(),
+            newest: self.newest,
+            limit: self.limit.0.unwrap_or(without.limit),
+            characters: self.characters.0.unwrap_or(without.characters),
+            page: self.page.0.map_or(without.page, |number| number - 1),
+        }
+    }
+}
+
+/// The query of a search of one session.
+///
+/// # Errors
+///
+/// The first word that is wrong.
+pub fn query_of(words: &str) -> Result<Query, Failure> {
+    Ok(read::<SearchWords>(words)?.query())
 }
 
 /// What a session is converted to.
@@ -369,5 +367,21 @@ pub(super) struct Counter {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Refusal {
-    pub(super) status: u16,
+    pub(super) status: AnswerStatus,
+}
+
+/// Names of options, and the names that there are.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Options {
+    given: Vec<String>,
+    known: Vec<String>,
+}
+
+impl Options {
+    /// What is wrong with the first name that is not known; `None` where all are.
+    pub(super) fn problem(&self) -> Option<String> {
+        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
+        self.given.iter().find(|name| !known.contains(&name.as_str())).map(|wrong| no_option(wrong, &known))
+    }
 }

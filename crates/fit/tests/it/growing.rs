@@ -63,7 +63,7 @@ fn list_of(list: &List, came: &[String]) -> String {
 /// The numbers of the messages that pieces keep or change.
 fn numbers(pieces: &[FitPiece]) -> Vec<usize> {
     let of = |piece: &FitPiece| match piece {
-        FitPiece::Keep(kept) => kept.clone().collect(),
+        FitPiece::Keep { start, end } => (*start..*end).collect(),
         FitPiece::Edit { index, .. } => vec![*index],
         FitPiece::Insert { .. } => Vec::new(),
     };

@@ -63,7 +63,7 @@ fn obeys(fitted: &Fitted, length: usize, host: HostChanges, place: &str) {
     let mut inserted = Vec::new();
     for piece in &fitted.pieces {
         match piece {
-            FitPiece::Keep(range) => kept.extend(range.clone()),
+            FitPiece::Keep { start, end } => kept.extend(*start..*end),
             FitPiece::Edit { index, texts, message } => {
                 let is_only_text = texts.is_some() || message.contains("{\"_elided\":");
                 assert!(host == HostChanges::Texts && is_only_text, "{place}");

@@ -20,7 +20,7 @@ fn numbers_are_those_of_the_list() {
             let mut see = |number: usize| assert!(!std::mem::replace(&mut seen[number], true), "twice: {number}");
             for piece in &fitted.pieces {
                 match piece {
-                    FitPiece::Keep(kept) => kept.clone().for_each(&mut see),
+                    FitPiece::Keep { start, end } => (*start..*end).for_each(&mut see),
                     FitPiece::Edit { index, message, texts } => {
                         see(*index);
                         check_edit(&list.messages[*index], message, texts.as_deref());

@@ -2,7 +2,6 @@
 
 import { ConfigError, contextOverflow, Fitter, type Fitted, type FitterOptions, type Overflow } from "epitome-context";
 
-import { BESIDE_TAKES, FITTER_TAKES, problemOf, unknownOf } from "../checks.js";
 import { wellFormed } from "../json.js";
 import type { Recall } from "./recall.js";
 
@@ -35,14 +34,12 @@ const NAMES: Record<keyof AdapterOptions, true> = {
 };
 
 /**
- * The options of an adapter, looked at when it is made: what is wrong comes to light there, and not in a call of the model.
- * `more` are the names of those that it alone takes.
+ * The options of an adapter, whose names are looked at when it is made: what is wrong comes to light there, and not in a call of
+ * the model. `more` are the names of those that it alone takes.
  */
 export function optionsOf<T extends AdapterOptions>(given: T | undefined, more: readonly string[] = []): T {
   const options = given ?? ({} as T);
-  const problem =
-    problemOf(options, { ...FITTER_TAKES, ...BESIDE_TAKES }) ?? unknownOf(options, [...Object.keys(NAMES), ...more]);
-  if (problem !== undefined) throw new ConfigError(problem);
+  Fitter.checkNames(options, [...Object.keys(NAMES), ...more]);
   return options;
 }
 
@@ -72,7 +69,10 @@ export class Fitters {
       throw new ConfigError(`\`fitter\` is there already: ${names} would have no effect; give them to \`new Fitter\``);
     }
     this.#words = { ...words, format };
-    this.#settled = fitter ?? (isSettled(words) ? new Fitter(this.#words) : undefined);
+    const made = fitter ?? new Fitter(this.#words);
+    this.#settled = fitter !== undefined || isSettled(words) ? made : undefined;
+    // It has seen that the options are right ones.
+    if (this.#settled === undefined) made.close();
   }
 
   /** The fitter for a model that takes `window` tokens; `undefined` where that is not known. */

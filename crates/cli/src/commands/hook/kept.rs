@@ -43,9 +43,9 @@ impl<'c> KeptMessages<'c> {
         let mut from = 0;
         for piece in &fitted.pieces {
             match piece {
-                FitPiece::Keep(range) => {
-                    came.get(range.clone()).unwrap_or_default().iter().for_each(|entry| kept.keep(entry));
-                    from = range.end;
+                FitPiece::Keep { start, end } => {
+                    came.get(*start..*end).unwrap_or_default().iter().for_each(|entry| kept.keep(entry));
+                    from = *end;
                 }
                 FitPiece::Edit { message, .. } | FitPiece::Insert { message, .. } => {
                     from = kept.add_written(&serde_json::from_str(message)?, came, from);

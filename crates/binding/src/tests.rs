@@ -1,0 +1,3 @@
+//! Tests that see what other crates do not.
+
+pub(crate) mod declarations;
