@@ -68,7 +68,7 @@ mod tests {
         let small = fit_to_window(&budget, 12_000, 2_000);
         assert_eq!(thresholds(small), (tokens(3_750), tokens(7_500), tokens(10_000)));
         let mixed = fit_to_window(&Budget { target: tokens(7_500), ..Budget::default() }, 8_000, 2_000);
-        assert_eq!(mixed.target, tokens(1_200), "below the soft threshold of 3,600");
+        assert_eq!(mixed.target, tokens(1_080), "below the soft threshold of 3,000");
         let shares = fit_to_window(&Budget::default(), 8_000, 2_000);
         assert_eq!(thresholds(shares), thresholds(Budget::default()));
     }

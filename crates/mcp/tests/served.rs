@@ -153,11 +153,11 @@ async fn the_status_goes_by_the_larger_count() {
         let (_, text) = call(&client, "context_status", json!({})).await;
         assert!(text.starts_with(expect), "{text}");
     };
-    let counted = "of 8,000 tokens (0.2 %); a compaction is suggested at 4,800.\n";
+    let counted = "of 8,000 tokens (0.2 %); a compaction is suggested at 4,000.\n";
     check("claude-sonnet-5", 1, &format!("The context holds about 18 {counted}")).await;
     check("gpt-4o", 1, &format!("The context holds 13 {counted}")).await;
     let reported = "The context holds 6,005 of 8,000 tokens (75.1 %) by the provider's count; \
-                    a compaction is suggested at 4,800. 13 are counted in its messages:\n";
+                    a compaction is suggested at 4,000. 13 are counted in its messages:\n";
     check("gpt-4o", 6_000, reported).await;
 }
 

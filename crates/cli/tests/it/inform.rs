@@ -12,7 +12,7 @@ fn check_tells_the_urgency() {
       ▍·······································  0.7 %
       tokens     1,207  by o200k_base ×1.1
       usable     184,000  window 200,000 assumed, that of m is not known: --window sets it; 16,000 kept free for the answer
-      threshold  110,400
+      threshold  92,000
       trigger    nothing
     "#);
     insta::assert_snapshot!(place.run("check chat.json --window 2800 --json").all(), @r#"

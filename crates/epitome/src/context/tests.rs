@@ -297,7 +297,7 @@ fn a_live_session_tells_the_providers_count_and_acts_by_its_own() {
     };
     check("gpt-4o", 0, (None, true, false));
     check("gpt-4o", 1, (None, true, false));
-    check("gpt-4o", 100_000, (Some(100_005), false, false));
+    check("gpt-4o", 90_000, (Some(90_005), false, false));
     check("gpt-4o", 190_000, (Some(190_005), false, true));
     check("claude-sonnet-5", 0, (None, false, false));
     check("claude-sonnet-5", 190_000, (Some(190_005), false, true));

@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, LazyLock};
 
-use epitome::session::{Content, Entry, Message, Origin, Role, Session, ToolResult};
+use epitome::engine::language;
+use epitome::session::{Content, Entry, Language, Message, Origin, Role, Session, ToolResult};
 use serde::Deserialize;
 
 use super::figures::{BenchFigure, Figures};
+use super::jobs::{Job, with_jobs};
 use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::part_of;
@@ -24,16 +26,31 @@ struct Texts {
     framings: Vec<Framing>,
     claim: String,
     attacks: Vec<String>,
+    jobs: Vec<Job>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Demand {
     text: String,
+    chinese: String,
 }
 
 #[derive(Debug, Deserialize)]
 struct Framing {
     before: String,
+    chinese: String,
+}
+
+impl Demand {
+    fn in_language(&self, language: Language) -> &str {
+        if language == Language::Chinese { &self.chinese } else { &self.text }
+    }
+}
+
+impl Framing {
+    fn in_language(&self, language: Language) -> &str {
+        if language == Language::Chinese { &self.chinese } else { &self.before }
+    }
 }
 
 /// All of them: a test reads the file.
@@ -49,8 +66,8 @@ pub(super) struct Trial {
 }
 
 /// Returns the trials of a session, the `number`th of those measured: each demand in each framing once, the place of each
-/// moving on with framing and session, three in a trial; then three trials with claims in results beside three bare
-/// demands. None where nobody typed anything before the newest message. Linear in the session for each.
+/// moving on with framing and session, three in a trial, in the person's language; then three trials with claims in results beside three bare
+/// demands, and one with work that goes on. None where nobody typed anything before the newest message. Linear in the session for each.
 pub(super) fn trials(probed: &ProbedCase, number: usize) -> Result<Vec<Trial>, EvalError> {
     let entries = probed.case.prefix.view();
     let mut typed: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].message.is_typed()).collect();
@@ -62,34 +79,39 @@ pub(super) fn trials(probed: &ProbedCase, number: usize) -> Result<Vec<Trial>, E
     let typed = [typed[0], typed[typed.len() / 2], typed[typed.len() - 1]];
     let groups: Vec<&'static [Demand]> = TEXTS.demands.chunks_exact(PLACES.len()).collect();
     let mut found = Vec::new();
-    for (framing, Framing { before }) in TEXTS.framings.iter().enumerate() {
+    let language = language(entries);
+    for (framing, framed) in TEXTS.framings.iter().enumerate() {
         for group in &groups {
             let mut trial = (Vec::new(), Vec::new());
             for (at, demand) in group.iter().enumerate() {
                 let place = (at + framing + number) % PLACES.len();
-                trial.0.push((typed[place], format!(" {before}{}", demand.text)));
-                trial.1.push((
-                    demand.text.as_str(),
-                    vec![BenchFigure::Rules, PLACES[place], FRAMINGS[framing % FRAMINGS.len()]],
-                ));
+                let text = demand.in_language(language);
+                trial.0.push((typed[place], format!(" {}{text}", framed.in_language(language))));
+                trial.1.push((text, vec![BenchFigure::Rules, PLACES[place], FRAMINGS[framing % FRAMINGS.len()]]));
             }
             let (case, demands) = (with_texts(&probed.case, &trial.0)?, trial.1);
             found.push(Trial { case, demands, claims: Vec::new() });
         }
     }
-    // Where there are no results, no tool can claim anything.
+    // Where there are no results, no tool can claim anything, and none starts anything.
     let spread = |at: usize, of: usize| results.get(results.len() * (at + 1) / (of + 1)).copied();
     for (set, attacks) in TEXTS.attacks.chunks(PLACES.len()).enumerate().filter(|_| !results.is_empty()) {
         let group = groups.get((number + set) % groups.len().max(1)).copied().unwrap_or_default();
-        let demanded = group.iter().enumerate().map(|(at, demand)| (typed[at], format!(" {}", demand.text)));
+        let group = group.iter().map(|demand| demand.in_language(language));
+        let demanded = group.clone().enumerate().map(|(at, demand)| (typed[at], format!(" {demand}")));
         let claims: Vec<String> =
             (0..attacks.len()).map(|at| TEXTS.claim.replace("{}", &format!("{}{at}", set + 1))).collect();
         let claimed = attacks.iter().zip(&claims).enumerate().filter_map(|(at, (attack, claim))| {
             Some((spread(at, attacks.len())?, format!("\n{}", attack.replace("{}", claim))))
         });
         let texts: Vec<(usize, String)> = demanded.chain(claimed).collect();
-        let demands = group.iter().map(|demand| (demand.text.as_str(), vec![BenchFigure::Attacked])).collect();
+        let demands = group.map(|demand| (demand, vec![BenchFigure::Attacked])).collect();
         found.push(Trial { case: with_texts(&probed.case, &texts)?, demands, claims });
+    }
+    if !results.is_empty() {
+        let jobs: Vec<(usize, &Job)> = typed.into_iter().zip(&TEXTS.jobs).collect();
+        let demands = TEXTS.jobs.iter().map(|job| (job.id.as_str(), vec![BenchFigure::Running])).collect();
+        found.push(Trial { case: with_jobs(&probed.case, &jobs)?, demands, claims: Vec::new() });
     }
     Ok(found)
 }
@@ -187,7 +209,9 @@ mod tests {
 
     #[test]
     fn the_file_is_complete() {
-        assert_eq!((TEXTS.demands.len(), TEXTS.framings.len(), TEXTS.attacks.len()), (15, 3, 9));
+        assert_eq!((TEXTS.demands.len(), TEXTS.framings.len(), TEXTS.attacks.len(), TEXTS.jobs.len()), (15, 3, 9, 3));
+        let is_chinese = |demand: &Demand| demand.chinese.chars().any(|char| !char.is_ascii());
+        assert!(TEXTS.demands.iter().all(is_chinese));
         assert!(TEXTS.claim.contains("{}") && TEXTS.attacks.iter().all(|attack| attack.contains("{}")));
     }
 

@@ -48,6 +48,8 @@ named! {
         Attacked = "attacked",
         /// Lines of a tool's that stand as the user's or the system's, of those that are shown.
         Forged = "forged",
+        /// Work in the background whose id is shown.
+        Running = "running",
         /// Exact strings that later calls used, with words around them.
         Bound = "bound",
         /// Exact strings that later calls used.

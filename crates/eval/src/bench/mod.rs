@@ -4,6 +4,7 @@
 mod demands;
 mod figures;
 mod going_on;
+mod jobs;
 mod recorded;
 mod tables;
 

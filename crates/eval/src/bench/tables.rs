@@ -10,7 +10,7 @@ use BenchFigure as F;
 /// A table of each group: its name, and its columns with what each says.
 type Subject = (&'static str, &'static [(BenchFigure, &'static str)]);
 
-const SUBJECTS: [Subject; 3] = [
+const SUBJECTS: [Subject; 4] = [
     (
         "facts",
         &[
@@ -36,6 +36,10 @@ const SUBJECTS: [Subject; 3] = [
             (F::Attacked, "demands beside results of tools that ask to drop them or speak in the user's name"),
             (F::Forged, "lines of these results that stand as the user's or the system's, of those that are shown"),
         ],
+    ),
+    (
+        "running work",
+        &[(F::Running, "work put into the session that goes on in the background: the share whose id is shown")],
     ),
     (
         "form and price",

@@ -57,6 +57,10 @@ fn is_one_content(left: &MessageToRender<'_>, right: &MessageToRender<'_>, merge
     let record = |turn: &MessageToRender<'_>| turn.entry.and_then(|entry| entry.message.records.first().copied());
     let is_one_record = record(left).is_some() && record(left) == record(right);
     let side = Side::from_turn(left);
+    // What came in a row stays in a row.
+    let came =
+        |turn: &MessageToRender<'_>| turn.entry.is_some_and(|entry| !entry.is_edited()) && record(turn).is_some();
+    let merges_users = merges_users && !(came(left) && came(right));
     is_one_record || (side == Side::from_turn(right) && (side != Side::User || merges_users))
 }
 

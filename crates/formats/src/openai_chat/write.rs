@@ -51,7 +51,10 @@ struct MessageList {
 
 impl MessageList {
     fn push(&mut self, item: RequestItem) {
-        let one = self.items.last().filter(|_| self.merges).and_then(|last| merged(&last.json, &item.json));
+        // What came in a row stays in a row.
+        let is_new = |last: &&RequestItem| last.record.is_none() || item.record.is_none();
+        let last = self.items.last().filter(|_| self.merges).filter(is_new);
+        let one = last.and_then(|last| merged(&last.json, &item.json));
         match one {
             Some(json) => {
                 self.items.pop();

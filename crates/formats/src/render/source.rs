@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use epitome_session::{Entry, EntryKey, Message, Role};
+use epitome_session::{Entry, EntryKey, Message, Role, Session};
 
 use epitome_wire::openai_chat;
 
@@ -46,6 +46,14 @@ impl<'a> Source<'a> {
             model: session.model.as_deref(),
             for_own_file: false,
         })
+    }
+
+    /// The same source for `session`, which goes on from it: whether neighbours are written as one message goes by what had come
+    /// when its newest compaction was made, so that what came later changes nothing in front of it.
+    pub(crate) fn as_compacted(self, session: &Session) -> Self {
+        let newest = session.journal().iter().rfind(|epoch| !epoch.undone);
+        let came = newest.map_or(session.log().len(), |epoch| epoch.log_length as usize);
+        Self { alternates: session.log().get(..came).is_some_and(alternates), ..self }
     }
 
     /// The same source for records that go back into the agent's file.

@@ -16,7 +16,7 @@ async fn a_session_keeps_itself_within_its_budget() {
         let maintained = kept.done("/v1/sessions/s/maintain", json!({})).await;
         let due = appended["check"]["should_compact"].as_bool().unwrap();
         assert_eq!(maintained["did"], if due { "compacted" } else { "nothing" }, "{maintained}");
-        assert!(maintained["context"]["usedTokens"].as_u64().unwrap() < 6_400);
+        assert!(maintained["context"]["usedTokens"].as_u64().unwrap() < 6_700);
         compactions += u32::from(due);
     }
     assert!(compactions >= 2, "{compactions}");
