@@ -640,6 +640,8 @@ class Fullness(TypedDict):
     """How urgent it is."""
     trigger: Trigger | None
     """The trigger that calls for it."""
+    waits: NotRequired[bool]
+    """Whether the compaction that is suggested waits for the end of a piece of work."""
     over: NotRequired[str]
     """The limit of the provider's, beside tokens, that the session is over, in words; absent where it keeps all that
     are known."""

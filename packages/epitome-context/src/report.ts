@@ -597,6 +597,8 @@ export interface Fullness {
   urgency: Urgency;
   /** The trigger that calls for it. */
   trigger: Trigger | null;
+  /** Whether the compaction that is suggested waits for the end of a piece of work. */
+  waits?: boolean;
   /**
    * The limit of the provider's, beside tokens, that the session is over, in words; absent where it keeps all that are
    * known.

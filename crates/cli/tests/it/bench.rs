@@ -66,6 +66,17 @@ fn everything_is_measured_at_once() {
       0.15    baseline:newest        .000   .000    .000   .000   .000       .000     .000      .000
       0.15    baseline:cleared      1.000  1.000   1.000  1.000  1.000      1.000    1.000     1.000
 
+    running work: 1 session, held out
+      budget  method                running
+      0.15    baseline:newest          .000
+      0.15    baseline:cleared         .333
+      running ↑ work put into the session that goes on in the background: the share whose id is shown
+
+    running work: 1 session, others
+      budget  method                running
+      0.15    baseline:newest          .000
+      0.15    baseline:cleared         .333
+
     form and price: 1 session, held out
       budget  method                valid  within  cache  price  ms
       0.15    baseline:newest       1.000   1.000   .333   .488  ms

@@ -20,13 +20,14 @@ fn check_tells_the_urgency() {
     ----- stdout
     {
       "session": "0",
-      "should_compact": false,
+      "should_compact": true,
       "current_tokens": 1207,
-      "threshold_tokens": 1260,
+      "threshold_tokens": 1050,
       "usable_tokens": 2100,
       "share": 0.5747619047619048,
-      "urgency": "none",
-      "trigger": null,
+      "urgency": "soft",
+      "trigger": "soft",
+      "waits": false,
       "window_tokens": 2800,
       "reserve_output_tokens": 700,
       "tool_definition_tokens": 0,
