@@ -28,8 +28,8 @@ impl Threshold {
 }
 
 /// The default soft threshold and target, as shares of the usable window: of the pairs that were replayed, one with which a
-/// conversation costs at least 9 % less than with any of four agents' own compactions, in windows of 64,000 and 200,000. Source: the
-/// table in docs/evidence.md, by `epitome-lab refetch`.
+/// conversation costs 3 to 44 % less than with any of four agents' own compactions, in windows from 32,000 to 200,000. Source: the
+/// table in docs/evidence.md, by `tools/figures/run --price`.
 pub const DEFAULT_SOFT: f64 = 0.5;
 /// See [`DEFAULT_SOFT`].
 pub const DEFAULT_TARGET: f64 = 0.18;

@@ -210,8 +210,7 @@ mod tests {
     #[test]
     fn the_file_is_complete() {
         assert_eq!((TEXTS.demands.len(), TEXTS.framings.len(), TEXTS.attacks.len(), TEXTS.jobs.len()), (15, 3, 9, 3));
-        let is_chinese = |demand: &Demand| demand.chinese.chars().any(|char| !char.is_ascii());
-        assert!(TEXTS.demands.iter().all(is_chinese));
+        assert!(TEXTS.demands.iter().all(|demand| !demand.chinese.is_ascii()));
         assert!(TEXTS.claim.contains("{}") && TEXTS.attacks.iter().all(|attack| attack.contains("{}")));
     }
 

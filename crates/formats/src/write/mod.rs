@@ -129,7 +129,7 @@ fn write_as(
     let count = loaded.sessions.len();
     let Some(original) = loaded.sessions.get(index) else { return Err(WriteError::NoSuchSession { index, count }) };
     let Some(source) = Source::new(loaded, index) else { return Err(WriteError::NoSuchSession { index, count }) };
-    let source = source.as_compacted(session);
+    let source = source.for_compacted(session);
     let target = Target { loaded, index, original: &original.session, session, source: &source, again };
     if let Some(profile) = to.wire() {
         if to == loaded.format {
