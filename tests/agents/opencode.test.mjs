@@ -121,7 +121,7 @@ test("a session that is taken up again begins as it was sent", async () => {
 
 test("the model asks for a compaction", async () => {
   const came = session(8);
-  const { hooks, logged } = await plugin(process.env.EPITOME_BIN, { context: 24_000 });
+  const { hooks, logged } = await plugin(process.env.EPITOME_BIN, { context: 29_000 });
   assert.deepEqual(await transformed(hooks, came), came, "none is due");
   const said = { reason: "the first parts are looked at", next_step: "go on with part 8", keep: ["file_57", "#3"] };
   assert.match(await hooks.tool.compact_context.execute(said, { sessionID: SESSION }), /before your next step/);
