@@ -5,11 +5,11 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Agent: {
-            effective?: components["schemas"]["AgentSettings"];
             name: string;
-            problem?: string;
             settings: components["schemas"]["AgentSettings"];
             source: components["schemas"]["Source"];
+            effective?: components["schemas"]["AgentSettings"];
+            problem?: string;
         };
         AgentBody: {
             settings?: components["schemas"]["AgentSettings"];
@@ -18,158 +18,159 @@ export interface components {
             items: components["schemas"]["Agent"][];
         };
         AgentSettings: {
-            chain?: string | null;
-            channel?: string | null;
-            handles?: boolean | null;
-            keep_recent?: number | null;
-            model?: string | null;
             preset?: ("development" | "production" | "large-context" | "classic" | "basic" | "advanced" | "smart" | "aggressive" | "balanced" | "conservative" | null) | ("development" | "production" | "large-context" | "classic" | "basic" | "advanced" | "smart" | "aggressive" | "balanced" | "conservative")[];
             runs_on?: string | null;
+            window?: number | null;
+            threshold_percent?: number | null;
+            keep_recent?: number | null;
+            chain?: string | null;
+            handles?: boolean | null;
             /** @enum {string|null} */
             summarizer?: "rules" | "llm" | "provider" | "off" | null;
-            threshold_percent?: number | null;
-            window?: number | null;
+            channel?: string | null;
+            model?: string | null;
         };
         Alive: {
             status: string;
             version: string;
         };
         Appended: {
-            /** Format: int32 */
-            appended: number;
-            check: components["schemas"]["Check"];
-            command: components["schemas"]["CommandResult"] | null;
-            context: components["schemas"]["ContextTokens"];
-            ids: string[];
             /** Format: int64 */
             version: number;
+            /** Format: int32 */
+            appended: number;
+            ids: string[];
+            context: components["schemas"]["ContextTokens"];
+            check: components["schemas"]["Check"];
+            command: components["schemas"]["CommandResult"] | null;
         };
         ApplyAsk: {
             draft: string;
             summaries?: components["schemas"]["EditedSummary"][];
         };
         Arguments: {
+            text: string;
             /** @enum {string} */
             kind: "json";
-            text: string;
         } | {
+            text: string;
             /** @enum {string} */
             kind: "text";
-            text: string;
         };
         Ask: {
-            chain?: string[] | null;
-            drop?: string[];
             focus?: string | null;
-            keep?: string[];
-            settings?: Record<string, never>;
             /** Format: int64 */
             target?: number | null;
             task?: string | null;
+            chain?: string[] | null;
+            keep?: string[];
+            drop?: string[];
+            settings?: Record<string, never>;
         };
         ByHandReport: {
-            dropped: string[];
-            gone: string[];
             kept: string[];
+            dropped: string[];
             stayed: components["schemas"]["StayingMessages"][];
+            gone: string[];
         };
         CallUsage: {
-            /** Format: int64 */
-            cache_read?: number;
-            /** Format: int64 */
-            cache_write?: number;
             /** Format: int64 */
             input: number;
             /** Format: int64 */
             output: number;
+            /** Format: int64 */
+            cache_read?: number;
+            /** Format: int64 */
+            cache_write?: number;
         };
         Channel: {
+            name: string;
+            kind: components["schemas"]["Kind"];
             base_url?: string;
+            models: string[];
             compaction: boolean;
             default: boolean;
-            has_key: boolean;
-            key?: components["schemas"]["KeyName"];
-            kind: components["schemas"]["Kind"];
-            models: string[];
-            name: string;
-            problem?: string;
-            source: components["schemas"]["Source"];
             /** Format: int32 */
             window: number;
+            source: components["schemas"]["Source"];
+            has_key: boolean;
+            key?: components["schemas"]["KeyName"];
+            problem?: string;
         };
         ChannelBody: {
+            name?: string | null;
+            kind?: components["schemas"]["Kind"] | null;
             /** @example https://api.openai.com/v1 */
             base_url: string;
+            models?: string[] | null;
             compaction?: boolean | null;
             default?: boolean | null;
-            key?: components["schemas"]["KeyName"] | null;
-            kind?: components["schemas"]["Kind"] | null;
-            models?: string[] | null;
-            name?: string | null;
             /** Format: int32 */
             window?: number | null;
+            key?: components["schemas"]["KeyName"] | null;
         };
         ChannelList: {
             items: components["schemas"]["Channel"][];
         };
         Check: {
-            /** Format: int32 */
-            current_tokens: number;
-            over?: string;
-            /** Format: double */
-            share: number;
             should_compact: boolean;
             /** Format: int32 */
+            current_tokens: number;
+            /** Format: int32 */
             threshold_tokens: number | null;
-            trigger: components["schemas"]["Trigger"] | null;
-            urgency: components["schemas"]["Urgency"];
             /** Format: int32 */
             usable_tokens: number;
+            /** Format: double */
+            share: number;
+            urgency: components["schemas"]["Urgency"];
+            trigger: components["schemas"]["Trigger"] | null;
+            waits?: boolean;
+            over?: string;
         };
         CheckAnswer: components["schemas"]["ContextFullness"] & {
             format: string;
         };
         CommandResult: {
-            compacted?: components["schemas"]["Compacted"];
-            context?: components["schemas"]["ContextTokens"];
-            history?: components["schemas"]["History"];
             name: string;
-            recalled?: components["schemas"]["Recalled"];
             text: string;
+            compacted?: components["schemas"]["Compacted"];
             undone?: components["schemas"]["Undone"];
+            history?: components["schemas"]["History"];
+            recalled?: components["schemas"]["Recalled"];
+            context?: components["schemas"]["ContextTokens"];
         };
         CompactAnswer: components["schemas"]["RequestOutcome"] & {
             request: Record<string, never>;
             warnings?: string[];
         };
         Compacted: {
-            context: components["schemas"]["ContextTokens"];
+            report: components["schemas"]["Report"];
             /** Format: int32 */
             epoch: number | null;
-            report: components["schemas"]["Report"];
             /** Format: int64 */
             version: number;
+            context: components["schemas"]["ContextTokens"];
         };
         CompressAnswer: {
-            ccr_hashes: string[];
-            /** Format: double */
-            compression_ratio: number;
             messages: Record<string, never>[];
-            status: string;
-            /** Format: int32 */
-            tokens_after: number;
             /** Format: int32 */
             tokens_before: number;
             /** Format: int32 */
+            tokens_after: number;
+            /** Format: int32 */
             tokens_saved: number;
+            /** Format: double */
+            compression_ratio: number;
             transforms_applied: string[];
+            ccr_hashes: string[];
+            status: string;
         };
         CompressRequest: {
-            config?: Record<string, never> | null;
             messages: Record<string, never>[];
             model?: string | null;
             /** Format: int32 */
             token_budget?: number | null;
+            config?: Record<string, never> | null;
         };
         Content: {
             text: string;
@@ -195,149 +196,149 @@ export interface components {
             type: "gone";
         };
         ContextContents: {
-            calls: number;
-            counter: string;
-            parts: components["schemas"]["ContextPart"][];
             rounds: number;
-            task: components["schemas"]["Verdict"];
+            calls: number;
             /** Format: int32 */
             tokens: number;
+            /** Format: int32 */
+            tool_definition_tokens: number;
             tokens_by_role: {
                 [key: string]: number;
             };
             tokens_by_tool: {
                 [key: string]: number;
             };
-            /** Format: int32 */
-            tool_definition_tokens: number;
+            parts: components["schemas"]["ContextPart"][];
+            task: components["schemas"]["Verdict"];
+            counter: string;
         };
         ContextFullness: components["schemas"]["Check"] & {
-            counter: string;
-            exact: boolean;
+            /** Format: int32 */
+            window_tokens: number;
             /** Format: int32 */
             reserve_output_tokens: number;
             /** Format: int32 */
             tool_definition_tokens: number;
-            /** Format: int32 */
-            window_tokens: number;
+            counter: string;
+            exact: boolean;
         };
         ContextPart: {
-            items: components["schemas"]["ContextPartItem"][];
-            /** Format: int32 */
-            messages: number;
             part: components["schemas"]["PartKind"];
             /** Format: int32 */
+            messages: number;
+            /** Format: int32 */
             tokens: number;
+            items: components["schemas"]["ContextPartItem"][];
         };
         ContextPartItem: {
+            name: string;
             /** Format: int32 */
             count: number;
-            name: string;
             /** Format: int32 */
             tokens: number;
         };
         ContextReport: {
-            contents: components["schemas"]["ContextContents"];
-            fullness: components["schemas"]["ContextFullness"];
-            log_messages: number;
             messages: number;
-            next: components["schemas"]["NextCompaction"];
-            removed: components["schemas"]["RemovedContent"];
+            log_messages: number;
+            fullness: components["schemas"]["ContextFullness"];
+            contents: components["schemas"]["ContextContents"];
             usage: components["schemas"]["ReportedUsage"] | null;
             warnings: components["schemas"]["ContextWarning"][];
+            next: components["schemas"]["NextCompaction"];
+            removed: components["schemas"]["RemovedContent"];
         };
         ContextTokens: {
-            estimated: boolean;
+            /** Format: int32 */
+            usedTokens: number;
             /** Format: int32 */
             maxTokens: number;
             /** Format: double */
             percent: number;
             /** Format: double */
             thresholdPercent: number;
-            /** Format: int32 */
-            usedTokens: number;
+            estimated: boolean;
         };
         ContextWarning: {
-            id: string;
             /** Format: int32 */
             position: number;
-            /** Format: double */
-            share: number;
+            id: string;
+            tool: string | null;
             /** Format: int32 */
             tokens: number;
-            tool: string | null;
+            /** Format: double */
+            share: number;
             /** @enum {string} */
             warning: "large-message";
         } | {
-            arguments: string;
-            /** Format: int32 */
-            of: number;
             /** Format: int32 */
             position: number;
+            tool: string;
+            arguments: string;
             /** Format: int32 */
             times: number;
-            tool: string;
+            /** Format: int32 */
+            of: number;
             /** @enum {string} */
             warning: "repeated-call";
         };
         CountAnswer: {
-            counter: string;
-            exact: boolean;
             /** Format: int32 */
             tokens: number;
+            counter: string;
+            exact: boolean;
         };
         CountAsk: {
-            counter?: string | null;
-            format?: string | null;
-            request?: Record<string, never> | null;
             text?: string | null;
+            request?: Record<string, never> | null;
+            format?: string | null;
+            counter?: string | null;
         };
         Departure: {
             edit: components["schemas"]["EditKind"];
+            strategy: string;
+            /** Format: int32 */
+            messages: number;
             /** Format: int32 */
             first: number | null;
             /** Format: int32 */
             last: number | null;
             /** Format: int32 */
-            messages: number;
-            mostly: components["schemas"]["PartKind"] | null;
-            reason: components["schemas"]["ReasonReport"];
-            strategy: string;
-            /** Format: int32 */
             tokens: number;
             /** Format: int32 */
             tokens_saved: number;
+            mostly: components["schemas"]["PartKind"] | null;
             words: string;
+            reason: components["schemas"]["ReasonReport"];
         };
         Description: {
+            title?: string | null;
             agent?: string | null;
             settings?: Record<string, never> | null;
-            title?: string | null;
         };
         /** @enum {string} */
         Dialect: "anthropic" | "openai-chat" | "openai-responses" | "pi" | "gemini";
         /** @enum {string} */
         Did: "nothing" | "compacted" | "confirmation-needed" | "refused" | "new-session";
         DraftSummary: {
-            heading: string;
-            /** Format: int32 */
-            most_tokens: number;
             /** Format: int32 */
             number: number;
+            heading: string;
             text: string;
             /** Format: int32 */
             tokens: number;
+            /** Format: int32 */
+            most_tokens: number;
         };
         /** @enum {string} */
         EditKind: "drop" | "summarize" | "excerpt" | "trim";
         EditReport: {
             edit: components["schemas"]["EditKind"];
-            messages: components["schemas"]["MessageId"][];
-            reason: components["schemas"]["ReasonReport"];
-            recall: string | null;
             strategy: string;
+            messages: components["schemas"]["MessageId"][];
             /** Format: int32 */
             tokens_saved: number;
+            reason: components["schemas"]["ReasonReport"];
+            recall: string | null;
         };
         EditedSummary: {
             /** Format: int32 */
@@ -345,11 +346,11 @@ export interface components {
             text: string;
         };
         EpochAnswer: {
-            after: components["schemas"]["StoredMessage"][];
-            before: components["schemas"]["StoredMessage"][];
-            edits: components["schemas"]["EditReport"][];
             entry: components["schemas"]["HistoryItem"];
+            edits: components["schemas"]["EditReport"][];
             summarizer?: components["schemas"]["SummarizerRecord"];
+            before: components["schemas"]["StoredMessage"][];
+            after: components["schemas"]["StoredMessage"][];
         };
         /** @enum {string} */
         EpochOrigin: "engine" | "recorded";
@@ -360,28 +361,28 @@ export interface components {
         /** @enum {string} */
         ErrorCode: "already-undone" | "bad-budget" | "bad-command" | "bad-epoch" | "bad-limit" | "bad-messages" | "bad-name" | "bad-page" | "bad-path" | "bad-query" | "bad-request" | "bad-settings" | "bad-summary" | "bad-title" | "broken-body" | "busy" | "channel-not-allowed" | "compaction-running" | "conflict" | "covered" | "in-use" | "infeasible" | "internal" | "no-chain" | "no-overflow" | "no-provider-socket" | "no-route" | "no-store" | "no-summary" | "no-websocket" | "not-a-request" | "not-compacted" | "not-found" | "not-json" | "not-local" | "read-only" | "refused" | "rolled-back" | "secret" | "session-busy" | "several-requests" | "slow-body" | "stale-draft" | "still-too-long" | "store-full" | "store-unavailable" | "taken" | "timeout" | "too-large" | "too-many" | "too-many-listeners" | "too-many-parts" | "too-many-requests" | "too-many-sessions" | "unauthorized" | "unclear-provider" | "unknown-agent" | "unknown-chain" | "unknown-channel" | "unknown-draft" | "unknown-epoch" | "unknown-format" | "unknown-handle" | "unknown-hash" | "unknown-memory" | "unknown-mode" | "unknown-model" | "unknown-session" | "unknown-summary" | "unknown-task" | "unreadable-request" | "unreadable-session" | "upstream-broke-off" | "upstream-timeout" | "upstream-unreachable" | "wrong-method";
         ErrorPart: {
-            code: components["schemas"]["ErrorCode"];
-            help: string;
-            message: string;
             type: string;
+            code: components["schemas"]["ErrorCode"];
+            message: string;
+            help: string;
         };
         Floor: {
-            parts: components["schemas"]["FloorPart"][];
             /** Format: int32 */
             tokens: number;
+            parts: components["schemas"]["FloorPart"][];
         };
         FloorPart: {
-            /** Format: int32 */
-            messages: number;
             part: string;
             /** Format: int32 */
             tokens: number;
             /** Format: int32 */
             tokens_before: number;
+            /** Format: int32 */
+            messages: number;
         };
         Found: {
-            more: boolean;
             passages: components["schemas"]["FoundPassage"][];
+            more: boolean;
             sessions?: number;
         };
         FoundLine: {
@@ -389,48 +390,48 @@ export interface components {
             text: string;
         };
         FoundPassage: {
-            file?: string | null;
-            handle?: string | null;
-            in_context: boolean;
+            session?: string;
+            text: string;
             message: string;
             /** Format: int32 */
             number: number;
             role: components["schemas"]["Role"];
+            tool?: string | null;
+            file?: string | null;
+            handle?: string | null;
+            in_context: boolean;
+            taken_back: number[];
             /** Format: float */
             score: number;
-            session?: string;
-            taken_back: number[];
-            text: string;
-            tool?: string | null;
         };
         History: {
             epochs: components["schemas"]["HistoryItem"][];
         };
         HistoryEntry: {
+            /** Format: int32 */
+            epoch: number;
+            origin: components["schemas"]["EpochOrigin"];
+            trigger: components["schemas"]["Trigger"];
+            /** Format: int32 */
+            messages: number;
+            /** Format: int32 */
+            tokens_before: number | null;
+            /** Format: int32 */
+            tokens_after: number | null;
             edits: {
                 [key: string]: number;
             };
-            /** Format: int32 */
-            epoch: number;
-            /** Format: int32 */
-            messages: number;
-            origin: components["schemas"]["EpochOrigin"];
             recall: string[];
             summaries: string[];
-            /** Format: int32 */
-            tokens_after: number | null;
-            /** Format: int32 */
-            tokens_before: number | null;
-            trigger: components["schemas"]["Trigger"];
             undone: boolean;
         };
         HistoryItem: components["schemas"]["HistoryEntry"] & {
             /** Format: int64 */
             at: number | null;
-            /** Format: int32 */
-            covered_by: number | null;
             /** Format: int64 */
             undone_at: number | null;
+            /** Format: int32 */
+            covered_by: number | null;
         };
         Imported: {
             sessions: components["schemas"]["Session"][];
@@ -438,8 +439,8 @@ export interface components {
         };
         InspectAnswer: components["schemas"]["ContextContents"] & {
             format: string;
-            largest: components["schemas"]["LargeMessage"][];
             messages: number;
+            largest: components["schemas"]["LargeMessage"][];
         };
         Kept: {
             kept: string[];
@@ -449,12 +450,12 @@ export interface components {
             held: number;
             /** Format: int32 */
             kept: number;
-            lost: string[];
-            lost_earlier: string[];
             /** Format: int32 */
             lost_now: number;
             /** Format: double */
             share: number;
+            lost: string[];
+            lost_earlier: string[];
         };
         KeyName: {
             /** @example EPITOME_KEY_DEFAULT_OPENAI */
@@ -473,44 +474,44 @@ export interface components {
             confirm?: boolean | null;
         };
         MaintainOutcome: {
-            check: components["schemas"]["Check"];
-            context: components["schemas"]["ContextTokens"];
             did: components["schemas"]["Did"];
-            draft?: string;
+            check: components["schemas"]["Check"];
+            report?: components["schemas"]["Report"];
             /** Format: int32 */
             epoch?: number;
+            draft?: string;
             /** Format: int64 */
             expires_at?: number;
-            report?: components["schemas"]["Report"];
-            session?: components["schemas"]["Session"];
             summaries?: components["schemas"]["DraftSummary"][];
+            session?: components["schemas"]["Session"];
+            context: components["schemas"]["ContextTokens"];
             /** Format: int64 */
             version: number;
         };
         Media: {
-            detail?: string;
             mime: string;
             name?: string;
+            detail?: string;
             source: components["schemas"]["MediaSource"];
         };
         MediaSource: {
+            value: string;
             /** @enum {string} */
             kind: "base64";
-            value: string;
         } | {
+            value: string;
             /** @enum {string} */
             kind: "url";
-            value: string;
         } | {
             /** @enum {string} */
             kind: "missing";
         };
         Memory: {
             id: string;
-            kind: components["schemas"]["MemoryKind"];
-            message: string;
-            session?: string | null;
             text: string;
+            kind: components["schemas"]["MemoryKind"];
+            session?: string | null;
+            message: string;
             /** Format: int64 */
             time?: number | null;
         };
@@ -520,147 +521,147 @@ export interface components {
             items: components["schemas"]["Memory"][];
         };
         Message: {
-            blocks: components["schemas"]["MessageBlock"][];
             id: components["schemas"]["MessageId"];
-            name?: string;
-            origin: components["schemas"]["Origin"];
-            pinned?: boolean;
-            recorded_call_id?: string;
-            records?: number[];
             role: components["schemas"]["Role"];
-            text_calls?: components["schemas"]["TextCall"][];
+            origin: components["schemas"]["Origin"];
+            blocks: components["schemas"]["MessageBlock"][];
+            name?: string;
             /** Format: int64 */
             timestamp?: number;
+            pinned?: boolean;
+            text_calls?: components["schemas"]["TextCall"][];
             usage?: components["schemas"]["Usage"];
+            records?: number[];
+            recorded_call_id?: string;
         };
         MessageBlock: {
             content: components["schemas"]["Content"];
-            instructions?: components["schemas"]["TextRange"][];
             raw?: components["schemas"]["RawBlock"];
             typed?: components["schemas"]["TextRange"][];
+            instructions?: components["schemas"]["TextRange"][];
         };
         MessageId: string;
         Messages: {
-            messages: components["schemas"]["StoredMessage"][];
-            /** Format: int32 */
-            total: number;
             /** Format: int64 */
             version: number;
+            /** Format: int32 */
+            total: number;
+            messages: components["schemas"]["StoredMessage"][];
         };
         /** @enum {string} */
         Mode: "fixed" | "adaptive" | "tournament";
         NewMessages: {
-            /** @default true */
-            commands: boolean;
-            format?: string | null;
             messages: Record<string, never>[];
+            format?: string | null;
             tools?: Record<string, never>[] | null;
             usage?: components["schemas"]["CallUsage"] | null;
+            /** @default true */
+            commands: boolean;
         };
         NewSession: {
-            agent?: string | null;
-            format?: string | null;
             id?: string | null;
-            request?: Record<string, never> | null;
-            settings?: Record<string, never> | null;
             title?: string | null;
+            agent?: string | null;
+            settings?: Record<string, never> | null;
+            request?: Record<string, never> | null;
+            format?: string | null;
         };
         NextCompaction: {
-            chain: string[];
-            departures: components["schemas"]["Departure"][];
-            floor?: components["schemas"]["Floor"];
-            problem?: string;
+            trigger: components["schemas"]["Trigger"];
             status: components["schemas"]["Status"] | null;
-            /** Format: int32 */
-            stay: number;
-            /** Format: int32 */
-            tokens_after: number;
+            problem?: string;
+            floor?: components["schemas"]["Floor"];
             /** Format: int32 */
             tokens_before: number;
-            trigger: components["schemas"]["Trigger"];
+            /** Format: int32 */
+            tokens_after: number;
+            chain: string[];
+            /** Format: int32 */
+            stay: number;
+            departures: components["schemas"]["Departure"][];
         };
         OpaqueBlock: {
-            dialect: components["schemas"]["Dialect"];
-            json: string;
             kind: string;
+            json: string;
+            dialect: components["schemas"]["Dialect"];
         };
         /** @enum {string} */
         Origin: "instructions" | "developer" | "configuration" | "typed" | "injected" | "tool-output" | "model" | "tool" | "summary" | "notice" | "answer";
         /** @enum {string} */
         Outcome: "kept" | "excerpted" | "trimmed" | "summarized" | "dropped" | "pinned";
         OverflowAsk: {
+            /** Format: int32 */
+            status?: number | null;
             body: unknown;
             /** Format: int64 */
             limit?: number | null;
-            /** Format: int32 */
-            status?: number | null;
             /** Format: int64 */
             tokens?: number | null;
         };
         OverflowRetry: {
             /** Format: int32 */
-            attempts_left: number;
-            /** Format: int32 */
             limit: number;
+            /** Format: int32 */
+            attempts_left: number;
         };
         Overflowed: {
-            context: components["schemas"]["ContextTokens"];
+            retry: components["schemas"]["OverflowRetry"];
+            report: components["schemas"]["Report"];
             /** Format: int32 */
             epoch: number | null;
-            report: components["schemas"]["Report"];
-            retry: components["schemas"]["OverflowRetry"];
             /** Format: int64 */
             version: number;
+            context: components["schemas"]["ContextTokens"];
         };
         /** @enum {string} */
         PartKind: "system-prompt" | "tool-definitions" | "instructions" | "task" | "user" | "assistant" | "thinking" | "tool-calls" | "tool-results" | "files-read" | "images" | "summaries" | "other";
         PreviewAnswer: components["schemas"]["RequestOutcome"] & {
-            draft: Record<string, never>;
             summaries: components["schemas"]["DraftSummary"][];
+            draft: Record<string, never>;
         };
         ProxiedConversation: {
-            /** Format: int64 */
-            began: number;
-            /** Format: int32 */
-            compactions: number;
+            title: string;
+            model: string | null;
             interface: string;
             /** Format: int64 */
+            began: number;
+            /** Format: int64 */
             last: number;
+            /** Format: int64 */
+            requests: number;
+            /** Format: int32 */
+            compactions: number;
             /** Format: int64 */
             lookups: number;
             /** Format: int64 */
             lookups_found: number;
-            model: string | null;
-            /** Format: double */
-            price: number | null;
-            reported: components["schemas"]["ReportedTokens"];
-            /** Format: int64 */
-            requests: number;
-            title: string;
+            /** Format: int32 */
+            tokens_before: number;
             /** Format: int32 */
             tokens_after: number;
             /** Format: int32 */
-            tokens_before: number;
+            tokens_usable: number;
             /** Format: int64 */
             tokens_saved: number;
-            /** Format: int32 */
-            tokens_usable: number;
+            reported: components["schemas"]["ReportedTokens"];
+            /** Format: double */
+            price: number | null;
         };
         ProxiedConversations: {
             items: components["schemas"]["ProxiedConversation"][];
             total: number;
         };
         Quality: {
-            below: components["schemas"]["Shortfall"][];
-            conclusions: components["schemas"]["KeptShare"];
-            files: components["schemas"]["KeptShare"];
-            instructions: components["schemas"]["KeptShare"];
             /** Format: double */
             share: number;
-            strings: components["schemas"]["KeptShare"];
-            summaries: components["schemas"]["KeptShare"];
-            tried: components["schemas"]["Try"][];
             typed: components["schemas"]["KeptShare"];
+            instructions: components["schemas"]["KeptShare"];
+            conclusions: components["schemas"]["KeptShare"];
+            summaries: components["schemas"]["KeptShare"];
+            strings: components["schemas"]["KeptShare"];
+            files: components["schemas"]["KeptShare"];
+            below: components["schemas"]["Shortfall"][];
+            tried: components["schemas"]["Try"][];
         };
         /** @enum {string} */
         QualityPart: "typed" | "instructions" | "conclusions" | "summaries" | "strings" | "files";
@@ -669,9 +670,9 @@ export interface components {
             json: string;
         };
         Ready: {
+            status: string;
             proxy: boolean;
             sessions: string;
-            status: string;
             takes_channels: boolean;
         };
         ReasonReport: {
@@ -683,13 +684,13 @@ export interface components {
         Recalled: {
             handle: string;
             kind: string;
-            messages?: components["schemas"]["StoredMessage"][];
             text?: string;
+            messages?: components["schemas"]["StoredMessage"][];
         };
         Receipt: {
             id: components["schemas"]["MessageId"];
-            outcome: components["schemas"]["Outcome"];
             role: components["schemas"]["Role"];
+            outcome: components["schemas"]["Outcome"];
         };
         RecentMessages: {
             /** Format: int32 */
@@ -707,262 +708,262 @@ export interface components {
         };
         RemovedContent: {
             /** Format: int32 */
-            compactions: number;
-            items: components["schemas"]["RemovedItem"][];
-            /** Format: int32 */
             messages: number;
             /** Format: int32 */
             shortened: number;
             /** Format: int32 */
             tokens: number;
+            /** Format: int32 */
+            compactions: number;
+            items: components["schemas"]["RemovedItem"][];
         };
         RemovedItem: {
-            edit: components["schemas"]["EditKind"];
             /** Format: int32 */
             epoch: number;
-            /** Format: int32 */
-            first: number | null;
-            handle: string | null;
+            origin: components["schemas"]["EpochOrigin"];
+            trigger: components["schemas"]["Trigger"];
+            edit: components["schemas"]["EditKind"];
             /** Format: int32 */
             messages: number;
-            origin: components["schemas"]["EpochOrigin"];
-            reason: string;
+            /** Format: int32 */
+            first: number | null;
             /** Format: int32 */
             tokens: number;
-            trigger: components["schemas"]["Trigger"];
             words: string;
+            reason: string;
+            handle: string | null;
         };
         Repairs: {
+            /** Format: int32 */
+            removed: number;
             /** Format: int32 */
             answered: number;
             /** Format: int32 */
             empty: number;
             /** Format: int32 */
-            removed: number;
-            /** Format: int32 */
             tokens: number;
         };
         Report: {
-            /** Format: int32 */
-            budget: number;
-            by_hand?: components["schemas"]["ByHandReport"];
-            /** Format: int32 */
-            cache_loss_tokens: number;
-            chain: string[];
-            counter: string;
-            /** Format: int32 */
-            cycle: number;
-            edits: components["schemas"]["EditReport"][];
-            /** Format: int32 */
-            first_changed_message: number | null;
-            floor: components["schemas"]["Floor"] | null;
-            /** Format: int32 */
-            flushed_memories: number;
-            messages: components["schemas"]["Receipt"][];
-            /** Format: int32 */
-            messages_after: number;
-            /** Format: int32 */
-            messages_before: number;
-            mode: components["schemas"]["Mode"];
-            quality: components["schemas"]["Quality"] | null;
-            recent?: components["schemas"]["RecentMessages"];
-            repaired?: components["schemas"]["Repairs"];
-            /** Format: double */
-            saved_ratio: number;
             status: components["schemas"]["Status"];
             /** Format: int32 */
-            stays: number;
-            steps: components["schemas"]["Step"][];
-            stopped?: string;
-            summarizer: components["schemas"]["SummarizerReport"];
-            summary: string | null;
+            budget: number;
             /** Format: int32 */
             target: number;
-            task: components["schemas"]["Verdict"];
-            timings: components["schemas"]["Timings"];
-            /** Format: int32 */
-            tokens_after: number;
             /** Format: int32 */
             tokens_before: number;
+            /** Format: int32 */
+            tokens_after: number;
+            /** Format: double */
+            saved_ratio: number;
+            repaired?: components["schemas"]["Repairs"];
+            floor: components["schemas"]["Floor"] | null;
+            /** Format: int32 */
+            stays: number;
+            stopped?: string;
+            /** Format: int32 */
+            messages_before: number;
+            /** Format: int32 */
+            messages_after: number;
+            task: components["schemas"]["Verdict"];
+            mode: components["schemas"]["Mode"];
+            chain: string[];
+            /** Format: int32 */
+            cycle: number;
             trigger: components["schemas"]["Trigger"];
+            /** Format: int32 */
+            first_changed_message: number | null;
+            /** Format: int32 */
+            cache_loss_tokens: number;
+            steps: components["schemas"]["Step"][];
+            quality: components["schemas"]["Quality"] | null;
+            edits: components["schemas"]["EditReport"][];
+            messages: components["schemas"]["Receipt"][];
+            recent?: components["schemas"]["RecentMessages"];
+            by_hand?: components["schemas"]["ByHandReport"];
+            /** Format: int32 */
+            flushed_memories: number;
+            summary: string | null;
+            summarizer: components["schemas"]["SummarizerReport"];
+            counter: string;
+            timings: components["schemas"]["Timings"];
         };
         ReportedTokens: {
             /** Format: int64 */
             answers: number;
             /** Format: int64 */
-            cache_writes: number;
-            /** Format: int64 */
-            cached: number;
+            unpriced: number;
             /** Format: int64 */
             input: number;
             /** Format: int64 */
-            output: number;
+            cached: number;
             /** Format: int64 */
-            unpriced: number;
+            cache_writes: number;
+            /** Format: int64 */
+            output: number;
         };
         ReportedUsage: {
-            messages_since: number;
             /** Format: int64 */
             tokens: number;
+            messages_since: number;
         };
         RequestOutcome: {
-            format: string;
-            report: components["schemas"]["Report"];
             status: components["schemas"]["Status"];
-            /** Format: int32 */
-            tokens_after: number;
+            format: string;
             /** Format: int32 */
             tokens_before: number;
+            /** Format: int32 */
+            tokens_after: number;
+            report: components["schemas"]["Report"];
         };
         RetrieveAnswer: {
-            count?: number | null;
             hash: string;
             kind: string;
-            messages?: Record<string, never> | null;
             original_content: string;
-            original_item_count: number;
             /** Format: int32 */
             original_tokens: number;
-            results?: components["schemas"]["FoundLine"][] | null;
+            original_item_count: number;
+            messages?: Record<string, never> | null;
             /** Format: int32 */
             retrieval_count: number;
+            results?: components["schemas"]["FoundLine"][] | null;
+            count?: number | null;
         };
         RetrieveRequest: {
-            format?: string | null;
             hash: string;
             query?: string | null;
+            format?: string | null;
         };
         /** @enum {string} */
         Role: "system" | "user" | "assistant" | "tool";
         ServerSentEvent: {
-            data: string;
-            event: string;
             id?: string | null;
+            event: string;
+            data: string;
         };
         Session: components["schemas"]["SessionInfo"] & {
-            budget: components["schemas"]["SessionBudget"];
             context: components["schemas"]["ContextTokens"];
-            problem?: string;
-            running: boolean;
+            budget: components["schemas"]["SessionBudget"];
             task: components["schemas"]["SessionTask"];
+            running: boolean;
+            problem?: string;
         };
         SessionBudget: {
             /** Format: int32 */
-            hard: number | null;
-            /** Format: int32 */
-            soft: number | null;
-            /** Format: int32 */
-            target: number;
+            window: number;
             /** Format: int32 */
             usable: number;
             /** Format: int32 */
-            window: number;
+            soft: number | null;
+            /** Format: int32 */
+            hard: number | null;
+            /** Format: int32 */
+            target: number;
         };
         SessionCheck: {
             check: components["schemas"]["Check"];
             context: components["schemas"]["ContextTokens"];
         };
         SessionEvent: {
-            /** @enum {string} */
-            event: "compaction_start";
+            reason: components["schemas"]["Trigger"];
             /** Format: int32 */
             messageCount: number;
-            reason: components["schemas"]["Trigger"];
+            /** @enum {string} */
+            event: "compaction_start";
         } | {
+            strategy: string;
+            /** Format: int32 */
+            tokensBefore: number;
+            /** Format: int32 */
+            tokensAfter: number;
             /** Format: int32 */
             edits: number;
             /** @enum {string} */
             event: "compaction_step";
-            strategy: string;
-            /** Format: int32 */
-            tokensAfter: number;
-            /** Format: int32 */
-            tokensBefore: number;
         } | {
             /** Format: int32 */
             count: number;
-            /** @enum {string} */
-            event: "summary_start";
             /** Format: int32 */
             messageCount: number;
-        } | {
             /** @enum {string} */
-            event: "summary_done";
+            event: "summary_start";
+        } | {
             /** Format: int64 */
             inputTokens: number;
             /** Format: int64 */
             outputTokens: number;
             problem: string | null;
+            /** @enum {string} */
+            event: "summary_done";
         } | {
+            success: boolean;
+            status: components["schemas"]["Status"];
+            stopped: string | null;
             /** Format: int32 */
             compactedCount: number;
             /** Format: int32 */
-            epoch: number | null;
-            /** @enum {string} */
-            event: "compaction_done";
-            /** Format: int32 */
-            flushedMemories: number;
-            /** Format: int32 */
             keepRecentCount: number;
+            summaryMessageId: string | null;
+            summaryContent: string | null;
+            /** Format: int32 */
+            tokensBefore: number;
+            /** Format: int32 */
+            tokensAfter: number;
             /** Format: double */
             savedRatio: number;
-            status: components["schemas"]["Status"];
-            stopped: string | null;
-            success: boolean;
-            summaryContent: string | null;
-            summaryMessageId: string | null;
             /** Format: int32 */
-            tokensAfter: number;
+            epoch: number | null;
             /** Format: int32 */
-            tokensBefore: number;
-        } | {
+            flushedMemories: number;
             /** @enum {string} */
-            event: "compaction_error";
+            event: "compaction_done";
+        } | {
             message: string;
             retryable: boolean;
+            /** @enum {string} */
+            event: "compaction_error";
         } | {
             /** Format: int32 */
             epoch: number;
+            /** Format: int32 */
+            tokensBefore: number;
+            /** Format: int32 */
+            tokensAfter: number;
             /** @enum {string} */
             event: "arrival_cut";
-            /** Format: int32 */
-            tokensAfter: number;
-            /** Format: int32 */
-            tokensBefore: number;
         } | {
             /** Format: int32 */
             epoch: number;
+            /** Format: int32 */
+            tokensBefore: number;
+            /** Format: int32 */
+            tokensAfter: number;
             /** @enum {string} */
             event: "results_cleared";
-            /** Format: int32 */
-            tokensAfter: number;
-            /** Format: int32 */
-            tokensBefore: number;
         } | {
             /** Format: int32 */
             epoch: number;
-            /** @enum {string} */
-            event: "undone";
             /** Format: int32 */
             tokens: number;
+            /** @enum {string} */
+            event: "undone";
         } | {
             context: components["schemas"]["ContextTokens"];
+            usage: components["schemas"]["TurnUsage"] | null;
             /** @enum {string} */
             event: "token_update";
-            usage: components["schemas"]["TurnUsage"] | null;
         };
         SessionInfo: components["schemas"]["SessionMetadata"] & {
-            /** Format: int64 */
-            created_at: number;
-            /** Format: int32 */
-            epochs: number;
             id: string;
-            /** Format: int32 */
-            messages: number;
-            /** Format: int64 */
-            updated_at: number;
             /** Format: int64 */
             version: number;
+            /** Format: int32 */
+            messages: number;
+            /** Format: int32 */
+            epochs: number;
+            /** Format: int64 */
+            created_at: number;
+            /** Format: int64 */
+            updated_at: number;
         };
         SessionList: {
             items: components["schemas"]["SessionInfo"][];
@@ -970,29 +971,29 @@ export interface components {
         };
         SessionMetadata: {
             agent?: string;
-            settings?: Record<string, never>;
             title?: string;
+            settings?: Record<string, never>;
         };
         SessionPreview: {
-            after?: components["schemas"]["StoredMessage"][];
-            before?: components["schemas"]["StoredMessage"][];
             draft: string;
             /** Format: int64 */
             expires_at: number;
             report: components["schemas"]["Report"];
             summaries: components["schemas"]["DraftSummary"][];
+            before?: components["schemas"]["StoredMessage"][];
+            after?: components["schemas"]["StoredMessage"][];
         };
         SessionTask: {
+            kind: components["schemas"]["TaskKind"];
             /** Format: double */
             confidence: number;
-            kind: components["schemas"]["TaskKind"];
         };
         Shortfall: {
-            /** Format: double */
-            least: number;
             part: components["schemas"]["QualityPart"];
             /** Format: double */
             share: number;
+            /** Format: double */
+            least: number;
         };
         /** @enum {string} */
         Source: "configuration" | "stored";
@@ -1003,105 +1004,107 @@ export interface components {
             why: string;
         };
         Step: {
-            declined: string | null;
-            /** Format: int64 */
-            duration_us: number;
+            strategy: string;
+            /** Format: int32 */
+            tokens_before: number;
+            /** Format: int32 */
+            tokens_after: number;
             /** Format: int32 */
             edits: number;
             /** Format: int32 */
             refused: number;
-            strategy: string;
-            /** Format: int32 */
-            tokens_after: number;
-            /** Format: int32 */
-            tokens_before: number;
+            declined: string | null;
+            /** Format: int64 */
+            duration_us: number;
         };
         StoredMessage: {
+            /** Format: int32 */
+            number: number | null;
+            message: components["schemas"]["Message"];
+            is_edited: boolean;
+            is_summary: boolean;
             /** Format: int64 */
             compacted_at: number | null;
             compacted_into: string | null;
-            is_edited: boolean;
-            is_summary: boolean;
-            message: components["schemas"]["Message"];
-            /** Format: int32 */
-            number: number | null;
         };
         Subject: {
+            request: Record<string, never>;
+            format?: string | null;
             /** Format: int32 */
             budget?: number | null;
-            chain?: string[] | null;
-            draft?: Record<string, never> | null;
-            focus?: string | null;
-            format?: string | null;
-            mode?: string | null;
-            model?: string | null;
-            request: Record<string, never>;
-            settings?: Record<string, never>;
-            summaries?: components["schemas"]["EditedSummary"][];
-            /** Format: int32 */
-            target?: number | null;
-            task?: string | null;
             /** Format: int32 */
             window?: number | null;
+            model?: string | null;
+            /** Format: int32 */
+            target?: number | null;
+            focus?: string | null;
+            task?: string | null;
+            chain?: string[] | null;
+            mode?: string | null;
+            settings?: Record<string, never>;
+            draft?: Record<string, never> | null;
+            summaries?: components["schemas"]["EditedSummary"][];
         };
         SummarizerRecord: {
-            checks?: components["schemas"]["SummaryCheck"][];
-            fell_back: boolean;
             kind: string;
+            fell_back: boolean;
             problem?: string;
+            checks?: components["schemas"]["SummaryCheck"][];
             written?: number[];
         };
         SummarizerReport: {
-            /** Format: int64 */
-            cached_tokens?: number;
-            checks?: components["schemas"]["SummaryCheck"][];
-            fell_back: boolean;
-            /** Format: int64 */
-            input_tokens: number;
             kind: string;
             /** Format: int64 */
+            input_tokens: number;
+            /** Format: int64 */
+            cached_tokens?: number;
+            /** Format: int64 */
             output_tokens: number;
+            fell_back: boolean;
             problem?: string;
+            checks?: components["schemas"]["SummaryCheck"][];
         };
         SummaryCheck: {
-            added_demands?: string[];
-            added_files?: string[];
-            asked_again?: string;
-            corrected?: string[];
-            /** Format: int32 */
-            demands: number;
-            /** Format: int32 */
-            files: number;
-            left_out?: string[];
             /** Format: int32 */
             strings: number;
             unknown?: string[];
+            /** Format: int32 */
+            demands: number;
+            added_demands?: string[];
+            /** Format: int32 */
+            files: number;
+            added_files?: string[];
+            left_out?: string[];
+            corrected?: string[];
+            asked_again?: string;
         };
         /** @enum {string} */
         TaskKind: "code" | "analysis" | "conversation" | "mixed" | "unknown";
         TextCall: {
+            name: string;
             /** Format: int32 */
             block: number;
             /** Format: int32 */
-            end: number;
-            name: string;
-            /** Format: int32 */
             start: number;
+            /** Format: int32 */
+            end: number;
         };
         TextRange: {
             /** Format: int32 */
-            end: number;
-            /** Format: int32 */
             start: number;
+            /** Format: int32 */
+            end: number;
         };
         Thinking: {
-            redacted?: boolean;
-            signature?: string;
             text: string;
+            signature?: string;
+            redacted?: boolean;
         };
         Timings: {
             /** Format: int64 */
             configure_us?: number;
+            /** Format: int64 */
+            read_us?: number;
             /** Format: int64 */
             count_us?: number;
             /** Format: int64 */
@@ -1111,71 +1114,69 @@ export interface components {
             /** Format: int64 */
             quality_us: number;
             /** Format: int64 */
-            read_us?: number;
-            /** Format: int64 */
             write_us?: number;
         };
         ToolCall: {
-            arguments: components["schemas"]["Arguments"];
             id: string;
             name: string;
+            arguments: components["schemas"]["Arguments"];
         };
         ToolResult: {
-            attachments?: components["schemas"]["Media"][];
             call_id: string;
-            is_error?: boolean;
             name?: string;
             text: string;
+            attachments?: components["schemas"]["Media"][];
+            is_error?: boolean;
         };
         /** @enum {string} */
         Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back" | "kept";
         Try: {
-            below: components["schemas"]["Shortfall"][];
             chain: string[];
-            problem?: string;
-            /** Format: double */
-            share: number | null;
             /** Format: int32 */
             tokens_after: number;
+            /** Format: double */
+            share: number | null;
+            below: components["schemas"]["Shortfall"][];
+            problem?: string;
         };
         TurnUsage: {
-            /** Format: int32 */
-            calls: number;
             /** Format: int64 */
             inputTokens: number;
             /** Format: int64 */
             outputTokens: number;
             /** Format: int64 */
             totalTokens: number;
+            /** Format: int32 */
+            calls: number;
         };
         UndoAsk: {
             /** Format: int64 */
             epoch?: number | null;
         };
         Undone: {
-            context: components["schemas"]["ContextTokens"];
             /** Format: int32 */
             epoch: number;
             /** Format: int64 */
             version: number;
+            context: components["schemas"]["ContextTokens"];
         };
         /** @enum {string} */
         Urgency: "none" | "soft" | "hard";
         Usage: {
             /** Format: int64 */
+            input: number;
+            /** Format: int64 */
             cache_read: number;
             /** Format: int64 */
             cache_write: number;
             /** Format: int64 */
-            input: number;
-            /** Format: int64 */
             output: number;
         };
         Verdict: {
+            kind: components["schemas"]["TaskKind"];
             /** Format: double */
             confidence: number;
             evidence: string[];
-            kind: components["schemas"]["TaskKind"];
         };
     };
     responses: never;
