@@ -161,13 +161,6 @@ impl Budget {
     }
 }
 
-impl Check {
-    /// Lets the compaction that is suggested wait for the end of a piece of work.
-    pub fn wait(&mut self) {
-        (self.should_compact, self.trigger, self.waits) = (false, None, true);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

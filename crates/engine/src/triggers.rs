@@ -114,19 +114,36 @@ impl Watch {
 
     /// Returns the same of a session with `current` tokens: where it is over a limit of the provider's beside tokens, see
     /// [`Session::excess`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
-    /// [waits](Self::waits) for the end of a piece of work. Linear in the newest answer and its results.
+    /// waits for the end of a piece of work. Linear in the newest answer and its results.
     pub fn check_session(&self, budget: &Budget, current: Tokens, session: &Session) -> Check {
-        let mut check = self.check_with(budget, current, session.newest_tokens_after(), session.excess());
+        let check = self.check_with(budget, current, session.newest_tokens_after(), session.excess());
         let log = || session.log().iter().map(|message| &**message);
-        if self.waits(budget, &check) && Boundary::newest(log()).is_none() {
-            check.wait();
+        self.at_boundary(budget, check, || Boundary::newest(log()).is_some())
+    }
+
+    /// Returns a check of a conversation whose messages are not at hand, as [`check_session`](Self::check_session) has it.
+    /// `is_at_boundary` is asked where that matters: whether the newest messages end a piece of work.
+    pub fn check_waiting(
+        &self,
+        budget: &Budget,
+        current: Tokens,
+        after: Option<Tokens>,
+        is_at_boundary: impl FnOnce() -> bool,
+    ) -> Check {
+        self.at_boundary(budget, self.check(budget, current, after), is_at_boundary)
+    }
+
+    /// Lets a compaction that a check suggests wait for the end of a piece of work.
+    fn at_boundary(&self, budget: &Budget, mut check: Check, is_at_boundary: impl FnOnce() -> bool) -> Check {
+        if self.may_wait(budget, &check) && !is_at_boundary() {
+            (check.should_compact, check.trigger, check.waits) = (false, None, true);
         }
         check
     }
 
     /// Whether a compaction that a check suggests is made only at the end of a piece of work: where more comes, and there is
     /// room to wait. Constant time.
-    pub fn waits(&self, budget: &Budget, check: &Check) -> bool {
+    fn may_wait(&self, budget: &Budget, check: &Check) -> bool {
         let is_suggested = matches!(check.trigger, Some(Trigger::Soft | Trigger::RemainingShare));
         let (soft, hard) = (self.threshold(budget).0, budget.hard.tokens(budget.usable()));
         let wait = f64::from(hard.saturating_sub(soft)) * self.triggers.boundary_wait.clamp(0.0, 1.0);

@@ -36,11 +36,11 @@ pub fn glance(decider: &Decider, incoming: &Incoming, conversation: &mut Convers
     if asks || (triggers.rounds > 0 && rounds >= triggers.rounds as usize) {
         return None;
     }
-    let (watch, budget) = (Watch::new(triggers.clone()), conversation.budget(incoming));
-    let mut check = watch.check(&budget, tokens_after, after);
-    if !incoming.is_last && watch.waits(&budget, &check) && !incoming.is_at_boundary() {
-        check.wait();
+    let mut watch = Watch::new(triggers.clone());
+    if incoming.is_last {
+        watch.end();
     }
+    let check = watch.check_waiting(&conversation.budget(incoming), tokens_after, after, || incoming.is_at_boundary());
     let detail = match check.trigger {
         None => None,
         // A loop with signed reasoning is looked at anew each time.
