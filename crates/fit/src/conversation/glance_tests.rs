@@ -167,6 +167,46 @@ fn odd_turns() {
     }
 }
 
+/// A client whose messages took turns up to the compaction, and do not behind it.
+#[test]
+fn two_messages_in_a_row() {
+    let said = |role: &str, number: usize| {
+        let text = format!("Part {number}: {}", "nothing else to say of it. ".repeat(30));
+        json!({"role": role, "content": text})
+    };
+    let mut items: Vec<Value> = (0..24).map(|at| said(if at % 2 == 0 { "user" } else { "assistant" }, at)).collect();
+    let mut turns = Vec::new();
+    for end in (1..24).step_by(2) {
+        turns.push(json!({"model": "m", "messages": items[..end]}).to_string());
+    }
+    items.extend([json!({"role": "user", "content": "Stop."}), json!({"role": "user", "content": "Go on."})]);
+    turns.push(json!({"model": "m", "messages": items}).to_string());
+    let ways = check("in a row", Wire::OpenaiChat, &turns, 4_000);
+    assert!(ways.replayed > 2, "{ways:?}");
+}
+
+/// Between the thresholds, in the middle of work: nothing is done, and nothing is read that was read before.
+#[test]
+fn a_wait_takes_the_quick_way() {
+    let text = |words: usize| "word ".repeat(words);
+    let call = json!({"role": "assistant", "content": null, "tool_calls":
+        [{"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}]});
+    let result = json!({"role": "tool", "tool_call_id": "c", "content": text(700)});
+    let began = json!({"role": "user", "content": text(1_500)});
+    let body = |items: &[Value]| json!({"model": "m", "messages": items}).to_string();
+    let at_work = check("at work", Wire::OpenaiChat, &[body(&[began.clone(), call.clone(), result.clone()])], 4_000);
+    assert_eq!((at_work.quick, at_work.full), (1, 0));
+    let answered = [
+        began,
+        call,
+        result,
+        json!({"role": "assistant", "content": "Done."}),
+        json!({"role": "user", "content": "Next."}),
+    ];
+    let at_its_end = check("at its end", Wire::OpenaiChat, &[body(&answered)], 4_000);
+    assert_eq!((at_its_end.quick, at_its_end.full), (0, 1));
+}
+
 /// Fields that say nothing, in messages that are cut: they are the ones of the request.
 #[test]
 fn fields_of_the_client() {
