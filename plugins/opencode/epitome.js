@@ -423,6 +423,7 @@ export const Epitome = async ({ client }) => {
         },
         execute: async ({ reason, next_step, keep }, context) => {
           const texts = (keep ?? []).filter((text) => text.trim() && !text.trim().startsWith("#"));
+          if (texts.length > 8) return "`keep` takes 8 at most: name what you need next.";
           wishes.set(context.sessionID, { reason, next_step, keep: texts });
           return "It is done before your next step, where the context is full enough.";
         },

@@ -32,9 +32,6 @@ pub enum Call {
     Compact(ModelRequest),
 }
 
-/// The most things that one `compact_context` keeps.
-const MOST_KEPT: usize = 8;
-
 impl Call {
     /// Reads a call. The error is a sentence for the model: what is wrong and what is right. Models are inexact, so a
     /// single text counts as a list of one, and a number in quotes as the number.
@@ -87,13 +84,12 @@ impl Call {
                 };
                 let (reason, next_step) = (text("reason")?, text("next_step")?);
                 let keep = given("keep").map_or(Ok(Vec::new()), read_needed)?;
-                if keep.len() > MOST_KEPT {
-                    return Err(format!("`keep` takes {MOST_KEPT} at most: name what you need next"));
-                }
-                Ok(Self::Compact(ModelRequest { reason, next_step, keep, has_open_calls: false }))
+                ModelRequest::new(reason, next_step, keep).map(Self::Compact)
             }
             other => {
-                Err(format!("there is no tool `{other}`: there are {SEARCH_HISTORY}, {RECALL} and {CONTEXT_STATUS}"))
+                let known =
+                    format!("{SEARCH_HISTORY}, {RECALL}, {CONTEXT_STATUS}, and {COMPACT_CONTEXT} where it can be done");
+                Err(format!("there is no tool `{other}`: there are {known}"))
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use epitome::Runtime;
 use epitome::engine::Mode;
-use epitome::live::{ModelRequest, Needed, Overflow};
+use epitome::live::{ModelRequest, Overflow};
 use epitome::recall::{Query, Source};
 use epitome::session::MessageRange;
 use epitome::strategy::{HostChanges, TaskKind, Value};
@@ -191,10 +191,8 @@ impl FitWords {
     /// The compaction that the model asks for. The error says which text of `keep` names nothing.
     pub(super) fn model_request(&self) -> Result<Option<ModelRequest>, Failure> {
         let read = |words: &AskedWords| {
-            let keep = words.keep.iter().map(|named| named.parse::<Needed>()).collect::<Result<_, _>>();
-            let keep = keep.map_err(|problem| Failure::config(format!("`asked`: {problem}")))?;
-            let (reason, next_step) = (words.reason.clone(), words.next_step.clone());
-            Ok(ModelRequest { reason, next_step, keep, has_open_calls: false })
+            let made = ModelRequest::from_texts(&words.reason, &words.next_step, &words.keep);
+            made.map_err(|problem| Failure::config(format!("`asked`: {problem}")))
         };
         self.asked.as_ref().map(read).transpose()
     }

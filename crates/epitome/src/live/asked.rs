@@ -47,6 +47,25 @@ pub struct ModelRequest {
     pub has_open_calls: bool,
 }
 
+/// The most that one call keeps.
+const MOST_KEPT: usize = 8;
+
+impl ModelRequest {
+    /// Returns what a model asks for that calls nothing beside it. The error says that it keeps too much.
+    pub fn new(reason: String, next_step: String, keep: Vec<Needed>) -> Result<Self, String> {
+        if keep.len() > MOST_KEPT {
+            return Err(format!("`keep` takes {MOST_KEPT} at most: name what you need next"));
+        }
+        Ok(Self { reason, next_step, keep, has_open_calls: false })
+    }
+
+    /// Returns the same of texts that name what is kept. The error says which names nothing.
+    pub fn from_texts(reason: &str, next_step: &str, keep: &[String]) -> Result<Self, String> {
+        let keep = keep.iter().map(|named| named.parse()).collect::<Result<_, _>>()?;
+        Self::new(reason.to_owned(), next_step.to_owned(), keep)
+    }
+}
+
 /// What became of it. It displays as one or two lines for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelRequestOutcome {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use epitome::formats::Wire;
-use epitome::live::{ModelRequest, Needed};
+use epitome::live::ModelRequest;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -91,10 +91,8 @@ pub(super) struct AskedQuestion {
 impl AskedQuestion {
     /// The compaction that is asked for. The error says which text of `keep` names nothing.
     pub(super) fn model_request(&self) -> Result<ModelRequest, Refusal> {
-        let keep = self.keep.iter().map(|named| named.parse::<Needed>()).collect::<Result<_, _>>();
-        let refused = |problem| Refusal::bad(format!("`asked`: {problem}"), "ask without it");
-        let (reason, next_step) = (self.reason.clone(), self.next_step.clone());
-        Ok(ModelRequest { reason, next_step, keep: keep.map_err(refused)?, has_open_calls: false })
+        let made = ModelRequest::from_texts(&self.reason, &self.next_step, &self.keep);
+        made.map_err(|problem| Refusal::bad(format!("`asked`: {problem}"), "ask without it"))
     }
 }
 
