@@ -174,15 +174,23 @@ fn two_messages_in_a_row() {
         let text = format!("Part {number}: {}", "nothing else to say of it. ".repeat(30));
         json!({"role": role, "content": text})
     };
-    let mut items: Vec<Value> = (0..24).map(|at| said(if at % 2 == 0 { "user" } else { "assistant" }, at)).collect();
+    let mut items: Vec<Value> = (0..18).map(|at| said(if at % 2 == 0 { "user" } else { "assistant" }, at)).collect();
     let mut turns = Vec::new();
-    for end in (1..24).step_by(2) {
+    for end in (1..18).step_by(2) {
         turns.push(json!({"model": "m", "messages": items[..end]}).to_string());
     }
     items.extend([json!({"role": "user", "content": "Stop."}), json!({"role": "user", "content": "Go on."})]);
     turns.push(json!({"model": "m", "messages": items}).to_string());
-    let ways = check("in a row", Wire::OpenaiChat, &turns, 4_000);
-    assert!(ways.replayed > 2, "{ways:?}");
+    let (decider, mut known, mut last) = (decider(4_000, ""), Conversation::default(), Vec::new());
+    for body in turns {
+        let request = incoming(&decider, Wire::OpenaiChat, body).unwrap();
+        let prepared = prepare_alone(&decider, &request, &mut known);
+        let mut sent: Value = serde_json::from_slice(&prepared.body).unwrap();
+        let sent = sent["messages"].take().as_array().cloned().unwrap();
+        assert!(prepared.outcome == FitOutcome::Compacted || sent.starts_with(&last), "{sent:?}, not as {last:?}");
+        last = sent;
+    }
+    assert!(last.len() < 10 && last.ends_with(&items[18..]), "it was compacted, and ends as it came: {last:?}");
 }
 
 /// Between the thresholds, in the middle of work: nothing is done, and nothing is read that was read before.
