@@ -28,7 +28,7 @@ impl Threshold {
 }
 
 /// The default soft threshold and target, as shares of the usable window: of the pairs that were replayed, one with which a
-/// conversation costs 3 to 44 % less than with any of four agents' own compactions, in windows from 32,000 to 200,000. Source: the
+/// conversation costs 3 to 34 % less than with any of four agents' own compactions, in windows from 64,000 to 200,000. Source: the
 /// table in docs/evidence.md, by `tools/figures/run --price`.
 pub const DEFAULT_SOFT: f64 = 0.5;
 /// See [`DEFAULT_SOFT`].
