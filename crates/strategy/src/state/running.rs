@@ -1,9 +1,10 @@
 //! What goes on by itself: shells and agents that a call started and nothing says have ended.
 
+use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use epitome_session::{Message, Origin};
-use regex::Regex;
+use regex::bytes::{Captures, Regex, RegexBuilder};
 
 use super::called::Called;
 use crate::commands::script_in;
@@ -29,7 +30,7 @@ const EDGE: usize = 400;
 /// (`is_background`), Copilot CLI (`mode`, `detach`), and agents after them.
 static ASKS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let flags = "run_in_background|is_background|background|detach|async";
-    Regex::new(&format!(r#""(?:{flags})"\s*:\s*true|"mode"\s*:\s*"(?:async|background)""#)).ok()
+    ascii(&format!(r#""(?:{flags})"\s*:\s*true|"mode"\s*:\s*"(?:async|background)""#))
 });
 
 /// The lines in which hosts say that a call's work goes on, each with the id.
@@ -54,7 +55,7 @@ static GOES_ON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"Command moved to background \(PID: (\d+)",
         r"Background PIDs: (\d+)",
     ];
-    Regex::new(&format!("(?m)^(?:{})", lines.join("|"))).ok()
+    ascii(&format!("(?m)^(?:{})", lines.join("|")))
 });
 
 /// A host's words for work that has ended: of Codex, Claude Code and Copilot CLI as above, and the state in a host's JSON.
@@ -68,27 +69,38 @@ static ENDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?m)^\s*\{.*(?:completed|errored|shutdown|not_found)\W",
     ];
     let state = format!(r#"<status>(?:{states})<|"status"\s*:\s*"(?:{states})""#);
-    Regex::new(&format!("{}|{state}", lines.join("|"))).ok()
+    ascii(&format!("{}|{state}", lines.join("|")))
 });
 
 /// The name of an id, and the id behind it.
 static ID: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"(?i)\b(?:[a-z]+[_ -]?)?p?ids?\b["'`]?\s*[:=]?\s*\[?["'`]?([0-9a-z][\w-]*)"#).ok());
+    LazyLock::new(|| ascii(r#"(?i)\b(?:[a-z]+[_ -]?)?p?ids?\b["'`]?\s*[:=]?\s*\[?["'`]?([0-9a-z][\w-]*)"#));
+
+/// Hosts' words and ids are ASCII. Unicode's classes would make these patterns a hundred times larger, and their word boundaries
+/// slow.
+fn ascii(pattern: &str) -> Option<Regex> {
+    RegexBuilder::new(pattern).unicode(false).build().ok()
+}
 
 /// Words in the name of a tool that ends what another one started.
 const STOPS: [&str; 7] = ["kill", "stop", "close", "cancel", "delete", "terminate", "interrupt"];
 
 fn says(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text.as_bytes()))
+}
+
+/// Returns the text that a group matched.
+fn group<'t>(found: &Captures<'t>, group: usize) -> Option<&'t str> {
+    str::from_utf8(found.get(group)?.as_bytes()).ok()
 }
 
 /// Returns the beginning and the end of a text, each whole where it is short.
-fn edges(text: &str) -> String {
+fn edges(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * EDGE {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
     let (head, tail) = (text.floor_char_boundary(EDGE), text.ceil_char_boundary(text.len() - EDGE));
-    format!("{}\n{}", &text[..head], &text[tail..])
+    Cow::Owned(format!("{}\n{}", &text[..head], &text[tail..]))
 }
 
 /// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
@@ -103,8 +115,8 @@ pub(super) fn read(messages: &[Arc<Message>], calls: &[Called<'_>]) -> Vec<Runni
         if result.is_error || running.iter().any(is_known) || says(&ENDED, &said) {
             continue;
         }
-        let told = GOES_ON.as_ref().and_then(|pattern| pattern.captures(&said)).filter(|_| can_start(call.kind));
-        let told = told.and_then(|found| found.iter().skip(1).flatten().next().map(|id| id.as_str().to_owned()));
+        let told = GOES_ON.as_ref().filter(|_| can_start(call.kind)).and_then(|it| it.captures(said.as_bytes()));
+        let told = told.and_then(|found| (1..found.len()).find_map(|at| group(&found, at).map(str::to_owned)));
         if told.is_some() || says(&ASKS, arguments) || call.kind == ToolKind::Shell && is_left_running(arguments) {
             let id = told.or_else(|| id_in(&said).or_else(|| id_in(arguments)).filter(|_| says(&ASKS, arguments)));
             running.push(Running { id, tool: in_one_line(call.name).into_owned(), what: asked(arguments) });
@@ -156,7 +168,7 @@ fn is_whole(text: &str, at: usize, length: usize) -> bool {
 
 /// Returns the id that a text gives: the first behind a name that ends in `id` which has a digit, else the first.
 fn id_in(text: &str) -> Option<String> {
-    let ids = ID.as_ref()?.captures_iter(text).filter_map(|found| found.get(1).map(|id| id.as_str()));
+    let ids = ID.as_ref()?.captures_iter(text.as_bytes()).filter_map(|found| group(&found, 1));
     let ids: Vec<&str> = ids.take(8).collect();
     let id = ids.iter().find(|id| id.contains(|char: char| char.is_ascii_digit())).or(ids.first())?;
     Some((*id).to_owned())
