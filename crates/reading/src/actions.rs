@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use epitome_strategy::commands::{Action as Effect, action as effect, is_looking};
+use epitome_strategy::keys::key_of;
 use epitome_strategy::tools::ToolKind;
 
 use crate::passage::Action;
 use crate::source::Source;
-use crate::terms::hash;
 
 /// Returns the request of a call: its line without the tool's name, and without a change of the folder in front.
 pub(crate) fn request_of<'s>(source: &'s Source, action: &Action) -> &'s str {
@@ -26,7 +26,7 @@ pub(crate) fn signature(source: &Source, action: &Action) -> u64 {
     let mut words = asked.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let (first, second) = if first.contains(['/', '\\']) { (asked, "") } else { (first, second) };
-    hash(action.name.bytes().chain([0]).chain(first.bytes()).chain([0]).chain(second.bytes()))
+    key_of(action.name.bytes().chain([0]).chain(first.bytes()).chain([0]).chain(second.bytes()))
 }
 
 /// Returns the line of the newest call of each signature. Linear in the calls.
@@ -66,5 +66,5 @@ pub(crate) fn file_of(source: &Source, action: &Action) -> Option<u64> {
     };
     let name = name.trim_matches(|char: char| matches!(char, '"' | '\'' | '`' | ')' | ';'));
     let name = name.rsplit(['/', '\\', ' ']).next().unwrap_or(name);
-    (!name.is_empty()).then(|| hash(name.bytes()))
+    (!name.is_empty()).then(|| key_of(name.bytes()))
 }

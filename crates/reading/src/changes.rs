@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use epitome_strategy::keys::key_of;
 use epitome_strategy::transcript::Sign;
 
 use crate::actions::file_of;
 use crate::passage::Kind;
 use crate::source::Source;
-use crate::terms::hash;
 
 /// Bytes of the shortest line that identifies itself elsewhere: closing brackets are everywhere.
 const LEAST_BYTES: usize = 12;
@@ -45,7 +45,7 @@ fn mark_replaced_text(source: &Source, is_replaced: &mut [bool]) {
     let mut gone: HashSet<(u64, u64)> = HashSet::new();
     let key = |file: u64, line: u32| {
         let text = source.lines[line as usize].text().trim();
-        (text.len() >= LEAST_BYTES).then(|| (file, hash(text.bytes())))
+        (text.len() >= LEAST_BYTES).then(|| (file, key_of(text.bytes())))
     };
     let mut end = source.passages.len();
     while end > 0 {

@@ -1,5 +1,6 @@
 //! Chooses the lines to keep: again and again the one that adds most for its tokens, until the room is used.
 
+use epitome_strategy::keys::KeyMap;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -7,7 +8,6 @@ use crate::changes::replaced_lines;
 use crate::heads::Heads;
 use crate::passage::Kind;
 use crate::source::Source;
-use crate::terms::KeyMap;
 use crate::worth::Worth;
 
 /// The overhead of a line beside its own tokens: a share of marks and line feeds.

@@ -38,5 +38,4 @@ pub use crate::passage::{Action, Kind, Line, Passage};
 pub use crate::records::records;
 pub use crate::replies::{SHORT_REPLY, answered_lines};
 pub use crate::source::{Source, SummaryForm, transcript};
-pub use crate::terms::hash;
 pub use crate::worth::Worth;

@@ -1,41 +1,17 @@
 //! The words and names of a line.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::LazyLock;
 
-use epitome_strategy::cut::is_stop_word;
-use epitome_strategy::text::{fnv, is_cjk};
+use epitome_strategy::cut::stop_words;
+use epitome_strategy::keys::{KeyMap, key_of};
+use epitome_strategy::text::is_cjk;
 
 /// The fewest letters of a word.
 const LEAST_LETTERS: usize = 3;
 
-/// A hasher for keys that are hashes already.
-#[derive(Debug, Default)]
-pub(crate) struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = fnv(bytes.iter().copied());
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-}
-
-/// A map from keys that are hashes already.
-pub(crate) type KeyMap<V> = HashMap<u64, V, BuildHasherDefault<KeyHasher>>;
-
-/// Returns a hash of bytes.
-pub fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
-    let mixed = fnv(bytes);
-    // The low bits of short texts are poor; a map takes its places from them.
-    mixed ^ (mixed >> 29)
-}
+/// The keys of words that say nothing of the subject of an English text.
+static STOP_WORDS: LazyLock<KeyMap<()>> =
+    LazyLock::new(|| stop_words().iter().map(|word| (key_of(word.bytes()), ())).collect());
 
 /// The terms of a session, each with a number in the order of first occurrence.
 #[derive(Debug, Default)]
@@ -96,15 +72,15 @@ impl Terms {
             return end;
         }
         if is_name(term) {
-            found.push(self.number(hash(term.bytes()), true));
+            found.push(self.number(key_of(term.bytes()), true));
             let last = term.rsplit(['/', '\\', ':']).next().unwrap_or(term);
             if last.len() < term.len() && last.len() > LEAST_LETTERS {
-                found.push(self.number(hash(last.bytes()), true));
+                found.push(self.number(key_of(last.bytes()), true));
             }
         } else {
-            let word = term.to_ascii_lowercase();
-            if !is_stop_word(&word) {
-                found.push(self.number(hash(word.bytes()), false));
+            let word = key_of(term.bytes().map(|byte| byte.to_ascii_lowercase()));
+            if !STOP_WORDS.contains_key(&word) {
+                found.push(self.number(word, false));
             }
         }
         end
@@ -118,7 +94,7 @@ impl Terms {
             let here = end;
             end += char.len_utf8();
             if let Some(before) = previous.replace(here) {
-                found.push(self.number(hash(text[before..end].bytes()), false));
+                found.push(self.number(key_of(text[before..end].bytes()), false));
             }
         }
         end
@@ -132,7 +108,7 @@ impl Terms {
             word.clone().fold((0, 0), |(letters, bytes), char| (letters + 1, bytes + char.len_utf8()));
         if letters >= LEAST_LETTERS {
             let lower = word.flat_map(char::to_lowercase).flat_map(|char| u32::from(char).to_le_bytes());
-            found.push(self.number(hash(lower), false));
+            found.push(self.number(key_of(lower), false));
         }
         // A mark of names in front of the word is not one of its letters.
         at + bytes.max(text[at..].chars().next().map_or(1, char::len_utf8))

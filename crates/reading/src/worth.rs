@@ -4,6 +4,7 @@
 //! answered; `docs/research/transcript.md` has what each is worth. They are round numbers: halving or doubling one changes
 //! little.
 
+use epitome_strategy::keys::{KeyMap, key_of};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::Sign;
 use epitome_strategy::{Cue, Cues, View};
@@ -12,7 +13,7 @@ use crate::actions::{is_of_state, is_reading, newest_of_same, signature};
 use crate::counts::{Counts, ModelTerms};
 use crate::passage::{Kind, Line, Passage};
 use crate::source::Source;
-use crate::terms::{KeyMap, Terms, hash};
+use crate::terms::Terms;
 
 /// The factor for the terms of a line, by who said or printed them.
 const TYPED: f32 = 4.0;
@@ -225,7 +226,7 @@ impl Worth {
                     let key = mask(text);
                     keys.push((line, key));
                     if text.len() >= LONG_COPY {
-                        newest.insert(hash(text.bytes()), line);
+                        newest.insert(key_of(text.bytes()), line);
                     }
                     let (last, count) = messages.entry(key).or_insert((u32::MAX, 0));
                     if *last != passage.message {
@@ -237,7 +238,7 @@ impl Worth {
         for (line, key) in keys {
             if messages.get(&key).is_some_and(|(_, count)| *count >= REPEATED) {
                 let text = source.lines[line as usize].text();
-                let is_copy = newest.get(&hash(text.bytes())).is_some_and(|newest| *newest != line);
+                let is_copy = newest.get(&key_of(text.bytes())).is_some_and(|newest| *newest != line);
                 let rest = if is_copy { 0.0 } else { BOILERPLATE };
                 self.factor[line as usize] *= rest;
                 self.flat[line as usize] *= rest;
@@ -279,5 +280,5 @@ fn age(passage: &Passage, messages: u32) -> f32 {
 /// Returns a hash of a line without its numbers and paths.
 fn mask(text: &str) -> u64 {
     let words = text.split_whitespace().filter(|word| !word.contains(['/', '\\']));
-    hash(words.flat_map(|word| word.bytes().filter(|byte| !byte.is_ascii_digit()).chain([b' '])))
+    key_of(words.flat_map(|word| word.bytes().filter(|byte| !byte.is_ascii_digit()).chain([b' '])))
 }

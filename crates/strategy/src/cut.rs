@@ -14,7 +14,7 @@ use crate::view::View;
 pub use arguments::argument_saving;
 pub use sections::beginnings;
 pub use sentences::whole_sentences;
-pub use telling::{Focus, TellingLines, is_error_line, is_stop_word, telling_lines};
+pub use telling::{Focus, TellingLines, is_error_line, is_stop_word, stop_words, telling_lines};
 
 /// A line longer than this many bytes is several pieces, so that a text of one giant line can be cut too.
 const LONGEST_LINE: usize = 400;

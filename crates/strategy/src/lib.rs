@@ -16,6 +16,7 @@ pub mod cut;
 mod facts;
 mod goal;
 mod host;
+pub mod keys;
 pub mod levels;
 mod lexicon;
 mod lists;

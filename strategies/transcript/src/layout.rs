@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use epitome_reading::{Kind, Passage, SHORT_REPLY, Source, Worth, hash};
+use epitome_reading::{Kind, Passage, SHORT_REPLY, Source, Worth};
+use epitome_strategy::keys::key_of;
 use epitome_strategy::session::Content;
 use epitome_strategy::{BlockRef, Goal, Protection, Tokens, UnitKind, View};
 
@@ -228,7 +229,7 @@ impl Layout {
         for unit in (0..view.units().len()).rev().filter(|unit| view.units()[*unit].kind == UnitKind::User) {
             let Some(passages) = of_unit.remove(&(unit as u32)) else { continue };
             let lines = || passages.iter().flat_map(|passage| source.passages[*passage].lines.clone());
-            let said = hash(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
+            let said = key_of(lines().flat_map(|line| source.lines[line as usize].text().bytes()));
             let tokens = lines().map(|line| worth.tokens[line as usize]).sum();
             let is_repeated = !seen.insert(said);
             if (!is_repeated || tokens <= SHORT_REPLY) && self.places[unit] == UnitFate::Folds {

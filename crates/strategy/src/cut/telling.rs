@@ -120,6 +120,11 @@ fn any_of(words: &[&str]) -> AhoCorasick {
 /// Words of English that say nothing of a subject, in alphabetical order.
 static STOP_WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("stop words"));
 
+/// Returns the words, in lower case and in their order, that say nothing of the subject of an English text.
+pub fn stop_words() -> &'static [&'static str] {
+    &STOP_WORDS
+}
+
 /// Whether a word (in lower case) says nothing of the subject of an English text.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()

@@ -5,10 +5,11 @@
 //! words and the beginnings of sentences. `tools/binding` has the sentences that it was fitted to and the program that
 //! fits it.
 
-use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::text::{fnv, is_cjk};
+use crate::keys::{KeyMap, key_of};
+use crate::text::is_cjk;
 
 /// One line per feature, with its weight in hundredths in front; the first line has the bias.
 const TABLE: &str = include_str!("binding.txt");
@@ -21,15 +22,15 @@ const LENGTHS: [usize; 4] = [5, 10, 20, 35];
 
 struct Table {
     bias: f32,
-    /// The weights by the hash of a feature.
-    weights: HashMap<u64, f32>,
+    /// The weights by the key of a feature.
+    weights: KeyMap<f32>,
 }
 
 static SHIPPED: LazyLock<Table> = LazyLock::new(|| {
     let rows = TABLE.lines().filter_map(|line| line.split_once('\t'));
     let mut rows = rows.map(|(weight, feature)| (weight.parse().unwrap_or(0.0) / SCALE, feature));
     let bias = rows.next().map_or(0.0, |(bias, _)| bias);
-    Table { bias, weights: rows.map(|(weight, feature)| (hash("", &[feature]), weight)).collect() }
+    Table { bias, weights: rows.map(|(weight, feature)| (feature_key("", &[feature]), weight)).collect() }
 });
 
 /// Returns the probability that a sentence of a person binds what comes later, from 0 to 1. Linear in the sentence.
@@ -40,63 +41,84 @@ pub fn binding(sentence: &str) -> f32 {
     1.0 / (1.0 + (-score).exp())
 }
 
-/// Returns the hash of a feature: `lead` and the words with a space between each two.
-fn hash(lead: &str, words: &[impl AsRef<str>]) -> u64 {
-    let spaced = words.iter().enumerate().flat_map(|(at, word)| [if at > 0 { " " } else { "" }, word.as_ref()]);
-    fnv([lead].into_iter().chain(spaced).flat_map(str::bytes))
+/// Returns the key of a feature: `lead` and the words with a space between each two.
+fn feature_key(lead: &str, words: &[&str]) -> u64 {
+    let spaced = words.iter().enumerate().flat_map(|(at, word)| [if at > 0 { " " } else { "" }, word]);
+    key_of([lead].into_iter().chain(spaced).flat_map(str::bytes))
 }
 
-/// Returns the hashes of a sentence's features, each once: its words, their pairs (of Chinese characters threes too),
+/// Returns the keys of a sentence's features, each once: its words, their pairs (of Chinese characters threes too),
 /// its first word and its first two, and its class of length.
 fn features(sentence: &str) -> Vec<u64> {
-    let words = tokens(sentence);
-    let is_chinese = |word: &String| word.chars().all(is_cjk);
+    let tokens = Tokens::read(sentence);
+    let words: Vec<&str> = tokens.words().collect();
+    let is_chinese = |word: &&str| word.chars().all(is_cjk);
     let threes = words.windows(3).filter(|three| three.iter().all(is_chinese));
     let runs = words.windows(1).chain(words.windows(2)).chain(threes);
-    let mut found: Vec<u64> = runs.map(|run| hash("", run)).collect();
+    let mut found: Vec<u64> = runs.map(|run| feature_key("", run)).collect();
     if !words.is_empty() {
-        found.push(hash("^ ", &words[..1]));
-        found.push(hash("^ ", &words[..words.len().min(2)]));
+        found.push(feature_key("^ ", &words[..1]));
+        found.push(feature_key("^ ", &words[..words.len().min(2)]));
     }
     let length = LENGTHS.iter().filter(|least| words.len() >= **least).count();
-    found.push(hash("# ", &[length.to_string()]));
+    found.push(feature_key("# ", &[["0", "1", "2", "3", "4"][length]]));
     found.sort_unstable();
     found.dedup();
     found
 }
 
-/// Returns words in lower case, marks, single Chinese characters; numbers as one word. An exclamation mark says in what mood
+/// Words in lower case, marks, single Chinese characters; numbers as one word. An exclamation mark says in what mood
 /// somebody writes: in the fitted sentences hardly one that binds has it, and people shout demands.
-fn tokens(sentence: &str) -> Vec<String> {
-    let mut tokens: Vec<String> = Vec::new();
-    let mut word = String::new();
-    let mut chars = sentence.chars().map(half_width).flat_map(char::to_lowercase).peekable();
-    while let Some(char) = chars.next() {
-        let is_letter = |char: char| char.is_alphanumeric() && !is_cjk(char);
-        let joins = char == '\'' && !word.is_empty() && chars.peek().is_some_and(|next| is_letter(*next));
-        if is_letter(char) || joins {
-            word.push(char);
-            continue;
-        }
-        end_word(&mut word, &mut tokens);
-        if is_cjk(char) || "?:;,$%€£¥".contains(char) {
-            tokens.push(char.to_string());
-        }
-    }
-    end_word(&mut word, &mut tokens);
-    tokens
+#[derive(Debug, Default)]
+struct Tokens {
+    /// All of them, one behind the other.
+    text: String,
+    ranges: Vec<Range<usize>>,
 }
 
-fn end_word(word: &mut String, tokens: &mut Vec<String>) {
-    if word.is_empty() {
-        return;
+impl Tokens {
+    fn read(sentence: &str) -> Self {
+        let mut tokens = Self { text: String::with_capacity(sentence.len()), ranges: Vec::new() };
+        let mut start = 0;
+        let mut chars = sentence.chars().map(half_width).flat_map(char::to_lowercase).peekable();
+        while let Some(char) = chars.next() {
+            let is_letter = |char: char| char.is_alphanumeric() && !is_cjk(char);
+            let joins = char == '\'' && tokens.text.len() > start && chars.peek().is_some_and(|next| is_letter(*next));
+            if is_letter(char) || joins {
+                tokens.text.push(char);
+                continue;
+            }
+            start = tokens.end_word(start);
+            if is_cjk(char) || "?:;,$%€£¥".contains(char) {
+                tokens.text.push(char);
+                start = tokens.end(start);
+            }
+        }
+        tokens.end_word(start);
+        tokens
     }
-    let word = std::mem::take(word);
-    tokens.push(match word.chars().any(char::is_numeric) {
-        true if word.chars().all(char::is_numeric) => "0".to_owned(),
-        true => "0x".to_owned(),
-        false => word,
-    });
+
+    /// Ends the word that starts there, if one does: a number stands for all numbers, a name with digits for all such names.
+    fn end_word(&mut self, start: usize) -> usize {
+        let word = &self.text[start..];
+        if word.is_empty() {
+            return start;
+        }
+        if word.chars().any(char::is_numeric) {
+            let number = if word.chars().all(char::is_numeric) { "0" } else { "0x" };
+            self.text.replace_range(start.., number);
+        }
+        self.end(start)
+    }
+
+    fn end(&mut self, start: usize) -> usize {
+        self.ranges.push(start..self.text.len());
+        self.text.len()
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.ranges.iter().map(|range| &self.text[range.clone()])
+    }
 }
 
 fn half_width(char: char) -> char {
@@ -116,7 +138,9 @@ mod tests {
 
     #[test]
     fn words_of_a_sentence() {
-        let check = |sentence: &str, expect: &[&str]| assert_eq!(tokens(sentence), expect, "{sentence}");
+        let check = |sentence: &str, expect: &[&str]| {
+            assert_eq!(Tokens::read(sentence).words().collect::<Vec<_>>(), expect, "{sentence}")
+        };
         check("Don’t touch v1.2, OK?", &["don't", "touch", "0x", "0", ",", "ok", "?"]);
         check("rock 'n' roll_over", &["rock", "n", "roll", "over"]);
         check("我对花生过敏，预算1500元！", &["我", "对", "花", "生", "过", "敏", ",", "预", "算", "0", "元"]);
