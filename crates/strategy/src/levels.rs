@@ -24,6 +24,20 @@ pub fn is_line_end(char: char) -> bool {
     matches!(char, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// Returns the byte at which the first line of a text ends; `None` where nothing ends it. Linear.
+pub fn line_end(text: &str) -> Option<usize> {
+    // The bytes with which the characters above begin: a test of each byte is quicker than one of each character.
+    let can_begin = |byte: &u8| matches!(byte, b'\n'..=b'\r' | 0xc2 | 0xe2);
+    let mut from = 0;
+    loop {
+        let at = from + text.as_bytes()[from..].iter().position(can_begin)?;
+        if text[at..].starts_with(is_line_end) {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+}
+
 /// Returns the lines of a text without their ends, of every kind ([`is_line_end`]); `\r\n` is one, and a last end has no
 /// empty line behind it. Linear.
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -32,7 +46,7 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let end = rest.find(is_line_end).unwrap_or(rest.len());
+        let end = line_end(rest).unwrap_or(rest.len());
         let (line, behind) = rest.split_at(end);
         rest = behind.strip_prefix("\r\n").or_else(|| behind.strip_prefix(is_line_end)).unwrap_or(behind);
         Some(line)
@@ -41,9 +55,9 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns a text in one line: a blank for each of its line ends. Linear.
 pub fn in_one_line(text: &str) -> Cow<'_, str> {
-    match text.contains(is_line_end) {
-        true => Cow::Owned(lines(text).collect::<Vec<_>>().join(" ")),
-        false => Cow::Borrowed(text),
+    match line_end(text) {
+        Some(_) => Cow::Owned(lines(text).collect::<Vec<_>>().join(" ")),
+        None => Cow::Borrowed(text),
     }
 }
 
@@ -91,7 +105,7 @@ pub fn escaped_lines(text: &str, is_mark: impl Fn(&str) -> bool) -> Cow<'_, str>
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     while !rest.is_empty() {
-        let end = rest.find(is_line_end).unwrap_or(rest.len());
+        let end = line_end(rest).unwrap_or(rest.len());
         out.push_str(&escaped_from(&rest[..end], &is_mark));
         let next = end + rest[end..].chars().next().map_or(0, char::len_utf8);
         out.push_str(&rest[end..next]);

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, Match};
 use serde_json::Value;
 
 use super::results::is_commit;
@@ -11,6 +12,8 @@ use crate::lists::LISTS;
 /// stand anywhere, as words of its own. Source: git, npm, apt, Go, Rust, gcc, curl, PostgreSQL, the messages of POSIX's error
 /// numbers and signals, shells, and HTTP's names of status codes.
 static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("failures"));
+/// Finds all of them in one pass.
+static FAILURE_SEARCH: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(&*FAILURES).ok());
 
 /// Words of tools that succeeded, in lower case; in Chinese, which has no borders of words, parts of a line.
 static SUCCESS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("success"));
@@ -28,10 +31,11 @@ pub fn is_failure(line: &str) -> bool {
         return false;
     }
     let lower = line.to_ascii_lowercase();
-    let is_said = |text: &&str| if text.ends_with(' ') { lower.starts_with(*text) } else { has_words(&lower, text) };
     // All that a shell says of a command that a signal ended.
     matches!(lower.trim_end_matches('.'), "killed" | "aborted" | "terminated" | "timeout" | "not found")
-        || FAILURES.iter().any(is_said)
+        || FAILURE_SEARCH
+            .as_ref()
+            .is_some_and(|search| search.find_overlapping_iter(&lower).any(|it| is_said(&lower, &it)))
         || counts_failures(&lower)
         || names_status(&lower).is_some_and(|status| status >= 400)
         || names_exception(line)
@@ -133,12 +137,13 @@ fn names_exception(line: &str) -> bool {
     is_name && (name.ends_with("Error") || name.ends_with("Exception"))
 }
 
-/// Whether a line has words, of which no other letter or digit is a neighbour; Chinese has no borders of words.
-fn has_words(line: &str, words: &str) -> bool {
-    line.match_indices(words).any(|(at, found)| {
-        let is_free = |char: Option<char>| char.is_none_or(|char| !char.is_ascii_alphanumeric() && char != '_');
-        is_free(line[..at].chars().next_back()) && is_free(line[at + found.len()..].chars().next())
-    })
+/// Whether what was found of [`FAILURES`] opens the line where it has to, and else stands as words of its own.
+fn is_said(line: &str, found: &Match) -> bool {
+    if FAILURES[found.pattern().as_usize()].ends_with(' ') {
+        return found.start() == 0;
+    }
+    let is_free = |char: Option<char>| char.is_none_or(|char| !char.is_ascii_alphanumeric() && char != '_');
+    is_free(line[..found.start()].chars().next_back()) && is_free(line[found.end()..].chars().next())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Rows {
     /// front were left out. The form's own marks of omission at the ends of a line are read as such, and one of marks only,
     /// or an empty one, is not added.
     pub fn push(&mut self, text: &str, gap_before: bool) {
-        if !text.contains(levels::is_line_end) {
+        if levels::line_end(text).is_none() {
             return self.push_line(text, gap_before);
         }
         for (number, line) in levels::lines(text).enumerate() {
