@@ -35,20 +35,14 @@ pub struct UnknownModel {
     pub help: String,
 }
 
-/// The known models by their names.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Models {
-    /// By the beginning of the name, in small letters.
-    entries: BTreeMap<String, ModelLimits>,
-}
+/// The entries of the table that ships, read when a model is first asked for.
+static ENTRIES: LazyLock<BTreeMap<String, ModelLimits>> = LazyLock::new(|| parse_models(SHIPPED).unwrap_or_default());
 
-impl Default for Models {
-    /// The table that ships.
-    fn default() -> Self {
-        static ENTRIES: LazyLock<BTreeMap<String, ModelLimits>> =
-            LazyLock::new(|| parse_models(SHIPPED).unwrap_or_default());
-        Self { entries: ENTRIES.clone() }
-    }
+/// The known models by their names: the table that ships, with entries of one's own over it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Models {
+    /// One's own, by the beginning of the name, in small letters.
+    own: BTreeMap<String, ModelLimits>,
 }
 
 /// The entries of a table in TOML; `None` where the text is not such a table.
@@ -75,7 +69,7 @@ impl Models {
             if table.reserve_output > 0 {
                 limits.reserve_output = Some(table.reserve_output);
             }
-            models.entries.insert(name.to_lowercase(), limits);
+            models.own.insert(name.to_lowercase(), limits);
         }
         models
     }
@@ -87,7 +81,7 @@ impl Models {
     /// No entry is of its family, or the entry has no window.
     pub fn limits(&self, name: &str) -> Result<ModelLimits, UnknownModel> {
         self.find(name).filter(|limits| limits.window > 0).ok_or_else(|| {
-            let near = nearest(name, self.entries.keys().map(String::as_str));
+            let near = nearest(name, self.entries().map(|(known, _)| known));
             let near = near.map(|near| format!("did you mean `{near}`? Else ")).unwrap_or_default();
             let key = toml::Value::from(name).to_string();
             let help = format!("{near}write it into the configuration: [models.{key}] with `window = …`");
@@ -95,13 +89,19 @@ impl Models {
         })
     }
 
+    /// All of them, one's own last: of two that fit alike, the last counts.
+    fn entries(&self) -> impl Iterator<Item = (&str, ModelLimits)> {
+        let shipped = ENTRIES.iter().filter(|(name, _)| !self.own.contains_key(*name));
+        shipped.chain(&self.own).map(|(name, limits)| (name.as_str(), *limits))
+    }
+
     fn find(&self, name: &str) -> Option<ModelLimits> {
         let name = with_dashes(&name.to_lowercase());
         let tails = name.char_indices().filter(|(_, letter)| matches!(letter, '/' | '.')).map(|(at, _)| at + 1);
         let tails: Vec<&str> = std::iter::once(0).chain(tails).map(|at| &name[at..]).collect();
         let fits = |known: &str| tails.iter().any(|tail| tail.strip_prefix(known).is_some_and(ends_a_word));
-        let fitting = self.entries.iter().filter(|(known, _)| fits(&with_dashes(known)));
-        let named = fitting.max_by_key(|(known, _)| known.len()).map(|(_, limits)| *limits);
+        let fitting = self.entries().filter(|(known, _)| fits(&with_dashes(known)));
+        let named = fitting.max_by_key(|(known, _)| known.len()).map(|(_, limits)| limits);
         named.or_else(|| self.family(&ModelName::parse(&name)))
     }
 
@@ -109,7 +109,7 @@ impl Models {
     /// window where a newer version is known too, and the oldest entry's where only newer ones are. Linear in the table.
     fn family(&self, name: &ModelName) -> Option<ModelLimits> {
         let version = name.version?;
-        let known = self.entries.iter().map(|(known, limits)| (ModelName::parse(known), *limits));
+        let known = self.entries().map(|(known, limits)| (ModelName::parse(known), limits));
         let fits = |known: &ModelName| known.version.is_some() && known.words.iter().all(|it| name.words.contains(it));
         let fitting: Vec<(ModelName, ModelLimits)> = known.filter(|(known, _)| fits(known)).collect();
         let most = fitting.iter().map(|(known, _)| known.words.len()).max().filter(|most| *most > 0)?;
