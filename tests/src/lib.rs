@@ -95,39 +95,62 @@ pub fn loaded() -> Vec<(String, RecordedFile)> {
 const ALL_SESSIONS: &str = "EPITOME_ALL_SESSIONS";
 /// A sample has one of so many sessions: a test that plays every strategy takes about a minute with it, on two cores.
 const SAMPLE_SHARE: usize = 6;
+/// A session outside the sample meets one of so many ways to check it: with all of them every strategy would take a quarter of an
+/// hour over all sessions.
+const TURNS: usize = 3;
 
-/// Whether the sample has a session: one of six, the same ones on every run and machine, unless `EPITOME_ALL_SESSIONS` is
-/// set. The name decides, so a new file does not change which of the others are in it.
-pub fn is_sampled(file: &str, index: usize) -> bool {
-    let hash = |hash: usize, byte: u8| (hash ^ usize::from(byte)).wrapping_mul(0x0100_0193);
-    let name = format!("{file}#{index}");
-    std::env::var_os(ALL_SESSIONS).is_some() || (name.bytes().fold(0x811c_9dc5, hash) >> 8).is_multiple_of(SAMPLE_SHARE)
+/// The ways in which a session of a sample is checked, by their numbers.
+#[derive(Debug, Clone, Copy)]
+pub struct Ways {
+    /// `None` for all.
+    turn: Option<usize>,
 }
 
-/// [`check_all`] on the sessions that [`is_sampled`] names.
-pub fn check_sample(loaded: &[(String, RecordedFile)], check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync) {
-    check_those(loaded, is_sampled, check);
+impl Ways {
+    /// Those of a session: all where the sample has it, one session of six. With `EPITOME_ALL_SESSIONS` those of every other one
+    /// are a third, each session's another. The name decides, the same on every run and machine, so a new file changes nothing for
+    /// the others. `None` for a session that is not checked.
+    pub fn of(file: &str, index: usize) -> Option<Self> {
+        let hash = |hash: usize, byte: u8| (hash ^ usize::from(byte)).wrapping_mul(0x0100_0193);
+        let number = format!("{file}#{index}").bytes().fold(0x811c_9dc5, hash) >> 8;
+        match number.is_multiple_of(SAMPLE_SHARE) {
+            true => Some(Self { turn: None }),
+            false => std::env::var_os(ALL_SESSIONS).map(|_| Self { turn: Some(number / SAMPLE_SHARE % TURNS) }),
+        }
+    }
+
+    /// Whether the way of that number is one of them.
+    pub fn has(self, number: usize) -> bool {
+        self.turn.is_none_or(|turn| number % TURNS == turn)
+    }
+}
+
+/// [`check_all`] on the sessions of the sample, each in its [`Ways`].
+pub fn check_sample(
+    loaded: &[(String, RecordedFile)],
+    check: impl Fn(&RecordedFile, usize, Ways, &mut Vec<String>) + Sync,
+) {
+    check_those(loaded, |file, loaded, index, found| {
+        if let Some(ways) = Ways::of(file, index) {
+            check(loaded, index, ways, found);
+        }
+    });
 }
 
 /// Runs `check` on every session of every file, files in parallel; panics with everything that it found wrong.
 pub fn check_all(loaded: &[(String, RecordedFile)], check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync) {
-    check_those(loaded, |_, _| true, check);
+    check_those(loaded, |_, loaded, index, found| check(loaded, index, found));
 }
 
-fn check_those(
-    loaded: &[(String, RecordedFile)],
-    is_checked: impl Fn(&str, usize) -> bool + Sync,
-    check: impl Fn(&RecordedFile, usize, &mut Vec<String>) + Sync,
-) {
+fn check_those(loaded: &[(String, RecordedFile)], check: impl Fn(&str, &RecordedFile, usize, &mut Vec<String>) + Sync) {
     let problems: Vec<String> = loaded
         .par_iter()
         .flat_map(|(file, loaded)| {
             (0..loaded.sessions().len())
                 .into_par_iter()
-                .filter(|index| is_checked(file, *index))
                 .flat_map_iter(|index| {
                     let mut found = Vec::new();
-                    check(loaded, index, &mut found);
+                    check(file, loaded, index, &mut found);
                     let name = loaded.sessions()[index].name.clone();
                     found.into_iter().map(move |problem| format!("{file} {name}: {problem}"))
                 })
