@@ -6,7 +6,7 @@ use epitome_strategy::{Archive, BlockRef, Cancellation, Tokens};
 
 use crate::editor::{BlockEdit, Editor};
 use crate::engine::{Engine, EngineError};
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::language::language;
 use crate::ledger::Ledger;
 use crate::working::WorkingView;
@@ -107,7 +107,7 @@ impl Engine {
             let edit = BlockEdit::new(ARRIVAL, at.message, at.block, Reason::new("large-arrival", detail));
             match editor.excerpt(&layout, edit, &keep) {
                 Ok(_) => {}
-                Err(refusal @ Refusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
+                Err(refusal @ EditRefusal::Archive(_)) => return Err(EngineError::Refused(refusal.to_string())),
                 Err(_) => {} // protected, or nothing is gained
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use epitome_engine::{Engine, Ledger, learned_requests};
+use epitome_engine::{Engine, Ledger, calibration_requests};
 use epitome_session::{EntryKey, Message, Session};
 use epitome_strategy::EntryTokens;
 
@@ -33,7 +33,7 @@ impl ViewCounts {
     /// Returns the counts of the session's view, in order. Counts what is new or changed; the rest is compared with what
     /// was counted before, and costs that. All is counted again where the session's counter has learned of more requests.
     pub fn count(&mut self, session: &Session) -> Vec<EntryTokens> {
-        let learned = learned_requests(session);
+        let learned = calibration_requests(session);
         if self.known.is_empty() || learned != self.learned {
             self.ledger = self.engine.empty_ledger(session);
             self.learned = learned;

@@ -148,7 +148,7 @@ impl LiveSession {
             self.store_epoch(before)?;
         }
         report.tokens_after = self.ledger.total();
-        self.watch.compacted(&report);
+        self.watch.record_compaction(&report);
         let epoch = self.session.journal().iter().rposition(Epoch::is_compaction).map(|at| at as u32);
         self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();

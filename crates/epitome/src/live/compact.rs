@@ -216,7 +216,7 @@ impl LiveSession {
         if changes && let Err(error) = self.store_epoch(before) {
             return Err(self.record_failure(error, trigger));
         }
-        self.watch.compacted(&report);
+        self.watch.record_compaction(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
         self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
@@ -249,7 +249,7 @@ impl LiveSession {
         let share = |share: f64| (f64::from(current) * share) as Tokens;
         // Who keeps or drops messages by hand wants that, and a compaction beside it only where one is due anyway.
         let is_by_hand = !compaction.keep.is_empty() || !compaction.drop.is_empty();
-        let (target, worthwhile) = match (compaction.target, compaction.trigger) {
+        let (target, min_saving) = match (compaction.target, compaction.trigger) {
             (Some(target), _) => (target, 0),
             (None, Trigger::Manual) if is_by_hand => (self.watch.target(&self.budget), share(LEAST_SAVED).max(1)),
             (None, Trigger::Manual) => {
@@ -257,15 +257,15 @@ impl LiveSession {
             }
             (None, Trigger::Rounds | Trigger::Marker) => (
                 self.watch.target(&self.budget).min(share(ASKED_SHARE)).max(1),
-                self.watch.worthwhile(&self.budget, current).min(share(LEAST_SAVED)).max(1),
+                self.watch.min_saving(&self.budget, current).min(share(LEAST_SAVED)).max(1),
             ),
-            (None, _) => (self.watch.target(&self.budget), self.watch.worthwhile(&self.budget, current)),
+            (None, _) => (self.watch.target(&self.budget), self.watch.min_saving(&self.budget, current)),
         };
         Request {
             limit: limit.max(compaction.target.unwrap_or(0).min(usable)),
             target: target.min(limit),
             window: Some(self.budget.window),
-            worthwhile,
+            min_saving,
             trigger: compaction.trigger,
             mode: self.mode,
             task: compaction.task,

@@ -46,12 +46,12 @@ impl LiveSession {
 
     /// Goes on under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
     /// limit that it named stays in force where the window is the one for which it named it. Counts the view: linear.
-    pub fn resettle(&mut self, runtime: &Runtime) {
+    pub fn reconfigure(&mut self, runtime: &Runtime) {
         let engine = crate::engine_of(runtime);
         let before = self.ledger.total();
         self.ledger = engine.ledger(&self.session);
         self.engine = engine;
-        self.watch.resettle(runtime.triggers.clone(), before, self.ledger.total());
+        self.watch.reconfigure(runtime.triggers.clone(), before, self.ledger.total());
         let named =
             (self.budget.window < self.window && self.window == runtime.budget.window).then_some(self.budget.window);
         self.window = runtime.budget.window;
@@ -80,7 +80,7 @@ impl LiveSession {
     /// what the provider said of its limit. Counts the view: linear.
     pub fn replace(&mut self, session: Session, archive: SessionArchive) {
         let newest = crate::context::newest_compaction(&session);
-        let mut watch = self.watch.restart();
+        let mut watch = self.watch.for_new_session();
         session.log().iter().skip(newest).for_each(|message| watch.push(message));
         self.ledger = self.engine.ledger(&session);
         (self.session, self.archive, self.watch) = (session, archive, watch);
@@ -96,8 +96,8 @@ impl LiveSession {
 
     /// Forgets that the last compaction failed or was refused, and which models gave no summary: the next
     /// [`maintain`](Self::maintain) tries it again.
-    pub fn try_again(&mut self) {
-        self.watch.try_again();
+    pub fn forget_failure(&mut self) {
+        self.watch.forget_failure();
         self.refusals.clear();
     }
 
@@ -109,7 +109,7 @@ impl LiveSession {
 
     /// Nothing more is added to the session: a compaction reaches the target of its budget, and leaves no room beyond it.
     pub fn end(&mut self) {
-        self.watch.end();
+        self.watch.mark_ended();
     }
 
     /// The detected task type of the session. Linear in the view.

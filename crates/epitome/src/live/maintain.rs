@@ -89,7 +89,7 @@ impl LiveSession {
             Err(_) if !is_due => Ok(MaintainOutcome::Nothing(check)),
             Err(error) => {
                 if error.is_retryable() {
-                    self.watch.try_again(); // the host decides when
+                    self.watch.forget_failure(); // the host decides when
                 }
                 Err(error)
             }
@@ -112,7 +112,7 @@ impl LiveSession {
             None => Ok(MaintainOutcome::Refused(check)),
             Some(Refusal::NewSession) => Ok(MaintainOutcome::NewSession(Box::new(self.successor()))),
             Some(Refusal::Error | Refusal::DropOldest) => {
-                self.watch.try_again(); // each call of the model is refused until somebody agrees
+                self.watch.forget_failure(); // each call of the model is refused until somebody agrees
                 Err(refused)
             }
         }

@@ -51,7 +51,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use epitome_config::{LiveSettings, Runtime};
-use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch, has_usage, learned_of};
+use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch, calibration_requests_of, has_usage};
 use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
@@ -180,7 +180,7 @@ impl LiveSession {
             return;
         };
         if !newest.undone {
-            newest.tokens_after.into_iter().for_each(|after| self.watch.resumed(newest.trigger, after));
+            newest.tokens_after.into_iter().for_each(|after| self.watch.record_resumed(newest.trigger, after));
             return;
         }
         let since = (newest.log_length..self.session.log().len() as u32).map(EntryKey::Log);
@@ -383,7 +383,7 @@ impl LiveSession {
             return;
         }
         self.requests += 1;
-        if learned_of(self.requests) != learned_of(self.requests - 1) {
+        if calibration_requests_of(self.requests) != calibration_requests_of(self.requests - 1) {
             self.ledger = self.engine.ledger(&self.session);
             self.count_tools();
         }

@@ -199,7 +199,7 @@ impl SharedSession {
     /// The store failed: the next [`maintain`](LiveSession::maintain) of this session gives a new session again.
     pub async fn begin_successor(&mut self, live: LiveSession, session: Session) -> Result<Self, LiveError> {
         let begun = self.successor(live, session).await;
-        begun.inspect_err(|_| self.live.try_again())
+        begun.inspect_err(|_| self.live.forget_failure())
     }
 
     async fn successor(&self, mut live: LiveSession, session: Session) -> Result<Self, LiveError> {

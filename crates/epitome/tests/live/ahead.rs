@@ -54,7 +54,7 @@ fn maintain(live: &mut LiveSession) -> &'static str {
     match block_on(live.maintain()).unwrap() {
         MaintainOutcome::Nothing(_) => "nothing",
         MaintainOutcome::Preparing(_) => "preparing",
-        MaintainOutcome::NotWorthwhile(..) => "not worthwhile",
+        MaintainOutcome::NotWorthwhile(..) => "not min_saving",
         MaintainOutcome::Compacted(_) => "compacted",
         MaintainOutcome::Refused(_) | MaintainOutcome::NewSession(_) => "refused",
     }
@@ -120,7 +120,7 @@ fn what_is_stale_is_thrown_away() {
     let shrunk = live.tokens();
     talk(&mut live, 1_620);
     assert!(shrunk < 1_600);
-    live.try_again();
+    live.forget_failure();
     talk(&mut live, 1_900);
     assert_eq!(maintain(&mut live), "compacted");
     assert_eq!(live.session().journal().len(), 2);

@@ -15,7 +15,7 @@ fn maintained(live: &mut LiveSession) -> String {
         Ok(MaintainOutcome::Nothing(_)) => "nothing".to_owned(),
         Ok(MaintainOutcome::Compacted(report)) => format!("{:?} by {:?}", report.status, report.trigger),
         Ok(MaintainOutcome::Preparing(_)) => "preparing".to_owned(),
-        Ok(MaintainOutcome::NotWorthwhile(_, report)) => format!("not worthwhile: {:?}", report.status),
+        Ok(MaintainOutcome::NotWorthwhile(_, report)) => format!("not min_saving: {:?}", report.status),
         Ok(MaintainOutcome::Refused(_)) => "refused".to_owned(),
         Ok(MaintainOutcome::NewSession(_)) => "new session".to_owned(),
         Err(error) => format!("error: {error}"),
@@ -73,7 +73,7 @@ fn what_saves_too_little_is_said_once_and_no_model_is_paid() {
         did.push(maintained(&mut live));
     }
     let count = |what: &str| did.iter().filter(|did| did.starts_with(what)).count();
-    assert_eq!(count("not worthwhile"), 1, "{did:?}");
+    assert_eq!(count("not min_saving"), 1, "{did:?}");
     assert!((1..=2).contains(&count("Compacted")), "{did:?}");
     assert_eq!(
         scripted.asked.load(std::sync::atomic::Ordering::Relaxed),

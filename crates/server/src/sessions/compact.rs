@@ -142,11 +142,11 @@ impl Operation for Compact {
         let before = opened.live.session().next_epoch();
         let of_call = call_runtime(&opened.runtime, &sessions.core.registry, &self.0.settings)?;
         if let Some(runtime) = &of_call {
-            opened.live.resettle(runtime);
+            opened.live.reconfigure(runtime);
         }
         let compacted = opened.live.compact(&compaction).await;
         if of_call.is_some() {
-            opened.live.resettle(&opened.runtime);
+            opened.live.reconfigure(&opened.runtime);
         }
         let report = compacted.map_err(live)?;
         require_made(sessions, &report)?;
@@ -240,7 +240,7 @@ pub(crate) async fn preview(
         let compaction = ask.compaction(&shared, seen.opened)?;
         let mut copy = seen.opened.live.copy();
         if let Some(runtime) = call_runtime(&seen.opened.runtime, &shared.core.registry, &ask.settings)? {
-            copy.resettle(&runtime);
+            copy.reconfigure(&runtime);
         }
         // The cost of a model for a preview counts too.
         copy.count_into(Arc::clone(&shared.core.metrics.kept));

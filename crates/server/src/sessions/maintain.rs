@@ -220,7 +220,7 @@ impl Operation for Maintain {
         let maintained = match self.ask.confirm {
             None if asks => return self.preview(sessions, opened, check).await,
             Some(true) if asks => {
-                opened.live.try_again(); // an earlier no is taken back
+                opened.live.forget_failure(); // an earlier no is taken back
                 opened.live.maintain_agreed().await
             }
             Some(false) if !asks && check.trigger.is_some() => return Ok(MaintainResult::new(Did::Refused, check)),
@@ -242,7 +242,7 @@ impl Operation for Maintain {
             MaintainOutcome::NewSession(session) => {
                 let begun = self.begin_successor(sessions, opened, *session).await;
                 // It is not said to be refused before the new session is there.
-                let begun = begun.inspect_err(|_| opened.live.try_again())?;
+                let begun = begun.inspect_err(|_| opened.live.forget_failure())?;
                 MaintainResult::new_session(check, begun)
             }
         })

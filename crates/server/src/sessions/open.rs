@@ -324,7 +324,7 @@ impl Sessions {
             Some(mut opened) => {
                 // The session's settings have changed since it was cached.
                 let again = move |_: &Cancellation| {
-                    opened.resettle(&shared.core, &key, settled);
+                    opened.reconfigure(&shared.core, &key, settled);
                     opened
                 };
                 self.core.turns.run(&owner, again).await?

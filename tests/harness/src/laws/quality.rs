@@ -1,6 +1,6 @@
 //! Are losses reported, and is too large a loss never taken silently?
 
-use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, Try};
+use epitome_engine::{Chain, KeptShare, OnLoss, Quality, QualityPart, Status, TriedChain};
 use epitome_session::{Block, Content, Entry, Message};
 use epitome_strategy::TaskKind;
 
@@ -74,7 +74,7 @@ impl Laws<'_> {
         ids.sort();
         ids.dedup();
         let all = if ids.len() == 1 { quality.tried.is_empty() } else { quality.tried.len() == ids.len() };
-        let better = |it: &Try| {
+        let better = |it: &TriedChain| {
             it.problem.is_none() && (it.below.is_empty() || it.share.is_some_and(|share| share > quality.share))
         };
         // Later chains replace the first ones of some kinds only.

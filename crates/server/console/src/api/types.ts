@@ -1130,7 +1130,7 @@ export interface components {
         };
         /** @enum {string} */
         Trigger: "manual" | "soft" | "hard" | "remaining-share" | "rounds" | "marker" | "overflow" | "arrival" | "clearing" | "recorded" | "taken-back" | "kept";
-        Try: {
+        TriedChain: {
             chain: string[];
             /** Format: int32 */
             tokens_after: number;

@@ -5,31 +5,31 @@ use epitome_strategy::{Protection, Tokens};
 use crate::archive::MemoryArchive;
 use crate::editor::Editor;
 use crate::floor::{MARK, SHORTEST_TEXT, editable_blocks};
-use crate::guard::Refusal;
+use crate::guard::EditRefusal;
 use crate::working::WorkingView;
 
 /// The order in which messages yield where what must stay is over the limit, each with its sixths of the room.
-type YieldOrder = &'static [(Protection, Tokens)];
+type ShrinkOrder = &'static [(Protection, Tokens)];
 
 /// The task yields first. The newest message is what the model answers, so it keeps most where both have to yield.
-const YIELDS: [YieldOrder; 2] =
+const SHRINK_ORDERS: [ShrinkOrder; 2] =
     [&[(Protection::OriginalTask, 4)], &[(Protection::NewestUser, 3), (Protection::OriginalTask, 1)]];
 
 /// A cut of messages that yield.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageCut {
-    messages: YieldOrder,
+    messages: ShrinkOrder,
     /// Tokens of which each message keeps its sixths, and what no other message could use.
     room: Tokens,
 }
 
 impl Editor<'_> {
     /// Returns the least that can be reached: the view without anything that may leave. Linear in the view.
-    pub(crate) fn least(&self, limit: Tokens) -> Result<WorkingView, Refusal> {
-        self.least_after(None, limit)
+    pub(crate) fn minimum_view(&self, limit: Tokens) -> Result<WorkingView, EditRefusal> {
+        self.minimum_view_after(None, limit)
     }
 
-    fn least_after(&self, cut: Option<MessageCut>, limit: Tokens) -> Result<WorkingView, Refusal> {
+    fn minimum_view_after(&self, cut: Option<MessageCut>, limit: Tokens) -> Result<WorkingView, EditRefusal> {
         let mut scratch = MemoryArchive::new();
         let mut editor = self.fork(&mut scratch);
         if let Some(cut) = cut {
@@ -45,15 +45,15 @@ impl Editor<'_> {
     /// with it only where even a stub of the task does not fit. Example: with a limit of 1,000 tokens and a least of
     /// 700 around the task's stub the room is 300, so the task keeps about 4/6 of 300 = 200 tokens; where the recount
     /// is over the limit, 100; else only the stub.
-    pub(crate) fn fitting_cut(&self, limit: Tokens) -> Result<(WorkingView, Option<MessageCut>), Refusal> {
+    pub(crate) fn fitting_cut(&self, limit: Tokens) -> Result<(WorkingView, Option<MessageCut>), EditRefusal> {
         let mut least = self.working.clone();
-        for messages in YIELDS {
-            least = self.least_after(Some(MessageCut { messages, room: 0 }), limit)?;
+        for messages in SHRINK_ORDERS {
+            least = self.minimum_view_after(Some(MessageCut { messages, room: 0 }), limit)?;
             let Some(room) = limit.checked_sub(least.total) else { continue };
             // What a cut keeps is an estimate, so the recount decides; room 0 repeats the stub, which is known to fit.
             for room in [room, room / 2, 0] {
                 let cut = MessageCut { messages, room };
-                let least = self.least_after(Some(cut), limit)?;
+                let least = self.minimum_view_after(Some(cut), limit)?;
                 if least.total <= limit {
                     return Ok((least, Some(cut)));
                 }
@@ -64,7 +64,7 @@ impl Editor<'_> {
 
     /// Cuts the messages of a cut, each to its share of the room and to what those that may leave, or one before it, could
     /// not use.
-    pub(crate) fn cut_messages(&mut self, cut: MessageCut) -> Result<(), Refusal> {
+    pub(crate) fn cut_messages(&mut self, cut: MessageCut) -> Result<(), EditRefusal> {
         let layout = self.layout();
         let free = layout.units.iter().zip(&layout.protections).filter(|(_, it)| it.may_leave());
         let free = free.flat_map(|(unit, _)| &self.working.tokens()[unit.entries.clone()]).map(|it| it.total);
@@ -81,7 +81,7 @@ impl Editor<'_> {
     /// Cuts the message of a protection, the original task's or the newest user message's, to its lines that tell most,
     /// about `keep` tokens of it. This is for a message that leaves no room for the rest of what must stay. A message that is
     /// also pinned stays whole. Returns the tokens of its texts then. Linear in the view.
-    fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<Tokens, Refusal> {
+    fn cut_protected(&mut self, protection: Protection, keep: Tokens) -> Result<Tokens, EditRefusal> {
         let mut layout = self.layout();
         let unit = layout.protections.iter().position(|known| *known == protection);
         let Some(unit) = unit.filter(|unit| !self.working.is_marked(&layout.units[*unit])) else { return Ok(0) };
@@ -96,8 +96,8 @@ impl Editor<'_> {
             }
         }
         let kept = editable_blocks(&self.working, positions, is_text).iter().map(|(tokens, _)| tokens).sum();
-        self.context.go_on()?;
-        self.entail()?;
+        self.context.check_cancelled()?;
+        self.restore_validity()?;
         Ok(kept)
     }
 }

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 use epitome_session::Trigger;
 use epitome_strategy::{Archive, ArchiveError, Tokens};
 
-use super::held::QualityBaseline;
-use super::{MinQuality, OnLoss, OriginalMessages, Quality, Try};
+use super::baseline::QualityBaseline;
+use super::{MinQuality, OnLoss, OriginalMessages, Quality, TriedChain};
 use crate::archive::MemoryArchive;
 use crate::context::Context;
-use crate::guard::{self, Guard, Refusal};
+use crate::guard::{self, EditRefusal, Guard};
 use crate::request::Chain;
-use crate::run::Run;
+use crate::run::ChainRun;
 use crate::status::Status;
 use crate::working::{Layout, WorkingView};
 
@@ -19,7 +19,7 @@ use crate::working::{Layout, WorkingView};
 pub(crate) struct Attempt {
     /// The ids of its strategies.
     pub chain: Vec<String>,
-    pub run: Run,
+    pub run: ChainRun,
     pub status: Status,
     /// `None` where nothing would change.
     pub quality: Option<Quality>,
@@ -31,7 +31,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// Returns the result of a chain whose strategies are not asked.
-    pub(crate) fn without_trial(chain: &Chain, run: Run, status: Status) -> Self {
+    pub(crate) fn without_trial(chain: &Chain, run: ChainRun, status: Status) -> Self {
         Self { chain: chain.ids(), run, status, quality: None, judged_us: 0, archived: None }
     }
 
@@ -52,8 +52,8 @@ impl Attempt {
         self.quality.as_ref().is_none_or(Quality::passes)
     }
 
-    fn to_try(&self) -> Try {
-        Try {
+    fn to_tried_chain(&self) -> TriedChain {
+        TriedChain {
             chain: self.chain.clone(),
             tokens_after: self.run.working.total,
             share: self.quality.as_ref().map(|quality| quality.share),
@@ -77,28 +77,28 @@ impl Attempt {
 /// Judges the attempts of one compaction.
 pub(crate) struct Judge<'a> {
     pub start: &'a WorkingView,
-    pub whole: &'a OriginalMessages<'a>,
+    pub originals: &'a OriginalMessages<'a>,
     pub context: &'a Context<'a>,
     pub limit: Tokens,
-    pub least: MinQuality,
+    pub min_quality: MinQuality,
     layout: OnceLock<Layout>,
-    held: OnceLock<QualityBaseline<'a>>,
+    baseline: OnceLock<QualityBaseline<'a>>,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(
         start: &'a WorkingView,
-        whole: &'a OriginalMessages<'a>,
+        originals: &'a OriginalMessages<'a>,
         context: &'a Context<'a>,
         limit: Tokens,
-        least: MinQuality,
+        min_quality: MinQuality,
     ) -> Self {
-        Self { start, whole, context, limit, least, layout: OnceLock::new(), held: OnceLock::new() }
+        Self { start, originals, context, limit, min_quality, layout: OnceLock::new(), baseline: OnceLock::new() }
     }
 
     /// Returns a run's result with its quality. Linear in the view after; the first call also in what was typed and
     /// called in the session.
-    pub(crate) fn attempt(&self, chain: &Chain, run: Run, archived: Option<MemoryArchive>) -> Attempt {
+    pub(crate) fn attempt(&self, chain: &Chain, run: ChainRun, archived: Option<MemoryArchive>) -> Attempt {
         let status = match guard::budget(run.working.total, self.limit) {
             Status::Infeasible if !self.context.guards.on(Guard::Budget) => Status::Compacted,
             // Between target and limit with nothing that may leave: a normal answer, which is not worth breaking the
@@ -107,8 +107,9 @@ impl<'a> Judge<'a> {
             status => status,
         };
         let judging = self.context.clock.now();
-        let judged = (status == Status::Compacted).then(|| self.baseline().judge(run.working.entries(), &self.least));
-        let status = if judged.as_ref().is_some_and(|judged| judged.is_hollow) { Status::Hollow } else { status };
+        let judged =
+            (status == Status::Compacted).then(|| self.baseline().judge(run.working.entries(), &self.min_quality));
+        let status = if judged.as_ref().is_some_and(|judged| judged.is_near_empty) { Status::Hollow } else { status };
         let quality = judged.map(|judged| judged.quality);
         Attempt {
             chain: chain.ids(),
@@ -121,16 +122,21 @@ impl<'a> Judge<'a> {
     }
 
     fn baseline(&self) -> &QualityBaseline<'a> {
-        self.held.get_or_init(|| {
+        self.baseline.get_or_init(|| {
             let layout = self.layout.get_or_init(|| self.start.layout(self.context.pins));
-            QualityBaseline::new(self.context, self.whole, self.start.entries(), &self.start.view(layout, self.context))
+            QualityBaseline::new(
+                self.context,
+                self.originals,
+                self.start.entries(),
+                &self.start.view(layout, self.context),
+            )
         })
     }
 
     /// Returns the best attempt, the first of equals, with the summary costs of all attempts on its bill and, where
     /// there were several, a list of them. Errors with the first refusal where there is no result at all.
-    pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, Refusal>)>) -> Result<Attempt, Refusal> {
-        let (mut told, mut input, mut output, mut judged_us) = (Vec::new(), 0, 0, 0);
+    pub(crate) fn best(&self, tried: Vec<(Chain, Result<Attempt, EditRefusal>)>) -> Result<Attempt, EditRefusal> {
+        let (mut tried_chains, mut input, mut output, mut judged_us) = (Vec::new(), 0, 0, 0);
         let mut best: Option<Attempt> = None;
         let mut refusal = None;
         for (chain, tried) in tried {
@@ -138,12 +144,18 @@ impl<'a> Judge<'a> {
                 Ok(attempt) => attempt,
                 Err(refused) => {
                     let problem = Some(refused.to_string());
-                    told.push(Try { chain: chain.ids(), tokens_after: 0, share: None, below: Vec::new(), problem });
+                    tried_chains.push(TriedChain {
+                        chain: chain.ids(),
+                        tokens_after: 0,
+                        share: None,
+                        below: Vec::new(),
+                        problem,
+                    });
                     refusal = refusal.or(Some(refused));
                     continue;
                 }
             };
-            told.push(attempt.to_try());
+            tried_chains.push(attempt.to_tried_chain());
             input += attempt.run.summarizer.input_tokens;
             output += attempt.run.summarizer.output_tokens;
             judged_us += attempt.judged_us;
@@ -151,11 +163,11 @@ impl<'a> Judge<'a> {
                 best = Some(attempt);
             }
         }
-        let Some(mut best) = best else { return Err(refusal.unwrap_or(Refusal::NotThere)) };
+        let Some(mut best) = best else { return Err(refusal.unwrap_or(EditRefusal::NotThere)) };
         (best.run.summarizer.input_tokens, best.run.summarizer.output_tokens) = (input, output);
         best.judged_us = judged_us;
-        if let Some(quality) = best.quality.as_mut().filter(|_| told.len() > 1) {
-            quality.tried = told;
+        if let Some(quality) = best.quality.as_mut().filter(|_| tried_chains.len() > 1) {
+            quality.tried = tried_chains;
         }
         Ok(best)
     }
@@ -167,6 +179,6 @@ impl<'a> Judge<'a> {
     /// person asked for is rolled back even there, because that person can be asked again.
     pub(crate) fn rolls_back(&self, attempt: &Attempt, trigger: Trigger) -> bool {
         let goes_on = self.start.total <= self.limit || trigger == Trigger::Manual;
-        self.least.on_loss == OnLoss::RollBack && goes_on && !attempt.passes()
+        self.min_quality.on_loss == OnLoss::RollBack && goes_on && !attempt.passes()
     }
 }

@@ -8,20 +8,22 @@ use epitome_session::{Arguments, Content, Entry, Level};
 use epitome_strategy::{Atoms, FileAccess, Occurrence, View};
 
 use super::find::Finder;
-use super::said::{OriginalMessages, Texts, TypedMessages, conclusions, people, summary_lines};
-use super::{HOLLOW_FROM, KeptShare, MinQuality, PARTS, Quality, QualityPart};
+use super::key_texts::{
+    OriginalMessages, Texts, TypedMessages, conclusions, summary_lines, typed_messages_and_demands,
+};
+use super::{KeptShare, MinQuality, NEAR_EMPTY_FROM, PARTS, Quality, QualityPart};
 use crate::context::Context;
 
 /// The most examples of losses in a report.
 const EXAMPLES: usize = 5;
 /// The longest example, in characters.
 const EXAMPLE_CHARS: usize = 200;
-/// The fewest characters of a typed message that says what a session is about: a shorter one says yes or go.
-const TELLING_CHARS: usize = 10;
-/// The share of the whole below which a view is hollow although something is left. One sentence of dozens, left by chance
+/// The fewest characters of a typed message that says what a session is about: a shorter one is a "yes" or a "go".
+const INFORMATIVE_CHARS: usize = 10;
+/// The share of the whole below which a view is near-empty although something is left. One sentence of dozens, left by chance
 /// in the newest message, says no more of a session than none. Source: the recorded sessions that were measured keep a
 /// sixth and more at a two-hundredth of their tokens.
-const HOLLOW_BELOW: f64 = 0.02;
+const NEAR_EMPTY_BELOW: f64 = 0.02;
 
 /// What the session held: read once, then compared with each view.
 #[derive(Debug)]
@@ -36,10 +38,10 @@ pub(crate) struct QualityBaseline<'a> {
     typed: TypedMessages<'a>,
     finder: Finder,
     /// How many of each item the view before held.
-    stood: Vec<u32>,
+    held_before: Vec<u32>,
 }
 
-/// What is kept or lost as one, but for equal messages.
+/// An item that is kept or lost as a whole, but for equal messages.
 #[derive(Debug)]
 struct Item {
     /// Its texts: it is kept where all of them are; how many of equal messages are, [`QualityBaseline::kept_of`] says.
@@ -52,9 +54,9 @@ struct Item {
 }
 
 /// The quality of a view, and whether nothing in it says what the session was about.
-pub(super) struct JudgedView {
+pub(super) struct ViewQuality {
     pub(super) quality: Quality,
-    pub(super) is_hollow: bool,
+    pub(super) is_near_empty: bool,
 }
 
 /// Whether a path that a call names is a real one: a damaged path is not a loss.
@@ -76,34 +78,34 @@ impl<'a> QualityBaseline<'a> {
         before: &'a [Entry],
         view: &View<'_>,
     ) -> Self {
-        let mut held = Self {
+        let mut baseline = Self {
             texts: Vec::new(),
             items: Vec::new(),
             parts: Default::default(),
             typed: TypedMessages::default(),
             finder: Finder::default(),
-            stood: Vec::new(),
+            held_before: Vec::new(),
         };
-        let (typed, mut demanded) = people(whole.entries(), context.lexicon);
-        held.typed = typed;
+        let (typed, mut demanded) = typed_messages_and_demands(whole.entries(), context.lexicon);
+        baseline.typed = typed;
         for part in QualityPart::ALL {
-            let start = held.items.len();
+            let start = baseline.items.len();
             match part {
-                QualityPart::Typed => held.add_messages(),
-                QualityPart::Instructions => held.add_all(std::mem::take(&mut demanded)),
-                QualityPart::Conclusions => held.add_all(conclusions(whole.entries())),
-                QualityPart::Summaries => held.add_all(summary_lines(before, context.session)),
-                QualityPart::Strings => held.read_strings(whole.entries()),
-                QualityPart::Files => held.read_files(context, whole, view),
+                QualityPart::Typed => baseline.add_messages(),
+                QualityPart::Instructions => baseline.add_all(std::mem::take(&mut demanded)),
+                QualityPart::Conclusions => baseline.add_all(conclusions(whole.entries())),
+                QualityPart::Summaries => baseline.add_all(summary_lines(before, context.session)),
+                QualityPart::Strings => baseline.read_strings(whole.entries()),
+                QualityPart::Files => baseline.read_files(context, whole, view),
             }
-            held.parts[part as usize] = start..held.items.len();
+            baseline.parts[part as usize] = start..baseline.items.len();
         }
-        held.finder = Finder::new(held.texts.iter().map(AsRef::as_ref));
-        held.stood = match whole.is_view() {
-            true => held.items.iter().map(|item| item.count).collect(),
-            false => held.kept_of(before, &held.found_in(before)),
+        baseline.finder = Finder::new(baseline.texts.iter().map(AsRef::as_ref));
+        baseline.held_before = match whole.is_view() {
+            true => baseline.items.iter().map(|item| item.count).collect(),
+            false => baseline.kept_of(before, &baseline.found_in(before)),
         };
-        held
+        baseline
     }
 
     fn add_messages(&mut self) {
@@ -178,33 +180,33 @@ impl<'a> QualityBaseline<'a> {
     }
 
     /// Returns which share of it a later view still holds. Linear in that view.
-    pub(super) fn judge(&self, after: &[Entry], least: &MinQuality) -> JudgedView {
+    pub(super) fn judge(&self, after: &[Entry], least: &MinQuality) -> ViewQuality {
         let found = self.found_in(after);
         let kept = self.kept_of(after, &found);
         let shares = QualityPart::ALL.map(|part| self.kept_share(self.parts[part as usize].clone(), &kept, &found));
         let quality = Quality::new(shares, least);
-        let is_hollow = self.is_hollow(&kept, quality.share);
-        JudgedView { quality, is_hollow }
+        let is_near_empty = self.is_near_empty(&kept, quality.share);
+        ViewQuality { quality, is_near_empty }
     }
 
     /// Whether of five or more things that say what a session is about none is kept, or next to nothing by their weight,
     /// of which `share` is kept in all.
-    fn is_hollow(&self, kept: &[u32], share: f64) -> bool {
+    fn is_near_empty(&self, kept: &[u32], share: f64) -> bool {
         let typed = &self.parts[QualityPart::Typed as usize];
         let (mut held, mut is_any_kept) = (0, false);
         for (index, item) in self.items.iter().enumerate() {
-            if typed.contains(&index) && !self.is_telling(item) {
+            if typed.contains(&index) && !self.is_informative(item) {
                 continue;
             }
             is_any_kept |= kept[index] > 0;
             held += item.count;
         }
-        held >= HOLLOW_FROM && (!is_any_kept || share < HOLLOW_BELOW)
+        held >= NEAR_EMPTY_FROM && (!is_any_kept || share < NEAR_EMPTY_BELOW)
     }
 
-    fn is_telling(&self, item: &Item) -> bool {
+    fn is_informative(&self, item: &Item) -> bool {
         let chars = self.texts[item.texts.clone()].iter().map(|text| text.chars().count());
-        chars.sum::<usize>() >= TELLING_CHARS
+        chars.sum::<usize>() >= INFORMATIVE_CHARS
     }
 
     /// Returns how many of each item are kept in a view where these texts were found. Of equal messages as many are as
@@ -216,7 +218,7 @@ impl<'a> QualityBaseline<'a> {
         self.typed.count_in(view, &mut kept[typed.clone()]);
         for (index, item) in self.items.iter().enumerate() {
             if found[item.texts.clone()].iter().all(|found| *found)
-                && (!typed.contains(&index) || self.is_telling(item))
+                && (!typed.contains(&index) || self.is_informative(item))
             {
                 kept[index] = kept[index].max(1);
             }
@@ -247,7 +249,7 @@ impl<'a> QualityBaseline<'a> {
     fn kept_share(&self, part: Range<usize>, kept: &[u32], found: &[bool]) -> KeptShare {
         let item = |index: usize| &self.items[index];
         let missing = |index: usize| item(index).count - kept[index];
-        let left_now = |index: usize| self.stood[index].saturating_sub(kept[index]);
+        let left_now = |index: usize| self.held_before[index].saturating_sub(kept[index]);
         let mut lost: Vec<usize> = part.clone().filter(|index| missing(*index) > 0).collect();
         let all = part.clone().map(|index| item(index).weight).sum::<f64>();
         let weight = |index: &usize| item(*index).weight * f64::from(missing(*index)) / f64::from(item(*index).count);

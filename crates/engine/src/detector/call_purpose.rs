@@ -1,33 +1,33 @@
-//! What a call asks for: a call of the view, or of a transcript's line.
+//! The purpose of a call: of a call of the view, or of one in a line of a transcript.
 
 use epitome_strategy::commands::script_in;
 use epitome_strategy::tools::{self, ToolKind};
 use epitome_strategy::transcript::{Rows, Sign};
 use epitome_strategy::{Call, Value};
 
-/// A call, as far as the kind of task depends on it.
+/// The parts of a call from which the kind of task is detected.
 #[derive(Debug)]
-pub(super) struct Asked<'a> {
+pub(super) struct CallPurpose<'a> {
     pub(super) kind: ToolKind,
     arguments: &'a str,
     json: Option<Value>,
-    /// What a transcript tells of it, where its arguments are not recorded.
-    told: Option<Told>,
+    /// The command and path that a transcript names, where the arguments are not recorded.
+    transcribed: Option<TranscribedCall>,
 }
 
-/// What a transcript tells of a call.
+/// A call as a transcript shows it.
 #[derive(Debug)]
-struct Told {
+struct TranscribedCall {
     command: String,
     path: Option<String>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> CallPurpose<'a> {
     pub(super) fn of_call(call: &Call<'a>) -> Self {
         // Of other calls the tool says enough.
         let is_read = matches!(call.kind, ToolKind::Edit | ToolKind::Write | ToolKind::Shell);
         let json = if is_read { call.json() } else { None };
-        Self { kind: call.kind, arguments: call.arguments, json, told: None }
+        Self { kind: call.kind, arguments: call.arguments, json, transcribed: None }
     }
 
     /// Returns the call of a transcript's line, with the arguments below it.
@@ -38,19 +38,19 @@ impl<'a> Asked<'a> {
         // A command is not the name of a file, though it may have a dot.
         let names_file = matches!(kind, ToolKind::Edit | ToolKind::Write);
         let path = head.split(" | ").find(|part| names_file && part.contains('.'));
-        let told = Told { command: command.join("\n"), path: path.map(str::to_owned) };
-        Self { kind, arguments: head, json: None, told: Some(told) }
+        let transcribed = TranscribedCall { command: command.join("\n"), path: path.map(str::to_owned) };
+        Self { kind, arguments: head, json: None, transcribed: Some(transcribed) }
     }
 
     /// Whether it is a call of an editing tool with sub-commands that only looks.
     pub(super) fn is_view(&self) -> bool {
-        self.arguments.contains("\"view\"") || (self.told.is_some() && self.arguments.starts_with("view | "))
+        self.arguments.contains("\"view\"") || (self.transcribed.is_some() && self.arguments.starts_with("view | "))
     }
 
     /// Returns the command of a shell call: the text of its arguments, or the script in their JSON.
     pub(super) fn command(&self) -> String {
-        if let Some(told) = &self.told {
-            return told.command.clone();
+        if let Some(call) = &self.transcribed {
+            return call.command.clone();
         }
         let Some(json) = &self.json else { return self.arguments.to_owned() };
         script_in(json).unwrap_or_default()
@@ -58,9 +58,9 @@ impl<'a> Asked<'a> {
 
     /// Returns the files that the call changes: those that its arguments or a patch in them name.
     pub(super) fn changed_paths(&self) -> Vec<&str> {
-        if let Some(told) = &self.told {
-            let patched = tools::patch_paths(&told.command);
-            return told.path.as_deref().into_iter().chain(patched).collect();
+        if let Some(call) = &self.transcribed {
+            let patched = tools::patch_paths(&call.command);
+            return call.path.as_deref().into_iter().chain(patched).collect();
         }
         let path = self.json.as_ref().and_then(tools::path_argument);
         let texts =

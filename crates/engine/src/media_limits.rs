@@ -7,7 +7,7 @@ use epitome_session::{Change, Content, EditKind, Excerpt, KeptRanges, Load, Reas
 use epitome_strategy::{ArchivedContent, BlockRef, Protection, Tokens};
 
 use crate::editor::{BlockEdit, Editor, archive_first};
-use crate::guard::{HostChange, Refusal};
+use crate::guard::{EditRefusal, HostChange};
 use crate::ledger::count_block;
 use crate::wording;
 
@@ -27,7 +27,7 @@ impl Editor<'_> {
     /// Takes media out of the view until it keeps the session's limits: those that come again later first, then the oldest. The
     /// words beside them stay, and a mark tells of what left. Those of the newest message of a person's, of pinned messages and
     /// of open calls stay in any case. Linear in the view where it is over a limit, and in its blocks where it is not.
-    pub(crate) fn shed_pictures(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn evict_excess_media(&mut self) -> Result<(), EditRefusal> {
         let Some(limits) = self.context.session.limits else { return Ok(()) };
         let mut load = self.context.session.load(&limits);
         if load.excess(&limits).is_none() || self.check_host(HostChange::Text).is_err() {
@@ -43,7 +43,7 @@ impl Editor<'_> {
                 load.take_off(candidate.load);
             }
         }
-        self.working.settle();
+        self.working.end_pass();
         Ok(())
     }
 
@@ -79,7 +79,7 @@ impl Editor<'_> {
     }
 
     /// Puts a mark in place of the media of a block; the text of a result stays as it is shown.
-    fn take_media(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, Refusal> {
+    fn take_media(&mut self, edit: BlockEdit<'_>) -> Result<Tokens, EditRefusal> {
         let (context, at) = (self.context, edit.at);
         let entry = &self.working.entries()[at.message as usize];
         let (key, shown) = (entry.key, &entry.message.blocks[at.block as usize]);
@@ -96,7 +96,7 @@ impl Editor<'_> {
         let excerpt = Excerpt { attachments: Some(Arc::from(mark)), ..excerpt };
         let original = &self.working.entries()[at.message as usize].original.blocks[at.block as usize];
         let base = original.excerptable().map_or_else(|| shown.clone(), |text| shown.with_text(Arc::clone(text)));
-        let after = count_block(context.counter, &base.excerpted(&excerpt).ok_or(Refusal::NotText)?);
+        let after = count_block(context.counter, &base.excerpted(&excerpt).ok_or(EditRefusal::NotText)?);
         let change = Change::Excerpt { entry: key, block: at.block, excerpt };
         self.change_block(EditKind::Excerpt, edit, (after, handle), change)
     }

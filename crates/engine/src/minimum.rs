@@ -18,7 +18,7 @@ const FREE: &str = "notice";
 const STUB: Tokens = 20;
 
 /// Tokens that a compaction reaches without touching the newest step: a bound that is cheap to compute.
-pub(crate) fn easily_reached(working: &WorkingView, layout: &Layout) -> Tokens {
+pub(crate) fn quick_minimum(working: &WorkingView, layout: &Layout) -> Tokens {
     let stays = layout.units.iter().zip(&layout.protections).filter(|(_, protection)| !protection.may_leave());
     let tokens = stays.flat_map(|(unit, _)| &working.tokens()[unit.entries.clone()]).map(|entry| entry.total);
     tokens.fold(NOTICE_ROOM, Tokens::saturating_add)
@@ -27,7 +27,7 @@ pub(crate) fn easily_reached(working: &WorkingView, layout: &Layout) -> Tokens {
 /// Returns the tokens of `working` that a compaction to `target` cannot save: what must stay, and the earlier
 /// summaries, whose room new ones would take. The newest step may be cut, and a summary may shrink, where they are
 /// large for the target. Linear in the units.
-pub(crate) fn staying(working: &WorkingView, layout: &Layout, target: Tokens) -> Tokens {
+pub(crate) fn staying_tokens(working: &WorkingView, layout: &Layout, target: Tokens) -> Tokens {
     let (mut stays, mut summaries): (Tokens, Tokens) = (0, 0);
     for (unit, protection) in layout.units.iter().zip(&layout.protections) {
         let tokens: Tokens = working.tokens()[unit.entries.clone()].iter().map(|entry| entry.total).sum();
@@ -50,7 +50,7 @@ pub(crate) fn staying(working: &WorkingView, layout: &Layout, target: Tokens) ->
 
 /// Returns why a compaction is not worth making: it would save less than the least that is asked of one. Linear in the
 /// view.
-pub(crate) fn not_worthwhile(working: &WorkingView, pins: &Pins, stays: Tokens, least: Tokens) -> String {
+pub(crate) fn not_worthwhile_reason(working: &WorkingView, pins: &Pins, stays: Tokens, least: Tokens) -> String {
     let number = |tokens: Tokens| group_digits(tokens.into());
     let mut parts = floor_of(working, pins).parts;
     parts.retain(|part| part.part != FREE);

@@ -1,4 +1,4 @@
-//! Bringing back what left: the edits that took it out are undone, and what is left of them is told anew.
+//! Restores messages that left: the edits that removed them are undone, and what is left of these edits is recorded anew.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use epitome_session::{AppliedEdit, Change, Entry, EntryKey, Message, Origin, Pos
 use epitome_strategy::{ArchivedContent, HostChanges, TokenCounter, Tokens};
 
 use crate::editor::{Editor, archive_first};
-use crate::guard::Refusal;
-use crate::ledger::{count_block, count_message, is_sent, says_nothing};
-use crate::refill::{BeforeChain, REFILL, Returns};
+use crate::guard::EditRefusal;
+use crate::ledger::{count_block, count_message, is_blank, is_sent};
+use crate::refill::{BeforeChain, REFILL, Restoration};
 use crate::slots::Slot;
 use crate::wording;
 use crate::working::joints;
@@ -27,25 +27,29 @@ impl Editor<'_> {
         Some(Slot { entry, tokens: count_message(self.context.counter, &own.message), is_marked: false, level })
     }
 
-    /// Undoes what the chain did to `returns`: they are shown as they were in front of it, but for thinking that left. What
+    /// Undoes what the chain did to `restoration`: they are shown as they were in front of it, but for thinking that left. What
     /// edits removed beside them stays away, each run of neighbours with a handle of its own; a text that stands for some of
     /// them says for how many it stands now. Linear in the view and the edits, but for sorting.
-    pub(crate) fn bring_back(&mut self, before: &BeforeChain<'_>, mut returns: Returns) -> Result<(), Refusal> {
-        if !returns.messages.is_empty() && self.working.host == HostChanges::Any {
+    pub(crate) fn restore(
+        &mut self,
+        before: &BeforeChain<'_>,
+        mut restoration: Restoration,
+    ) -> Result<(), EditRefusal> {
+        if !restoration.messages.is_empty() && self.working.host == HostChanges::Any {
             self.take_notices_back()?;
         }
-        let places = returns.messages.iter().filter_map(|key| Some(self.working.removed(*key)?.position));
+        let places = restoration.messages.iter().filter_map(|key| Some(self.working.removed(*key)?.position));
         let mut places: Vec<Position> = places.collect();
         places.sort_unstable();
         let edits = self.working.edits.split_off(before.view.edits.len());
         for edit in edits {
-            self.keep_rest(before, edit, &places, &mut returns)?;
+            self.keep_rest(before, edit, &places, &mut restoration)?;
         }
-        let mut changes: HashMap<EntryKey, Vec<Change>> = returns
+        let mut changes: HashMap<EntryKey, Vec<Change>> = restoration
             .blocks
             .iter()
             .map(|(key, _)| *key)
-            .chain(returns.messages.iter().copied())
+            .chain(restoration.messages.iter().copied())
             .map(|key| (key, vec![]))
             .collect();
         for change in self.working.edits[before.view.edits.len()..].iter().flat_map(|edit| &edit.changes) {
@@ -65,15 +69,15 @@ impl Editor<'_> {
         back.sort_unstable_by_key(|(key, _)| *key);
         for (key, changes) in back {
             if let Some(base) = self.base(before, key) {
-                self.working.bring_back(with_changes(self.context.counter, base, &changes, &[]));
+                self.working.restore(with_changes(self.context.counter, base, &changes, &[]));
             }
         }
-        self.working.settle();
+        self.working.end_pass();
         Ok(())
     }
 
     /// Has the notices of this compaction leave again: they are written anew in the end.
-    fn take_notices_back(&mut self) -> Result<(), Refusal> {
+    fn take_notices_back(&mut self) -> Result<(), EditRefusal> {
         let mut notices = Vec::new();
         for (at, entry) in self.working.entries().iter().enumerate() {
             let EntryKey::Synthetic { epoch, index } = entry.key else { continue };
@@ -91,22 +95,22 @@ impl Editor<'_> {
                 edit.into = None;
             }
         }
-        self.working.settle();
+        self.working.end_pass();
         Ok(())
     }
 
-    /// Records what is left of an edit without `returns`, whose `places` (ascending) part the runs of what it removed.
+    /// Records what is left of an edit without `restoration`, whose `places` (ascending) part the runs of what it removed.
     fn keep_rest(
         &mut self,
         before: &BeforeChain<'_>,
         mut edit: AppliedEdit,
         places: &[Position],
-        returns: &mut Returns,
-    ) -> Result<(), Refusal> {
+        restoration: &mut Restoration,
+    ) -> Result<(), EditRefusal> {
         let is_undone = |change: &Change| match change {
-            Change::Remove { entry } => returns.messages.contains(entry),
+            Change::Remove { entry } => restoration.messages.contains(entry),
             Change::Excerpt { entry, block, .. } | Change::Trim { entry, block, .. } => {
-                returns.messages.contains(entry) || returns.blocks.contains(&(*entry, *block))
+                restoration.messages.contains(entry) || restoration.blocks.contains(&(*entry, *block))
             }
             Change::Strip { .. } => false,
         };
@@ -146,7 +150,7 @@ impl Editor<'_> {
             let tokens_saved = self.tokens_removed(&run);
             if tokens_saved == 0 {
                 // What costs nothing cannot leave for itself.
-                returns.messages.extend(run.iter().map(Change::entry));
+                restoration.messages.extend(run.iter().map(Change::entry));
                 continue;
             }
             let recall = self.archive_again(before, &run)?;
@@ -165,10 +169,10 @@ impl Editor<'_> {
     }
 
     /// Archives what is left of a removal; `None` where there is nothing in it to bring back.
-    fn archive_again(&mut self, before: &BeforeChain<'_>, rest: &[Change]) -> Result<Option<Arc<str>>, Refusal> {
+    fn archive_again(&mut self, before: &BeforeChain<'_>, rest: &[Change]) -> Result<Option<Arc<str>>, EditRefusal> {
         let bases = rest.iter().filter_map(|change| self.base(before, change.entry()));
         let messages: Vec<Arc<Message>> = bases.map(|base| base.entry.original).collect();
-        if messages.iter().all(|message| says_nothing(message)) {
+        if messages.iter().all(|message| is_blank(message)) {
             return Ok(None);
         }
         archive_first(self.context, self.archive, ArchivedContent::Messages(messages)).map(Some)

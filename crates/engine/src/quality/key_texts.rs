@@ -149,9 +149,12 @@ fn words_of<'a>(texts: &[&'a str]) -> Vec<Cow<'a, str>> {
     texts.map(|text| single_spaces(text.trim())).collect()
 }
 
-/// Returns what people said: every message, and the demands in them, with the lines of the instructions that the host loaded.
+/// Returns what people typed: every message, and the demands in them with the lines of the instructions that the host loaded.
 /// Linear in the typed texts, the instructions and the calls.
-pub(super) fn people<'a>(entries: &'a [Entry], lexicon: &Lexicon) -> (TypedMessages<'a>, Texts<'a>) {
+pub(super) fn typed_messages_and_demands<'a>(
+    entries: &'a [Entry],
+    lexicon: &Lexicon,
+) -> (TypedMessages<'a>, Texts<'a>) {
     let (mut typed, mut demanded) = (TypedMessages::default(), Texts::default());
     say_each(entries, |texts, message| {
         typed.add(texts, message);
@@ -183,11 +186,11 @@ fn say_each<'a>(entries: &'a [Entry], mut say: impl FnMut(&[&'a str], usize)) {
 /// Returns the concluding sentences of the model's last message before each typed message, and of its last message of
 /// all: these report the outcome. Linear in these messages.
 pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
-    let mut found = Texts::default();
+    let mut texts = Texts::default();
     let mut last: Option<usize> = None;
     for (index, entry) in entries.iter().enumerate() {
         if entry.message.is_typed() {
-            conclude(&mut found, entries, last.take());
+            conclude(&mut texts, entries, last.take());
         } else if entry.message.role == Role::Assistant
             && entry.message.origin == Origin::Model
             && entry.message.texts().any(|text| !text.trim().is_empty())
@@ -195,15 +198,15 @@ pub(super) fn conclusions(entries: &[Entry]) -> Texts<'_> {
             last = Some(index);
         }
     }
-    conclude(&mut found, entries, last);
-    found
+    conclude(&mut texts, entries, last);
+    texts
 }
 
-fn conclude<'a>(found: &mut Texts<'a>, entries: &'a [Entry], message: Option<usize>) {
+fn conclude<'a>(texts: &mut Texts<'a>, entries: &'a [Entry], message: Option<usize>) {
     let Some(index) = message else { return };
     for text in entries[index].message.texts() {
         for range in sentences(text) {
-            found.add_within(&CONCLUSION, &text[range], index);
+            texts.add_within(&CONCLUSION, &text[range], index);
         }
     }
 }
@@ -217,18 +220,18 @@ pub(super) fn summary_lines<'a>(view: &'a [Entry], session: &Session) -> Texts<'
         }
         EntryKey::Log(_) => false,
     };
-    let mut found = Texts::default();
+    let mut texts = Texts::default();
     for (index, entry) in view.iter().enumerate() {
         if entry.message.origin != Origin::Summary || ours(entry.key) {
             continue;
         }
         for text in entry.message.texts() {
             for line in lines(text) {
-                found.add_within(&SUMMARY_LINE, text[line].trim_start_matches(BULLETS).trim(), index);
+                texts.add_within(&SUMMARY_LINE, text[line].trim_start_matches(BULLETS).trim(), index);
             }
         }
     }
-    found
+    texts
 }
 
 fn single_spaces(words: &str) -> Cow<'_, str> {

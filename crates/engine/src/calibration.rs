@@ -7,7 +7,7 @@ use epitome_strategy::{TokenCounter, Tokens};
 
 use crate::ledger::count_message;
 
-/// What a counter gives for what a context grew by, and what the provider counted for it.
+/// The growth of a context between two requests, as the counter and as the provider counted it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Growth {
     counted: Tokens,
@@ -15,13 +15,13 @@ struct Growth {
 }
 
 /// The newest requests that a correction is learned from: some hundred thousand tokens, which are counted in milliseconds.
-const LEARNED_FROM: usize = 128;
+const CALIBRATION_REQUESTS: usize = 128;
 
 /// Requests of this number in all change a correction for the last time before the next multiple of it, so that the counts of
 /// a long session are not made again at each request.
 const STEADY: usize = 64;
 
-/// A counter's own figure stands for so many tokens of growth beside those that were reported: one odd request changes little.
+/// The tokens of growth, beside the reported ones, for which the counter's own figure stands: one odd request changes little.
 const PRIOR_TOKENS: Tokens = 4_000;
 
 /// The share by which a provider may be above a corrected counter. Source: the halves of the recorded sessions that
@@ -36,7 +36,7 @@ const MARGIN: f64 = 0.03;
 ///
 /// Rounds up, so at most a token for a text is added.
 #[derive(Clone, Debug)]
-struct CorrectedCounter {
+struct CalibratedCounter {
     name: String,
     base: Arc<dyn TokenCounter>,
     /// In units of 1 / [`ONE`], so that rounding is exact.
@@ -45,7 +45,7 @@ struct CorrectedCounter {
 
 const ONE: u64 = 1 << 16;
 
-impl TokenCounter for CorrectedCounter {
+impl TokenCounter for CalibratedCounter {
     /// Returns the base counter's name and the factor, such as `claude-4.7 ×1.02`.
     fn name(&self) -> &str {
         &self.name
@@ -70,14 +70,14 @@ impl TokenCounter for CorrectedCounter {
     }
 }
 
-/// Returns by how many of a session's requests its counter is corrected, see [`learned_of`]. Linear in the messages.
-pub fn learned_requests(session: &Session) -> usize {
-    learned_of(session.log().iter().filter(|message| has_usage(message)).count())
+/// Returns by how many of a session's requests its counter is corrected, see [`calibration_requests_of`]. Linear in the messages.
+pub fn calibration_requests(session: &Session) -> usize {
+    calibration_requests_of(session.log().iter().filter(|message| has_usage(message)).count())
 }
 
-/// Returns by how many of so many requests with reported usage a counter is corrected: a power of two at first and then a
+/// Returns by how many of `requests` requests with reported usage a counter is corrected: a power of two at first and then a
 /// multiple of 64, so that the same session always counts alike, and seldom differently from one request to the next.
-pub fn learned_of(requests: usize) -> usize {
+pub fn calibration_requests_of(requests: usize) -> usize {
     match requests {
         0 | 1 => 0,
         _ if requests < STEADY => 1 << requests.ilog2(),
@@ -92,7 +92,7 @@ pub fn has_usage(message: &Message) -> bool {
 
 /// Returns `base` corrected by what the provider reported for the requests of `session`; `base` itself where it is exact or
 /// the session records nothing. Counts what at most 128 requests grew by.
-pub(crate) fn corrected(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<dyn TokenCounter> {
+pub(crate) fn calibrated(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<dyn TokenCounter> {
     if base.is_exact() {
         return base;
     }
@@ -107,7 +107,7 @@ pub(crate) fn corrected(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<d
         .map(|Growth { counted, reported }| ((u64::from(reported) * ONE).div_ceil(counted.into()), u64::from(counted)));
     let factor = weighted_median(ratios.collect()).unwrap_or(ONE).clamp(ONE / 2, ONE * 2);
     let name = format!("{} ×{:.2}", base.name(), factor as f64 / ONE as f64);
-    Arc::new(CorrectedCounter { name, base, factor })
+    Arc::new(CalibratedCounter { name, base, factor })
 }
 
 /// What the context grew by between requests: the provider's figures compared, so that the system prompt and the tools, which
@@ -115,10 +115,10 @@ pub(crate) fn corrected(base: Arc<dyn TokenCounter>, session: &Session) -> Arc<d
 /// not show; some agents record a figure that cannot be the answer's, and then all of the growth is compared. Requests with a
 /// compaction between them shrink and are left out; so are media, which are counted by other rules.
 fn growths(counter: &dyn TokenCounter, session: &Session) -> Vec<Growth> {
-    let last = learned_requests(session);
+    let last = calibration_requests(session);
     let requests: Vec<(usize, &Arc<Message>)> =
         session.log().iter().enumerate().filter(|(_, message)| has_usage(message)).take(last).collect();
-    let newest = &requests[requests.len().saturating_sub(LEARNED_FROM)..];
+    let newest = &requests[requests.len().saturating_sub(CALIBRATION_REQUESTS)..];
     newest
         .windows(2)
         .filter_map(|pair| {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn the_median_by_weight_corrects_within_bounds() {
         let check = |line: &str, expect: &str| {
-            assert_eq!(corrected(Arc::new(Bytes), &session(line)).name(), expect, "{line}");
+            assert_eq!(calibrated(Arc::new(Bytes), &session(line)).name(), expect, "{line}");
         };
         check("u9 a9:500+9", "bytes");
         check("a96:5000+100 u9996 a96:20100+100", "bytes ×1.50");
@@ -214,7 +214,7 @@ mod tests {
         check("a96:5000+100 u9996 a96:20100+100 u996 a6:99000+10", "bytes ×1.50");
         check("a96:5000+100 u9996 a96:6100+100", "bytes ×0.50");
         check("a96:5000+100 u9996 a96:96000+100", "bytes ×2.00");
-        let counter = corrected(Arc::new(Bytes), &session("a96:5000+100 u9996 a96:20100+100"));
+        let counter = calibrated(Arc::new(Bytes), &session("a96:5000+100 u9996 a96:20100+100"));
         assert_eq!((counter.count(""), counter.count("three"), counter.is_exact()), (0, 8, false));
         assert!(counter.margin() > 0.0);
     }
@@ -222,6 +222,6 @@ mod tests {
     #[test]
     fn a_correction_changes_at_few_requests() {
         let counts = [0, 1, 2, 3, 4, 7, 8, 63, 64, 65, 127, 128, 1_000];
-        assert_eq!(counts.map(learned_of), [0, 0, 2, 2, 4, 4, 8, 32, 64, 64, 64, 128, 960]);
+        assert_eq!(counts.map(calibration_requests_of), [0, 0, 2, 2, 4, 4, 8, 32, 64, 64, 64, 128, 960]);
     }
 }
