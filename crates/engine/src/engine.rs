@@ -244,7 +244,7 @@ impl Engine {
         let selected = self.select_kind(session, request, || self.verdict(&start, &context));
         let timings = Timings { detect_us: self.clock.microseconds_since(detecting), ..Timings::default() };
         let mode = if request.chain.is_some() { Mode::Fixed } else { request.mode };
-        let is_over_limit = session.excess().is_some();
+        let is_over_limit = session.exceeded_limit().is_some();
         let fits = guard::idempotence(start.total, within(request.target, context.counter))
             .filter(|_| self.guards.on(Guard::Idempotence) && !is_over_limit);
         // No strategy is asked and no model paid where too little can be gained.

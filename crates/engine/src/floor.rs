@@ -10,7 +10,7 @@ use crate::guard::EditRefusal;
 use crate::protect::are_one_row;
 use crate::wording;
 use crate::working::{Layout, WorkingView};
-use epitome_strategy::cut::{Focus, beginnings, telling_lines};
+use epitome_strategy::cut::{Focus, beginnings, informative_lines};
 
 pub(crate) const FLOOR: &str = "floor";
 
@@ -244,7 +244,7 @@ impl Editor<'_> {
             let stub = attempt == 3 || keep < SHORTEST_TEXT;
             let kept = match stub {
                 true => Vec::new(),
-                false => telling_lines(&self.view(layout), &shown, focus, keep).keep,
+                false => informative_lines(&self.view(layout), &shown, focus, keep).keep,
             };
             let stays = if stub { 0 } else { keep };
             let detail = format!("{} of {} tokens stay", group_digits(stays.into()), group_digits(tokens.into()));

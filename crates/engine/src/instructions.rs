@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use epitome_session::{Level, Reason, UnitKind};
-use epitome_strategy::cut::{Focus, telling_lines};
+use epitome_strategy::cut::{Focus, informative_lines};
 use epitome_strategy::speech::demands;
 use epitome_strategy::text::clip;
 use epitome_strategy::{BlockRef, HostChanges, Lexicon, Protection, Tokens};
@@ -274,7 +274,7 @@ impl Editor<'_> {
         for range in block.ranges.iter().cloned().chain([text.len()..text.len()]) {
             let Some(around) = text.get(end..range.start) else { return Ok(()) };
             let most = (f64::from(self.context.counter.count(around)) * share) as Tokens;
-            let kept = telling_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
+            let kept = informative_lines(&self.view(layout), around, focus, most.max(SHORTEST_TEXT)).keep;
             keep.extend(kept.into_iter().map(|kept| kept.start + end as u32..kept.end + end as u32));
             keep.push(range.start as u32..range.end as u32);
             end = range.end;

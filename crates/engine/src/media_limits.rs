@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use epitome_session::{Change, Content, EditKind, Excerpt, KeptRanges, Load, Reason, RequestLimits};
+use epitome_session::{Change, Content, EditKind, Excerpt, KeptRanges, Reason, RequestLimits, RequestSize};
 use epitome_strategy::{ArchivedContent, BlockRef, Protection, Tokens};
 
 use crate::editor::{BlockEdit, Editor, archive_first};
@@ -16,7 +16,7 @@ pub(crate) const PICTURES: &str = "pictures";
 /// Media of one block that may leave.
 struct Candidate {
     at: BlockRef,
-    load: Load,
+    load: RequestSize,
     /// The same media come again later.
     is_repeated: bool,
     /// A part of the newest work, or of the task: they stay while others can leave.
@@ -29,18 +29,18 @@ impl Editor<'_> {
     /// of open calls stay in any case. Linear in the view where it is over a limit, and in its blocks where it is not.
     pub(crate) fn evict_excess_media(&mut self) -> Result<(), EditRefusal> {
         let Some(limits) = self.context.session.limits else { return Ok(()) };
-        let mut load = self.context.session.load(&limits);
-        if load.excess(&limits).is_none() || self.check_host(HostChange::Text).is_err() {
+        let mut load = self.context.session.request_size(&limits);
+        if load.exceeded_limit(&limits).is_none() || self.check_host(HostChange::Text).is_err() {
             return Ok(());
         }
         let mut candidates = self.media_that_may_leave(&limits);
         candidates.sort_by_key(|it| (it.is_protected, !it.is_repeated));
         for candidate in candidates {
-            let Some(excess) = load.excess(&limits) else { break };
+            let Some(excess) = load.exceeded_limit(&limits) else { break };
             let reason = Reason::new("over-a-limit", excess);
             let edit = BlockEdit::new(PICTURES, candidate.at.message, candidate.at.block, reason);
             if self.take_media(edit).is_ok() {
-                load.take_off(candidate.load);
+                load.subtract(candidate.load);
             }
         }
         self.working.end_pass();
@@ -63,8 +63,8 @@ impl Editor<'_> {
             for position in unit.entries.clone().rev() {
                 for (block, content) in self.working.entries()[position].message.blocks.iter().enumerate().rev() {
                     let media = content.content.media();
-                    let load = Load::of_media(media, limits);
-                    if load == Load::default() {
+                    let load = RequestSize::of_media(media, limits);
+                    if load == RequestSize::default() {
                         continue;
                     }
                     let is_repeated = media.iter().all(|media| later.contains(media.base64()));

@@ -114,10 +114,10 @@ impl Watch {
     }
 
     /// Returns the same of a session with `current` tokens: where it is over a limit of the provider's beside tokens, see
-    /// [`Session::excess`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
+    /// [`Session::exceeded_limit`], the provider refuses it whatever its tokens are; below the hard threshold a compaction
     /// waits for the end of a piece of work. Linear in the newest answer and its results.
     pub fn check_session(&self, budget: &Budget, current: Tokens, session: &Session) -> Check {
-        let check = self.check_with(budget, current, session.newest_tokens_after(), session.excess());
+        let check = self.check_with(budget, current, session.newest_tokens_after(), session.exceeded_limit());
         let log = || session.log().iter().map(|message| &**message);
         self.at_boundary(budget, check, || Boundary::newest(log()).is_some())
     }

@@ -100,7 +100,7 @@ impl Branches {
                 false => !epoch.undone && self.left.insert(epoch.id),
             };
         }
-        session.go_to(|epoch| holds[epoch.id as usize], |index| on_way[index as usize]);
+        session.switch_branch(|epoch| holds[epoch.id as usize], |index| on_way[index as usize]);
         // What was left is taken back for those who go on from here, and only for them.
         self.tip = Some(place);
         self.note_epochs(session);

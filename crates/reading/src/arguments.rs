@@ -15,7 +15,7 @@ const HEAD_BYTES: usize = 200;
 
 /// The keys whose values are the most informative about a call, best first.
 /// Source: the tools of the recorded agents.
-static TELLING_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("telling keys"));
+static INFORMATIVE_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("informative keys"));
 
 /// Keys whose values say themselves what they are, beside those above. Source: as above.
 static PLAIN_KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("plain keys"));
@@ -64,7 +64,9 @@ pub(crate) fn tell(json: Option<&Value>, arguments: &str, folder: &mut String) -
     if let Some(other) = leaves.iter().find(|leaf| FOLDERS.contains(&leaf.key.as_str())) {
         other.text.clone_into(folder);
     }
-    leaves.sort_by_key(|leaf| TELLING_KEYS.iter().position(|known| *known == leaf.key).unwrap_or(TELLING_KEYS.len()));
+    leaves.sort_by_key(|leaf| {
+        INFORMATIVE_KEYS.iter().position(|known| *known == leaf.key).unwrap_or(INFORMATIVE_KEYS.len())
+    });
     let mut is_behind_key = false;
     for leaf in &leaves {
         tell_leaf(&mut told, leaf, &mut is_behind_key);
@@ -202,7 +204,7 @@ fn read_leaves(value: &Value, key: &str, depth: u32, leaves: &mut Vec<Leaf>) {
 
 /// Whether a text says what it is only with its key: a short one, of a key that is not known to speak for itself.
 fn needs_key(key: &str, text: &str) -> bool {
-    let is_known = [&TELLING_KEYS, &PLAIN_KEYS, &FOLDERS].iter().any(|keys| keys.contains(&key));
+    let is_known = [&INFORMATIVE_KEYS, &PLAIN_KEYS, &FOLDERS].iter().any(|keys| keys.contains(&key));
     let text = text.trim();
     !key.is_empty() && !is_known && !text.is_empty() && text.len() <= LONGEST_KEYED && !text.contains('\n')
 }

@@ -110,7 +110,7 @@ fn is_frame(line: &str) -> bool {
 static NOTHING: LazyLock<Vec<&str>> = LazyLock::new(|| LISTS.list("nothing found"));
 
 /// Whether the result of a search says that nothing was found: nothing was printed, or a line that says so. An exit code
-/// of 1 means the same; a higher one, or a text beside it, tells of a failure.
+/// of 1 means the same; a higher one, or a text beside it, reports a failure.
 fn finds_nothing(result: &str) -> bool {
     let mut lines = result.lines().map(str::trim).filter(|line| !line.is_empty() && !is_frame(line));
     let says_so = |line: &str| {

@@ -10,7 +10,7 @@ use epitome_strategy::{Goal, Plan, PlanError, Tokens, View, strategy};
 use crate::extract::{BLOCK_OVERHEAD, Extraction};
 pub use crate::settings::Settings;
 
-/// Where the blocks leave more than this part of the room (one in so many) unused, the newest part gets it.
+/// Where the blocks leave more than this share of the room, as a divisor, unused, the newest part gets it.
 const SPARE_PART: Tokens = 20;
 
 strategy! {

@@ -10,7 +10,7 @@ use epitome_strategy::session::HeadingKind;
 use epitome_strategy::{Edit, Goal, Plan, PlanError, Reason, SummaryText, View, strategy, text};
 
 use crate::fit::FittedEdits;
-use crate::layout::{Layout, UnitFate};
+use crate::layout::{Layout, UnitTreatment};
 pub use crate::settings::Settings;
 
 strategy! {
@@ -76,11 +76,13 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
     }
     for (at, keep) in fitted.excerpts {
         let unit = view.unit_of(at.message as usize);
-        let reason = match layout.place(unit) {
-            UnitFate::Newest => {
+        let reason = match layout.treatment(unit) {
+            UnitTreatment::Newest => {
                 Reason::new("newest-output", "the newest step would take more than its share of the room")
             }
-            UnitFate::Summary => Reason::new("earlier-summary", "shortened section by section, under its own headings"),
+            UnitTreatment::Summary => {
+                Reason::new("earlier-summary", "shortened section by section, under its own headings")
+            }
             _ => Reason::new("long-message", "demands and the lines worth most stay"),
         };
         edits.push((unit as u32, Edit::Excerpt { message: at.message, block: at.block, keep, reason }));

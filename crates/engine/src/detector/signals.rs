@@ -4,7 +4,7 @@ use epitome_session::{Heading, HeadingKind, Message, Origin, Role};
 use epitome_strategy::commands::{Action, action};
 use epitome_strategy::tools::ToolKind;
 use epitome_strategy::transcript::{self, Record, Speaker};
-use epitome_strategy::{Cue, CueCounts, Cues, Lexicon, NoTokens, View};
+use epitome_strategy::{Cue, CueCounts, Cues, Lexicon, View, ZeroCounter};
 
 use super::call_purpose::CallPurpose;
 
@@ -95,7 +95,9 @@ impl Signals {
         if originals.is_empty() {
             view.message(position).texts().for_each(|text| self.read_records(text, lexicon, rounds));
         } else {
-            View::read_messages(&originals, &NoTokens, view.language(), |view| self.read_view(view, lexicon, rounds));
+            View::read_messages(&originals, &ZeroCounter, view.language(), |view| {
+                self.read_view(view, lexicon, rounds)
+            });
         }
     }
 

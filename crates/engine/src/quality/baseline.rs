@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use epitome_session::{Arguments, Content, Entry, Level};
-use epitome_strategy::{Atoms, FileAccess, Occurrence, View};
+use epitome_strategy::{ExactStrings, FileAccess, Occurrence, View};
 
 use super::find::Finder;
 use super::key_texts::{
@@ -130,21 +130,21 @@ impl<'a> QualityBaseline<'a> {
     }
 
     fn read_strings(&mut self, entries: &'a [Entry]) {
-        let atoms = Atoms::asked_for(entries);
-        let mut asked = vec![None; atoms.all().len()];
-        for occurrence in atoms.occurrences() {
-            let atom = occurrence.atom as usize;
-            if !is_key(entries, occurrence, atoms.all()[atom].text.len()) {
-                asked[atom] = Some(occurrence.at.message);
+        let strings = ExactStrings::asked_for(entries);
+        let mut asked = vec![None; strings.all().len()];
+        for occurrence in strings.occurrences() {
+            let string = occurrence.string as usize;
+            if !is_key(entries, occurrence, strings.all()[string].text.len()) {
+                asked[string] = Some(occurrence.at.message);
             }
         }
-        for (atom, last) in atoms.all().iter().zip(asked) {
-            let Some(last) = last.filter(|_| atom.text.contains(char::is_alphanumeric) && !is_compound(atom.text))
+        for (string, last) in strings.all().iter().zip(asked) {
+            let Some(last) = last.filter(|_| string.text.contains(char::is_alphanumeric) && !is_compound(string.text))
             else {
                 continue;
             };
             let weight = 1.0 + f64::from(last) / entries.len() as f64;
-            self.add(Cow::Borrowed(atom.text), weight, last);
+            self.add(Cow::Borrowed(string.text), weight, last);
         }
     }
 

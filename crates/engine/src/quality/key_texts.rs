@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use epitome_session::{Entry, EntryKey, EpochOrigin, Message, Origin, Position, Role, Session};
 use epitome_strategy::Lexicon;
-use epitome_strategy::speech::{demands, sentences, told_texts, typed_texts};
+use epitome_strategy::speech::{demands, sentences, spoken_texts, typed_texts};
 use epitome_strategy::text::lines;
 use epitome_strategy::transcript::{self, Record, Speaker};
 
@@ -177,7 +177,7 @@ fn say_each<'a>(entries: &'a [Entry], mut say: impl FnMut(&[&'a str], usize)) {
         let message = &entry.message;
         let words = typed_texts(message).flat_map(|(_, text, ranges)| ranges.into_iter().map(|range| &text[range]));
         say(&words.collect::<Vec<_>>(), index);
-        for (_, text, ranges) in told_texts(message) {
+        for (_, text, ranges) in spoken_texts(message) {
             ranges.into_iter().for_each(|range| say(&[&text[range]], index));
         }
     }

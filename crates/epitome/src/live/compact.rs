@@ -119,9 +119,9 @@ impl LiveSession {
         let mut request = self.request(compaction);
         request.memories = memories;
         request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
-        let refused = self.refusals.len();
+        let refused = self.backoff.len();
         let drafted = self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await;
-        if self.refusals.len() > refused {
+        if self.backoff.len() > refused {
             tracing::warn!(
                 "a model gave no summary of the session: for a while others write it, and it is not asked again"
             );
@@ -141,7 +141,7 @@ impl LiveSession {
         if let Some(answering) = &self.conversation {
             engine.summarizer = answering.summarizer(&self.session);
         }
-        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.refusals)) {
+        if let Some(own) = engine.summarizer.as_ref().and_then(|summarizer| summarizer.for_session(&self.backoff)) {
             engine.summarizer = Some(own);
         }
         engine

@@ -4,7 +4,7 @@ use epitome_config::Runtime;
 use epitome_engine::{Budget, Draft, Report};
 use epitome_session::{Entry, Epoch, Message, Session};
 use epitome_store::SessionArchive;
-use epitome_strategy::{Cancellation, Refusals, Tokens, Verdict};
+use epitome_strategy::{Cancellation, ModelBackoff, Tokens, Verdict};
 
 use super::events::Watchers;
 use super::{Listener, LiveError, LiveSession};
@@ -39,7 +39,7 @@ impl LiveSession {
             cancellation: Cancellation::never(),
             conversation: self.conversation.clone(),
             ahead: None,
-            refusals: self.refusals.clone(),
+            backoff: self.backoff.clone(),
             host: self.host,
         }
     }
@@ -72,7 +72,7 @@ impl LiveSession {
         if let Some(preparation) = self.preparation() {
             preparation.discard();
         }
-        self.refusals.clear();
+        self.backoff.clear();
         self.tell_tokens();
     }
 
@@ -98,13 +98,13 @@ impl LiveSession {
     /// [`maintain`](Self::maintain) tries it again.
     pub fn forget_failure(&mut self) {
         self.watch.forget_failure();
-        self.refusals.clear();
+        self.backoff.clear();
     }
 
-    /// From here on `refusals` remembers which models gave no summary of the session: for a host that has the same session
+    /// From here on `backoff` remembers which models gave no summary of the session: for a host that has the same session
     /// read again and again.
-    pub fn remember_refusals_in(&mut self, refusals: Refusals) {
-        self.refusals = refusals;
+    pub fn share_backoff(&mut self, backoff: ModelBackoff) {
+        self.backoff = backoff;
     }
 
     /// Nothing more is added to the session: a compaction reaches the target of its budget, and leaves no room beyond it.

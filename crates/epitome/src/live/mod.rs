@@ -55,7 +55,7 @@ use epitome_engine::{Budget, Chain, Check, Engine, Ledger, Mode, Urgency, Watch,
 use epitome_formats::defined_tools;
 use epitome_session::{EntryKey, Message, Role, Session};
 use epitome_store::{FileMemories, MemoryStore, Scope, SessionArchive, SessionFile};
-use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, Refusals, Strategy, Tokens};
+use epitome_strategy::{Archive, ArchivedContent, Cancellation, HostChanges, ModelBackoff, Strategy, Tokens};
 
 pub use asked::{COMPACT_CONTEXT, ModelRequest, ModelRequestOutcome, Needed};
 pub use command::{Command, CommandError, CommandOutcome};
@@ -118,7 +118,7 @@ pub struct LiveSession {
     /// Where compactions are prepared before they are due.
     ahead: Option<BackgroundPreparation>,
     /// The models that gave no summary of the session.
-    refusals: Refusals,
+    backoff: ModelBackoff,
     /// The changes that the host can make.
     host: HostChanges,
 }
@@ -164,7 +164,7 @@ impl LiveSession {
             cancellation: Cancellation::never(),
             conversation: None,
             ahead: None,
-            refusals: Refusals::default(),
+            backoff: ModelBackoff::default(),
             host: HostChanges::Any,
         };
         live.count_tools();

@@ -5,7 +5,7 @@
 //! answered question has what the tool gave there, an object with `answers`. What a server's tool fails with is written like the
 //! second of these, so its name decides there.
 
-use epitome_session::speaker::{Refusal, spoken_range};
+use epitome_session::speaker::{RejectionForm, spoken_range};
 use epitome_session::{Content, Message, Role, TextRange, ToolResult};
 
 use crate::json::{self, Object};
@@ -25,7 +25,7 @@ pub(super) fn settle(read: &mut [Message], record: &Object<'_>) {
             Some(Vec::new())
         } else if result.is_error && is_certain(record) {
             // The agent's own word: the tool does not matter.
-            Some(Refusal::CLAUDE_CODE.words(&result.text).map(TextRange::from).into_iter().collect())
+            Some(RejectionForm::CLAUDE_CODE.words(&result.text).map(TextRange::from).into_iter().collect())
         } else {
             None
         };

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use epitome_strategy::{Refusals, SummaryTask, Tokens, lock};
+use epitome_strategy::{ModelBackoff, SummaryTask, Tokens, lock};
 
 use super::cache::{Cache, key};
 use super::check::{AnswerRequirements, Problem, read_answer};
@@ -27,7 +27,7 @@ pub(super) struct RequestContext<'s> {
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
     /// The session's memory of models that gave no summary.
-    pub refusals: Option<&'s Refusals>,
+    pub backoff: Option<&'s ModelBackoff>,
     /// The key of that memory: the identity of the service, whatever the question is.
     pub service_identity: String,
 }
@@ -97,7 +97,7 @@ impl RequestContext<'_> {
         if let Some(failure) = self.service.failure() {
             return Err(failure);
         }
-        if self.refusals.is_some_and(|refusals| refusals.holds(&self.service_identity, self.session_length())) {
+        if self.backoff.is_some_and(|backoff| backoff.must_wait(&self.service_identity, self.session_length())) {
             let message =
                 format!("`{}` gave no summary of this session before, and is not asked again yet", self.model.name());
             return Err(AskFailure::Failed { message, retryable: false });
@@ -171,8 +171,8 @@ impl RequestContext<'_> {
 
     /// Has the session remember that the model gives no summary of it.
     fn note_refusal(&self) {
-        if let Some(refusals) = self.refusals {
-            refusals.note(&self.service_identity, self.session_length());
+        if let Some(backoff) = self.backoff {
+            backoff.record(&self.service_identity, self.session_length());
         }
     }
 

@@ -42,7 +42,7 @@ pub(super) async fn write(summarizer: &ModelSummarizer, task: &SummaryTask<'_>) 
         texts: summarizer.prompts.texts(task.language),
         spent: TokensSpent::default(),
         asked_again: Mutex::default(),
-        refusals: summarizer.refusals.as_ref(),
+        backoff: summarizer.backoff.as_ref(),
         service_identity: summarizer.service_identity(),
     };
     let writer = SummaryWriter::new(&desk, &summarizer.settings);

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use epitome_session::{Message, Origin};
 use regex::bytes::{Captures, Regex, RegexBuilder};
 
-use super::called::Called;
+use super::calls::CallWithResult;
 use crate::commands::script_in;
 use crate::levels::in_one_line;
 use crate::tools::ToolKind;
@@ -105,7 +105,7 @@ fn edges(text: &str) -> Cow<'_, str> {
 
 /// Returns what was started and has not ended, in the order in which it was started. Linear in the calls, the edges of the
 /// results and the harness's messages, for each thing that runs.
-pub(super) fn read(messages: &[Arc<Message>], calls: &[Called<'_>]) -> Vec<Running> {
+pub(super) fn read(messages: &[Arc<Message>], calls: &[CallWithResult<'_>]) -> Vec<Running> {
     let mut running: Vec<Running> = Vec::new();
     for call in calls {
         let Some(result) = call.result else { continue };
@@ -138,7 +138,7 @@ fn can_start(kind: ToolKind) -> bool {
 }
 
 /// Whether a call stops something, or its result says that it has ended.
-fn is_ended_by(running: &Running, call: &Called<'_>, arguments: &str, said: &str, is_error: bool) -> bool {
+fn is_ended_by(running: &Running, call: &CallWithResult<'_>, arguments: &str, said: &str, is_error: bool) -> bool {
     let script = || if call.kind == ToolKind::Shell { script(arguments) } else { None };
     match &running.id {
         Some(id) if names(arguments, id) => {

@@ -42,23 +42,23 @@ fn atoms_know_where_they_were() {
         say(1, Role::Tool, Origin::Tool, "run_job in jobs.rs; jobs.rs"),
         say(2, Role::Assistant, Origin::Model, "jobs.rs it is"),
     ];
-    let atoms = Atoms::new(&entries);
-    let atom = |text: &str| atoms.all().iter().find(|atom| atom.text == text).unwrap();
-    let job = atom("run_job");
+    let strings = ExactStrings::new(&entries);
+    let string = |text: &str| strings.all().iter().find(|string| string.text == text).unwrap();
+    let job = string("run_job");
     assert_eq!(
         (job.introduced, job.first_message, job.last_message, job.last_asked),
-        (AtomPlace::Typed, 0, 1, Some(0))
+        (StringPlace::Typed, 0, 1, Some(0))
     );
-    let file = atom("jobs.rs");
+    let file = string("jobs.rs");
     assert_eq!(
         (file.introduced, file.messages, file.last_message, file.was_asked_for()),
-        (AtomPlace::Output, 2, 2, false)
+        (StringPlace::Output, 2, 2, false)
     );
     assert_eq!(
-        (file.count(AtomPlace::Output), file.count(AtomPlace::Model), file.count(AtomPlace::Arguments)),
+        (file.count(StringPlace::Output), file.count(StringPlace::Model), file.count(StringPlace::Arguments)),
         (1, 1, 0)
     );
-    assert_eq!(atoms.in_block(BlockRef { message: 1, block: 0 }).len(), 3);
+    assert_eq!(strings.in_block(BlockRef { message: 1, block: 0 }).len(), 3);
 }
 
 #[test]
@@ -88,12 +88,13 @@ fn what_was_asked_for_is_read_alone() {
         ),
         say(4, Role::Tool, Origin::Tool, text("printed_here and run_job")),
     ];
-    let (all, asked) = (Atoms::new(&entries), Atoms::asked_for(&entries));
-    let texts = |atoms: &Atoms<'_>| atoms.all().iter().map(|atom| atom.text.to_owned()).collect::<Vec<_>>();
+    let (all, asked) = (ExactStrings::new(&entries), ExactStrings::asked_for(&entries));
+    let texts =
+        |strings: &ExactStrings<'_>| strings.all().iter().map(|string| string.text.to_owned()).collect::<Vec<_>>();
     assert_eq!(texts(&asked), ["run_job", "arg_ument"]);
-    for atom in asked.all() {
-        let same = all.all().iter().find(|other| other.text == atom.text).unwrap();
-        assert_eq!(atom.last_asked, same.last_asked);
+    for string in asked.all() {
+        let same = all.all().iter().find(|other| other.text == string.text).unwrap();
+        assert_eq!(string.last_asked, same.last_asked);
     }
-    assert_eq!(all.all().iter().filter(|atom| atom.was_asked_for()).count(), asked.all().len());
+    assert_eq!(all.all().iter().filter(|string| string.was_asked_for()).count(), asked.all().len());
 }

@@ -1,4 +1,4 @@
-//! What a provider takes in one request beside tokens, and what a view makes of it.
+//! A provider's limits for one request beside tokens, and the size of a request in the same terms.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,20 @@ use crate::block::{Content, RawBlock};
 use crate::media::Media;
 use crate::message::Message;
 
-/// What a provider takes in one request beside tokens.
+/// A provider's limits for one request, beside tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestLimits {
-    /// The bytes of the whole request.
+    /// The most bytes of the whole request.
     pub bytes: usize,
-    /// How many images.
+    /// The most images.
     pub images: usize,
-    /// Beyond so many images none may have more pixels at a side than this.
+    /// With more images than the first number, none may have more pixels at a side than the second.
     pub crowd: Option<(usize, u32)>,
 }
 
-/// What a request is beside tokens.
+/// The size of a request, beside tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Load {
+pub struct RequestSize {
     /// The bytes of its texts and media.
     pub bytes: usize,
     /// How many images it has.
@@ -28,8 +28,8 @@ pub struct Load {
     pub large: usize,
 }
 
-impl Load {
-    /// Returns the load of messages. Linear in the blocks, and for images with a limit of their pixels in their first bytes.
+impl RequestSize {
+    /// Returns the size of messages. Linear in the blocks, and for images with a limit of their pixels in their first bytes.
     pub fn of<'m>(messages: impl IntoIterator<Item = &'m Message>, limits: &RequestLimits) -> Self {
         let mut load = Self::default();
         for message in messages {
@@ -41,7 +41,7 @@ impl Load {
         load
     }
 
-    /// Returns the load of media alone.
+    /// Returns the size of media alone.
     pub fn of_media(media: &[Media], limits: &RequestLimits) -> Self {
         let mut load = Self { bytes: media.iter().map(|media| media.base64().len()).sum(), ..Self::default() };
         media.iter().for_each(|media| load.count(media, limits));
@@ -56,15 +56,15 @@ impl Load {
         }
     }
 
-    /// Takes off what has left.
-    pub fn take_off(&mut self, other: Self) {
+    /// Subtracts what has left.
+    pub fn subtract(&mut self, other: Self) {
         self.bytes = self.bytes.saturating_sub(other.bytes);
         self.images = self.images.saturating_sub(other.images);
         self.large = self.large.saturating_sub(other.large);
     }
 
-    /// Returns the limit that it is over, in words; `None` where it keeps all.
-    pub fn excess(&self, limits: &RequestLimits) -> Option<String> {
+    /// Returns the first limit that it exceeds, in words; `None` where it exceeds none.
+    pub fn exceeded_limit(&self, limits: &RequestLimits) -> Option<String> {
         let megabytes = |bytes: usize| bytes as f64 / 1e6;
         if self.bytes > limits.bytes {
             let (is, most) = (megabytes(self.bytes), megabytes(limits.bytes));
@@ -105,10 +105,13 @@ mod tests {
     fn each_limit_is_told_when_it_is_passed() {
         let limits = RequestLimits { bytes: 32_000_000, images: 100, crowd: Some((20, 2_000)) };
         let check = |(bytes, images, large): (usize, usize, usize), expect: &str| {
-            assert!(Load { bytes, images, large }.excess(&limits).unwrap_or_default().starts_with(expect), "{expect}");
+            assert!(
+                RequestSize { bytes, images, large }.exceeded_limit(&limits).unwrap_or_default().starts_with(expect),
+                "{expect}"
+            );
         };
-        assert_eq!(Load { bytes: 32_000_000, images: 100, large: 0 }.excess(&limits), None);
-        assert_eq!(Load { bytes: 9, images: 20, large: 20 }.excess(&limits), None);
+        assert_eq!(RequestSize { bytes: 32_000_000, images: 100, large: 0 }.exceeded_limit(&limits), None);
+        assert_eq!(RequestSize { bytes: 9, images: 20, large: 20 }.exceeded_limit(&limits), None);
         check((44_800_000, 5, 0), "44.8 MB, and the provider takes 32 MB");
         check((9, 101, 0), "101 images, and the provider takes 100");
         check((9, 21, 3), "3 images of more than 2000 pixels");

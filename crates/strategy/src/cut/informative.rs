@@ -20,7 +20,7 @@ const SHORT_LINE: usize = 16;
 
 /// The part of a text that stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct TellingLines {
+pub struct InformativeLines {
     /// The byte ranges to keep; empty where nothing fits.
     pub keep: Vec<Range<u32>>,
     /// Whether this is the whole text.
@@ -31,7 +31,7 @@ pub struct TellingLines {
     pub matches: usize,
 }
 
-impl TellingLines {
+impl InformativeLines {
     /// Returns the choice in words for a person: the end of a reason's detail.
     pub fn note(&self) -> String {
         match (self.errors, self.matches) {
@@ -49,10 +49,10 @@ impl TellingLines {
 /// Returns the lines of a tool's output that fit into `budget` tokens, marks included: the first and the last line,
 /// lines that mention errors and lines in `focus` with the lines below an error, then both ends inwards. Linear in the
 /// text.
-pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens) -> TellingLines {
+pub fn informative_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens) -> InformativeLines {
     let pieces = pieces(text);
     if budget == 0 || pieces.is_empty() {
-        return TellingLines::default();
+        return InformativeLines::default();
     }
     let line = |index: usize| &text[pieces[index].clone()];
     let held: Vec<u32> = (0..pieces.len()).map(|index| focus.terms_held(line(index))).collect();
@@ -87,7 +87,7 @@ pub fn telling_lines(view: &View<'_>, text: &str, focus: &Focus, budget: Tokens)
     let ranked = ranked.filter(|index| !is_told(*index));
     let keep = fit(view, text, &pieces, ranked, budget);
     let is_whole = keep.first().is_some_and(|range| range.start == 0 && range.end as usize == text.len());
-    TellingLines { keep, is_whole, errors, matches }
+    InformativeLines { keep, is_whole, errors, matches }
 }
 
 /// Words that make a line of tool output worth keeping, in lower case.
@@ -194,7 +194,7 @@ impl Focus {
     /// Returns the terms without those that more than a quarter of `lines` contain, because they do not distinguish
     /// lines.
     #[must_use]
-    pub fn telling<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Self {
+    pub fn distinctive<'t>(&self, lines: impl Iterator<Item = &'t str>) -> Self {
         if self.is_empty() {
             return Self::default();
         }

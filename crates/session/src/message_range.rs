@@ -37,7 +37,7 @@ pub enum MessageRange {
 /// A text that names no messages.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{}` names no messages: write #37, #40-#52, ..#36 for all up to #36, or #53.. for all from #53 on", given.escape_debug())]
-pub struct BadMessageRange {
+pub struct MessageRangeError {
     /// The text.
     pub given: String,
 }
@@ -79,9 +79,9 @@ impl MessageRange {
 }
 
 impl FromStr for MessageRange {
-    type Err = BadMessageRange;
+    type Err = MessageRangeError;
 
-    fn from_str(text: &str) -> Result<Self, BadMessageRange> {
+    fn from_str(text: &str) -> Result<Self, MessageRangeError> {
         let number = |text: &str| {
             let text = text.trim();
             let digits = text.strip_prefix('#').unwrap_or(text);
@@ -98,7 +98,7 @@ impl FromStr for MessageRange {
                 _ => None,
             },
         };
-        range.ok_or_else(|| BadMessageRange { given: text.to_owned() })
+        range.ok_or_else(|| MessageRangeError { given: text.to_owned() })
     }
 }
 
@@ -113,9 +113,9 @@ impl fmt::Display for MessageRange {
 }
 
 impl TryFrom<String> for MessageRange {
-    type Error = BadMessageRange;
+    type Error = MessageRangeError;
 
-    fn try_from(text: String) -> Result<Self, BadMessageRange> {
+    fn try_from(text: String) -> Result<Self, MessageRangeError> {
         text.parse()
     }
 }

@@ -1,4 +1,4 @@
-//! Atoms: exact strings that an agent may need again, with the places where each was introduced and used.
+//! ExactStrings: exact strings that an agent may need again, with the places where each was introduced and used.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use crate::block::BlockRef;
 
 /// The kind of an exact string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AtomKind {
+pub enum StringKind {
     /// A path or a file's name.
     Path,
     /// An address.
@@ -25,7 +25,7 @@ pub enum AtomKind {
 
 /// The kind of text that contains a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AtomPlace {
+pub enum StringPlace {
     /// The system prompt.
     Instructions,
     /// Text that a person typed.
@@ -42,34 +42,34 @@ pub enum AtomPlace {
     Output,
 }
 
-impl AtomPlace {
+impl StringPlace {
     const COUNT: usize = Self::Output as usize + 1;
 }
 
-/// One occurrence of an atom.
+/// One occurrence of an string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The atom, as a position in [`Atoms::all`].
-    pub atom: u32,
+    /// The string, as a position in [`ExactStrings::all`].
+    pub string: u32,
     /// The block that contains it.
     pub at: BlockRef,
     /// Its start in the block's text, in bytes.
     pub start: u32,
     /// The kind of text that contains it.
-    pub place: AtomPlace,
+    pub place: StringPlace,
 }
 
 /// An exact string of a view.
 #[derive(Debug, Clone)]
-pub struct Atom<'a> {
+pub struct ExactString<'a> {
     /// The string.
     pub text: &'a str,
     /// Its kind.
-    pub kind: AtomKind,
+    pub kind: StringKind,
     /// The message that introduced it.
     pub first_message: u32,
     /// The kind of text that introduced it.
-    pub introduced: AtomPlace,
+    pub introduced: StringPlace,
     /// The newest message that contains it.
     pub last_message: u32,
     /// The newest message whose typed text or call arguments contain it: such a message asks for it and does not only
@@ -77,14 +77,14 @@ pub struct Atom<'a> {
     pub last_asked: Option<u32>,
     /// How many messages contain it.
     pub messages: u32,
-    counts: [u32; AtomPlace::COUNT],
+    counts: [u32; StringPlace::COUNT],
     /// For each kind of text, one more than the newest message that contains it there; 0 for none.
-    newest: [u32; AtomPlace::COUNT],
+    newest: [u32; StringPlace::COUNT],
 }
 
-impl Atom<'_> {
+impl ExactString<'_> {
     /// Returns how many messages contain it in such a text.
-    pub fn count(&self, place: AtomPlace) -> u32 {
+    pub fn count(&self, place: StringPlace) -> u32 {
         self.counts[place as usize]
     }
 
@@ -96,13 +96,13 @@ impl Atom<'_> {
 
 /// The exact strings of a view.
 #[derive(Debug, Default)]
-pub struct Atoms<'a> {
-    atoms: Vec<Atom<'a>>,
+pub struct ExactStrings<'a> {
+    strings: Vec<ExactString<'a>>,
     occurrences: Vec<Occurrence>,
     by_text: HashMap<&'a str, u32>,
 }
 
-impl<'a> Atoms<'a> {
+impl<'a> ExactStrings<'a> {
     /// Reads every text, argument and output of the view, and returns their exact strings. Linear.
     pub(super) fn new(entries: &'a [Entry]) -> Self {
         Self::read(entries, |_| true)
@@ -111,11 +111,11 @@ impl<'a> Atoms<'a> {
     /// Returns the exact strings that were typed or that a call's arguments name, and their places. Other texts are not
     /// read, which makes this much cheaper. Linear in the texts that are read.
     pub fn asked_for(entries: &'a [Entry]) -> Self {
-        Self::read(entries, |place| matches!(place, AtomPlace::Typed | AtomPlace::Arguments))
+        Self::read(entries, |place| matches!(place, StringPlace::Typed | StringPlace::Arguments))
     }
 
-    fn read(entries: &'a [Entry], wanted: impl Fn(AtomPlace) -> bool) -> Self {
-        let mut atoms = Self::default();
+    fn read(entries: &'a [Entry], wanted: impl Fn(StringPlace) -> bool) -> Self {
+        let mut strings = Self::default();
         for (message, entry) in entries.iter().enumerate() {
             // In the order of the text. They are valid only while the text is as it was recorded.
             let text_calls = entry.message.text_calls.iter().filter(|_| !entry.is_edited());
@@ -124,16 +124,16 @@ impl<'a> Atoms<'a> {
             text_calls.sort_unstable_by_key(|(block, call)| (*block, call.start));
             let mut text_calls = text_calls.into_iter().peekable();
             for (block, content) in entry.message.blocks.iter().map(|block| &block.content).enumerate() {
-                let (text, place, is_json): (&str, AtomPlace, bool) = match content {
+                let (text, place, is_json): (&str, StringPlace, bool) = match content {
                     Content::Text { text } => (text, place(entry), false),
                     Content::ToolCall(call) => {
-                        (call.arguments.text(), AtomPlace::Arguments, matches!(call.arguments, Arguments::Json(_)))
+                        (call.arguments.text(), StringPlace::Arguments, matches!(call.arguments, Arguments::Json(_)))
                     }
-                    Content::ToolResult(result) => (&result.text, AtomPlace::Output, false),
+                    Content::ToolResult(result) => (&result.text, StringPlace::Output, false),
                     Content::Thinking(_) | Content::Media(_) | Content::Opaque(_) | Content::Gone => continue,
                 };
                 // A call in plain text is part of the model's text.
-                if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(AtomPlace::Arguments)) {
+                if !wanted(place) && (entry.message.text_calls.is_empty() || !wanted(StringPlace::Arguments)) {
                     continue;
                 }
                 let at = BlockRef { message: message as u32, block: block as u32 };
@@ -142,32 +142,32 @@ impl<'a> Atoms<'a> {
                     while text_calls.next_if(|(block, call)| (*block, call.end) <= start).is_some() {}
                     text_calls.peek().is_some_and(|(block, call)| *block == at.block && call.contains(&start.1))
                 };
-                let long = if place == AtomPlace::Arguments { long_strings(text, is_json) } else { Vec::new() };
+                let long = if place == StringPlace::Arguments { long_strings(text, is_json) } else { Vec::new() };
                 let mut long = long.into_iter().peekable();
                 scan(text, is_json, |found| {
                     while long.next_if(|range| range.end <= found.start).is_some() {}
                     let place = match place {
-                        AtomPlace::Model if of_text_call(found.start) => AtomPlace::Arguments,
-                        AtomPlace::Arguments if long.peek().is_some_and(|range| range.contains(&found.start)) => {
-                            AtomPlace::Written
+                        StringPlace::Model if of_text_call(found.start) => StringPlace::Arguments,
+                        StringPlace::Arguments if long.peek().is_some_and(|range| range.contains(&found.start)) => {
+                            StringPlace::Written
                         }
                         place => place,
                     };
                     if wanted(place) {
-                        atoms.add(&text[found.start..found.end], found.kind, at, found.start as u32, place);
+                        strings.add(&text[found.start..found.end], found.kind, at, found.start as u32, place);
                     }
                 });
             }
         }
-        atoms
+        strings
     }
 
-    /// Returns every atom, in the order in which they were introduced.
-    pub fn all(&self) -> &[Atom<'a>] {
-        &self.atoms
+    /// Returns every string, in the order in which they were introduced.
+    pub fn all(&self) -> &[ExactString<'a>] {
+        &self.strings
     }
 
-    /// Returns every occurrence of an atom, in the order of the view.
+    /// Returns every occurrence of an string, in the order of the view.
     pub fn occurrences(&self) -> &[Occurrence] {
         &self.occurrences
     }
@@ -179,7 +179,7 @@ impl<'a> Atoms<'a> {
         &self.occurrences[start..start + length]
     }
 
-    /// Returns the view's atoms that occur in any text, as positions in [`all`](Self::all), in the order of the text.
+    /// Returns the view's strings that occur in any text, as positions in [`all`](Self::all), in the order of the text.
     /// Linear in the text.
     pub fn in_text(&self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
@@ -187,10 +187,10 @@ impl<'a> Atoms<'a> {
         found
     }
 
-    fn add(&mut self, text: &'a str, kind: AtomKind, at: BlockRef, start: u32, place: AtomPlace) {
-        let atoms = &mut self.atoms;
+    fn add(&mut self, text: &'a str, kind: StringKind, at: BlockRef, start: u32, place: StringPlace) {
+        let strings = &mut self.strings;
         let index = *self.by_text.entry(text).or_insert_with(|| {
-            atoms.push(Atom {
+            strings.push(ExactString {
                 text,
                 kind,
                 first_message: at.message,
@@ -198,23 +198,23 @@ impl<'a> Atoms<'a> {
                 last_message: at.message,
                 last_asked: None,
                 messages: 0,
-                counts: [0; AtomPlace::COUNT],
-                newest: [0; AtomPlace::COUNT],
+                counts: [0; StringPlace::COUNT],
+                newest: [0; StringPlace::COUNT],
             });
-            atoms.len() as u32 - 1
+            strings.len() as u32 - 1
         });
-        let atom = &mut atoms[index as usize];
-        if atom.messages == 0 || atom.last_message != at.message {
-            atom.messages += 1;
-            atom.last_message = at.message;
+        let string = &mut strings[index as usize];
+        if string.messages == 0 || string.last_message != at.message {
+            string.messages += 1;
+            string.last_message = at.message;
         }
-        if std::mem::replace(&mut atom.newest[place as usize], at.message + 1) != at.message + 1 {
-            atom.counts[place as usize] += 1;
+        if std::mem::replace(&mut string.newest[place as usize], at.message + 1) != at.message + 1 {
+            string.counts[place as usize] += 1;
         }
-        if matches!(place, AtomPlace::Typed | AtomPlace::Arguments) {
-            atom.last_asked = Some(at.message);
+        if matches!(place, StringPlace::Typed | StringPlace::Arguments) {
+            string.last_asked = Some(at.message);
         }
-        self.occurrences.push(Occurrence { atom: index, at, start, place });
+        self.occurrences.push(Occurrence { string: index, at, start, place });
     }
 }
 
@@ -251,19 +251,19 @@ fn long_strings(arguments: &str, is_json: bool) -> Vec<Range<usize>> {
     long
 }
 
-fn place(entry: &Entry) -> AtomPlace {
+fn place(entry: &Entry) -> StringPlace {
     match (entry.message.role, entry.message.origin) {
-        (Role::System, Origin::Summary | Origin::Notice) => AtomPlace::Injected,
+        (Role::System, Origin::Summary | Origin::Notice) => StringPlace::Injected,
         (Role::System, _) | (_, Origin::Instructions | Origin::Developer | Origin::Configuration) => {
-            AtomPlace::Instructions
+            StringPlace::Instructions
         }
-        (_, Origin::Typed) => AtomPlace::Typed,
-        (_, Origin::Model) => AtomPlace::Model,
-        (_, Origin::Tool | Origin::ToolOutput) => AtomPlace::Output,
-        (_, Origin::Injected | Origin::Summary | Origin::Notice | Origin::Answer) => AtomPlace::Injected,
+        (_, Origin::Typed) => StringPlace::Typed,
+        (_, Origin::Model) => StringPlace::Model,
+        (_, Origin::Tool | Origin::ToolOutput) => StringPlace::Output,
+        (_, Origin::Injected | Origin::Summary | Origin::Notice | Origin::Answer) => StringPlace::Injected,
     }
 }
 
 #[cfg(test)]
-#[path = "atoms_tests.rs"]
+#[path = "strings_tests.rs"]
 mod tests;

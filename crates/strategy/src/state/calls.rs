@@ -8,7 +8,7 @@ use epitome_session::{Arguments, Content, Message, ToolResult};
 use crate::tools::{self, ToolKind};
 
 /// A call with its result.
-pub(super) struct Called<'m> {
+pub(super) struct CallWithResult<'m> {
     /// The message of the call.
     pub message: usize,
     pub name: &'m str,
@@ -18,8 +18,8 @@ pub(super) struct Called<'m> {
 }
 
 /// Returns the calls of messages with their results, in order. Linear.
-pub(super) fn calls<'m>(messages: &'m [Arc<Message>]) -> Vec<Called<'m>> {
-    let mut calls: Vec<Called<'m>> = Vec::new();
+pub(super) fn calls<'m>(messages: &'m [Arc<Message>]) -> Vec<CallWithResult<'m>> {
+    let mut calls: Vec<CallWithResult<'m>> = Vec::new();
     let mut open: HashMap<&str, usize> = HashMap::new();
     for (at, message) in messages.iter().enumerate() {
         for block in &message.blocks {
@@ -27,7 +27,7 @@ pub(super) fn calls<'m>(messages: &'m [Arc<Message>]) -> Vec<Called<'m>> {
                 Content::ToolCall(call) => {
                     open.insert(&call.id, calls.len());
                     let (name, kind) = (&*call.name, tools::kind(&call.name));
-                    calls.push(Called { message: at, name, kind, arguments: &call.arguments, result: None });
+                    calls.push(CallWithResult { message: at, name, kind, arguments: &call.arguments, result: None });
                 }
                 Content::ToolResult(result) => {
                     if let Some(call) = open.remove(&*result.call_id) {
