@@ -190,7 +190,7 @@ pub fn serve(
     if settings.tokens.has_several_tenants() {
         // Counting one tenant's very large sessions on all cores must not slow down other tenants. Where the host has
         // such threads already, they stay as they are.
-        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::step_back());
+        let counting = rayon::ThreadPoolBuilder::new().start_handler(|_| threads::lower_priority());
         if let Err(error) = counting.build_global() {
             tracing::debug!(%error, "the threads that count are not the service's own");
         }

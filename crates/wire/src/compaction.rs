@@ -56,7 +56,7 @@ pub trait Compactions {
     fn count_from_behind(&self, _item: &Value, _json: &mut Value) {}
 
     /// Returns the answer that is a compaction and nothing else.
-    fn compaction_answer(&self, _demand: Demand, _made: &MadeCompaction<'_>) -> AnswerBody {
+    fn compaction_answer(&self, _demand: CompactionRequest, _made: &MadeCompaction<'_>) -> AnswerBody {
         AnswerBody::Json(Value::Null)
     }
 
@@ -124,7 +124,7 @@ pub(crate) const COMPACT_EDIT: &str = "compact_20260112";
 
 /// A way to ask for a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demand {
+pub enum CompactionRequest {
     /// OpenAI: the last item is a `compaction_trigger`; the answer is the item.
     Trigger,
     /// OpenAI: `POST …/responses/compact`; the answer is a list with the item at its end.
@@ -151,16 +151,16 @@ pub enum Asked {
     /// No compaction.
     Nothing,
     /// A compaction that can be made here.
-    Here(Demand),
+    Here(CompactionRequest),
     /// A compaction that only the provider can make rightly, with the reason as a code.
     Provider(&'static str),
     /// Something that no provider would do.
-    Wrong(WrongDemand),
+    Wrong(InvalidCompactionRequest),
 }
 
 /// Why a request cannot be answered by anybody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WrongDemand {
+pub enum InvalidCompactionRequest {
     /// `compaction` beside `context_management`.
     Both,
     /// The newest message is the model's, and its calls have no results.
@@ -169,7 +169,7 @@ pub enum WrongDemand {
     NothingToSummarize,
 }
 
-impl Demand {
+impl CompactionRequest {
     /// The demand's name in metrics and logs.
     pub fn name(self) -> &'static str {
         match self {

@@ -26,8 +26,8 @@ fn what_openai_is_asked() {
     check(json!({"input": [user]}), Asked::Nothing);
     check(json!({"input": "compaction_trigger"}), Asked::Nothing);
     let asked = json!({"input": [user, trigger], "store": false});
-    check(asked.clone(), Asked::Here(Demand::Trigger));
-    check(with(&asked, json!({"previous_response_id": null})), Asked::Here(Demand::Trigger));
+    check(asked.clone(), Asked::Here(CompactionRequest::Trigger));
+    check(with(&asked, json!({"previous_response_id": null})), Asked::Here(CompactionRequest::Trigger));
     check(with(&asked, json!({"previous_response_id": "resp_1"})), Asked::Provider("history-at-the-provider"));
     check(with(&asked, json!({"conversation": "conv_1"})), Asked::Provider("history-at-the-provider"));
     check(with(&asked, json!({"prompt": {"id": "p"}})), Asked::Provider("prompt-at-the-provider"));
@@ -38,7 +38,7 @@ fn what_openai_is_asked() {
     check(json!({"input": [trigger, trigger], "store": false}), Asked::Provider("trigger-in-the-middle"));
     let managed = |entries: Value| json!({"input": [user], "context_management": entries});
     let entry = json!({"type": "compaction", "compact_threshold": 9000});
-    check(managed(json!([entry])), Asked::Here(Demand::Threshold { from_tokens: 9_000 }));
+    check(managed(json!([entry])), Asked::Here(CompactionRequest::Threshold { from_tokens: 9_000 }));
     check(managed(Value::Null), Asked::Nothing);
     check(managed(json!([entry, entry])), Asked::Provider("not-understood"));
     check(managed(json!([])), Asked::Provider("not-understood"));
@@ -57,7 +57,7 @@ fn what_openai_is_asked() {
 fn what_the_endpoint_is_asked() {
     let check = |body: Value, expect| check(Route::Compactions, Wire::OpenaiResponses, body, expect);
     let list = json!({"model": "m", "input": [{"role": "user", "content": "x"}]});
-    check(list.clone(), Asked::Here(Demand::Endpoint));
+    check(list.clone(), Asked::Here(CompactionRequest::Endpoint));
     check(with(&list, json!({"previous_response_id": "r"})), Asked::Provider("history-at-the-provider"));
     check(json!({"model": "m", "previous_response_id": "r"}), Asked::Provider("history-at-the-provider"));
     check(json!({"model": "m", "input": "x"}), Asked::Provider("one-text"));
@@ -72,10 +72,10 @@ fn what_anthropic_is_asked() {
     let said = json!({"role": "assistant", "content": "y"});
     let demanded = json!({"messages": [user, said], "compaction": {"type": "summarize"}});
     check(json!({"messages": [user]}), Asked::Nothing);
-    check(demanded.clone(), Asked::Here(Demand::Summarize));
+    check(demanded.clone(), Asked::Here(CompactionRequest::Summarize));
     for blank in [json!(null), json!(""), json!(" \n")] {
         let compaction = json!({"type": "summarize", "instructions": blank});
-        check(with(&demanded, json!({"compaction": compaction})), Asked::Here(Demand::Summarize));
+        check(with(&demanded, json!({"compaction": compaction})), Asked::Here(CompactionRequest::Summarize));
     }
     let written = json!({"type": "summarize", "instructions": "In rhymes."});
     check(with(&demanded, json!({"compaction": written})), Asked::Provider("instructions"));
@@ -84,12 +84,12 @@ fn what_anthropic_is_asked() {
     check(with(&demanded, json!({"compaction": {"type": "other"}})), Asked::Provider("not-understood"));
     check(with(&demanded, json!({"compaction": {"type": "summarize", "new": 1}})), Asked::Provider("not-understood"));
     check(with(&demanded, json!({"thread": {"type": "create"}})), Asked::Provider("history-at-the-provider"));
-    check(with(&demanded, json!({"context_management": {"edits": []}})), Asked::Wrong(WrongDemand::Both));
-    check(with(&demanded, json!({"messages": []})), Asked::Wrong(WrongDemand::NothingToSummarize));
-    check(with(&demanded, json!({"messages": [user, called]})), Asked::Wrong(WrongDemand::IncompleteTurn));
+    check(with(&demanded, json!({"context_management": {"edits": []}})), Asked::Wrong(InvalidCompactionRequest::Both));
+    check(with(&demanded, json!({"messages": []})), Asked::Wrong(InvalidCompactionRequest::NothingToSummarize));
+    check(with(&demanded, json!({"messages": [user, called]})), Asked::Wrong(InvalidCompactionRequest::IncompleteTurn));
     let edited = |edit: Value| json!({"messages": [user], "context_management": {"edits": [edit]}});
     let edit = |more: Value| edited(with(&json!({"type": "compact_20260112"}), more));
-    let here = |from_tokens, pauses| Asked::Here(Demand::Edit { from_tokens, pauses });
+    let here = |from_tokens, pauses| Asked::Here(CompactionRequest::Edit { from_tokens, pauses });
     check(edit(json!({})), here(150_000, false));
     let trigger = json!({"type": "input_tokens", "value": 60_000});
     check(edit(json!({"trigger": trigger, "pause_after_compaction": true})), here(60_000, true));
@@ -108,7 +108,7 @@ fn other_edits_stay() {
     let check = |edits: Value, expect: Option<Value>| {
         let text = json!({"context_management": {"edits": edits}}).to_string();
         let fields = Object::parse(&text).unwrap();
-        let (name, rest) = Demand::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
+        let (name, rest) = CompactionRequest::Edit { from_tokens: 1, pauses: false }.field(&fields).unwrap();
         assert_eq!(name, "context_management");
         assert_eq!(rest.map(|json| serde_json::from_str::<Value>(&json).unwrap()), expect);
     };

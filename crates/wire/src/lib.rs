@@ -37,7 +37,8 @@ pub use answer::{AnswerError, Answers, Call, ChatAnswer, Graft, Grafted, Stop};
 pub use body::{Outline, RequestBody, place_in};
 pub use class::PartClass;
 pub use compaction::{
-    AnswerBody, Asked, COMPACTION_TOO_LARGE, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand,
+    AnswerBody, Asked, COMPACTION_TOO_LARGE, CompactionRequest, Compactions, InvalidCompactionRequest, ItemPlace,
+    MadeCompaction,
 };
 pub use events::{Event, Events, MOST_OF_EVENT, event_text, is_stream, typed_event};
 pub use json::Object;

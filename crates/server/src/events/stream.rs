@@ -60,6 +60,6 @@ pub(super) async fn subscribe(named: &NamedSession, after: Option<&str>) -> Resu
         .ok_or_else(|| Problem::TooManyListeners.with(format!("more than {MOST_LISTENERS} listeners")))?;
     // Read after that, so that nothing that happens in between is missed.
     let (context, usage) = named.context_and_usage().await?;
-    subscription.tell_now(&live::Event::TokenUpdate { context, usage });
+    subscription.send_now(&live::Event::TokenUpdate { context, usage });
     Ok(subscription)
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::Anthropic;
 use crate::compaction::{
-    AnswerBody, Asked, COMPACT_EDIT, Compactions, Demand, ItemPlace, MadeCompaction, WrongDemand, has_other_field,
-    history_elsewhere, tokens,
+    AnswerBody, Asked, COMPACT_EDIT, CompactionRequest, Compactions, InvalidCompactionRequest, ItemPlace,
+    MadeCompaction, has_other_field, history_elsewhere, tokens,
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
@@ -67,7 +67,7 @@ impl Compactions for Anthropic {
         }
     }
 
-    fn compaction_answer(&self, _demand: Demand, made: &MadeCompaction<'_>) -> AnswerBody {
+    fn compaction_answer(&self, _demand: CompactionRequest, made: &MadeCompaction<'_>) -> AnswerBody {
         let usage = json!({
             "input_tokens": 0, "output_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0,
             "iterations": [{
@@ -116,7 +116,7 @@ fn asked_by_edit(edit: &Value) -> Asked {
     match (from_tokens, pauses) {
         _ if has_other || !is_known => Asked::Provider("not-understood"),
         _ if has_words(&edit["instructions"]) => Asked::Provider("instructions"),
-        (Some(from_tokens), Some(pauses)) => Asked::Here(Demand::Edit { from_tokens, pauses }),
+        (Some(from_tokens), Some(pauses)) => Asked::Here(CompactionRequest::Edit { from_tokens, pauses }),
         _ => Asked::Provider("not-understood"),
     }
 }
@@ -130,18 +130,22 @@ fn asked_on_demand(fields: &Object<'_>, context_management: &Value, messages: &[
         return Asked::Provider(code);
     }
     if !context_management.is_null() {
-        return Asked::Wrong(WrongDemand::Both);
+        return Asked::Wrong(InvalidCompactionRequest::Both);
     }
     // How it is to be written: the rules would not keep to it, and a model of the provider does.
     if has_words(&config["instructions"]) {
         return Asked::Provider("instructions");
     }
-    let Some(newest) = messages.last() else { return Asked::Wrong(WrongDemand::NothingToSummarize) };
+    let Some(newest) = messages.last() else { return Asked::Wrong(InvalidCompactionRequest::NothingToSummarize) };
     let newest: Value = serde_json::from_str(newest).unwrap_or_default();
     let calls = |block: &Value| matches!(block["type"].as_str(), Some("tool_use" | "server_tool_use" | "mcp_tool_use"));
     let is_open = newest["role"] == "assistant"
         && newest["content"].as_array().and_then(|blocks| blocks.last()).is_some_and(calls);
-    if is_open { Asked::Wrong(WrongDemand::IncompleteTurn) } else { Asked::Here(Demand::Summarize) }
+    if is_open {
+        Asked::Wrong(InvalidCompactionRequest::IncompleteTurn)
+    } else {
+        Asked::Here(CompactionRequest::Summarize)
+    }
 }
 
 /// Whether there are instructions. What is not a text is the provider's to understand, or to refuse.

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::OpenaiResponses;
 use crate::compaction::{
-    AnswerBody, Asked, Compactions, Demand, ItemPlace, MadeCompaction, has_other_field, history_elsewhere, tokens,
+    AnswerBody, Asked, CompactionRequest, Compactions, ItemPlace, MadeCompaction, has_other_field, history_elsewhere,
+    tokens,
 };
 use crate::events::{Event, typed_event};
 use crate::json::Object;
@@ -29,7 +30,7 @@ impl Compactions for OpenaiResponses {
                 None if !is_last || triggers > 1 => Asked::Provider("trigger-in-the-middle"),
                 // The answer could be named later, and continued at the provider, which would not know it.
                 None if fields.get("store") != Some("false") => Asked::Provider("stored-at-the-provider"),
-                None => Asked::Here(Demand::Trigger),
+                None => Asked::Here(CompactionRequest::Trigger),
             };
         }
         let Some(config) = fields.get("context_management") else { return Asked::Nothing };
@@ -74,8 +75,8 @@ impl Compactions for OpenaiResponses {
         }
     }
 
-    fn compaction_answer(&self, demand: Demand, made: &MadeCompaction<'_>) -> AnswerBody {
-        if demand == Demand::Endpoint {
+    fn compaction_answer(&self, demand: CompactionRequest, made: &MadeCompaction<'_>) -> AnswerBody {
+        if demand == CompactionRequest::Endpoint {
             return AnswerBody::Json(list(made));
         }
         let whole = response(made, "completed", json!([made.item]), usage(made));
@@ -98,7 +99,7 @@ fn asked_of_endpoint(fields: &Object<'_>, items: &[&str]) -> Asked {
     match history_elsewhere(fields) {
         Some(code) => Asked::Provider(code),
         None if items.is_empty() => Asked::Provider("one-text"),
-        None => Asked::Here(Demand::Endpoint),
+        None => Asked::Here(CompactionRequest::Endpoint),
     }
 }
 
@@ -111,7 +112,7 @@ fn asked_at_threshold(config: &str) -> Asked {
     match tokens(&entry["compact_threshold"]) {
         // Without a threshold the provider has its own, which nobody else knows.
         None => Asked::Provider("no-threshold"),
-        Some(from_tokens) => Asked::Here(Demand::Threshold { from_tokens }),
+        Some(from_tokens) => Asked::Here(CompactionRequest::Threshold { from_tokens }),
     }
 }
 

@@ -64,7 +64,7 @@ impl Exchanges {
 
     /// A request with the exchanges of its conversation in it; `None` where there are none. Costs nothing where no
     /// exchange is kept; else a look at each place, and a copy of the request where it has exchanges.
-    pub(crate) fn weave(&self, incoming: &Incoming) -> Option<Bytes> {
+    pub(crate) fn reinsert(&self, incoming: &Incoming) -> Option<Bytes> {
         let found = self.exchanges_in(incoming);
         if found.is_empty() { None } else { RequestWriter::body(incoming, &found) }
     }

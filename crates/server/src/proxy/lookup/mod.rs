@@ -1,4 +1,4 @@
-//! The model's own look at what left its context: tools that the proxy adds, and whose calls it answers itself.
+//! Recall tools that the proxy adds to requests, and whose calls it answers itself.
 //!
 //! From a conversation's first compaction on, `search_history`, `recall` and `compact_context` are added to its requests.
 //! Where an answer calls them and nothing else, the client sees none of it: the calls are answered, the provider is asked

@@ -89,7 +89,7 @@ impl Exchange {
     /// Tells events to all instances, in one transaction: all or none. Whoever listens is woken once for all of them.
     ///
     /// Does not wait until they are on the disk. A crash of the database may lose the last ones.
-    pub async fn tell(&self, events: &[OutgoingEvent]) -> Result<(), StoreError> {
+    pub async fn publish(&self, events: &[OutgoingEvent]) -> Result<(), StoreError> {
         if events.is_empty() {
             return Ok(());
         }

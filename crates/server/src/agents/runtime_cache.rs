@@ -37,7 +37,7 @@ pub(super) struct RuntimeKey {
 /// Tenants share none of them, and so nothing that their caches hold of a model's answers. Sessions without an agent and
 /// without settings are not here: they have the service's own runtime, of all tenants.
 #[derive(Debug, Default)]
-pub(crate) struct Runtimes(Mutex<HashMap<Tenant, TenantRuntimes>>);
+pub(crate) struct RuntimeCache(Mutex<HashMap<Tenant, TenantRuntimes>>);
 
 #[derive(Debug, Default)]
 struct TenantRuntimes {
@@ -57,7 +57,7 @@ impl TenantRuntimes {
     }
 }
 
-impl Runtimes {
+impl RuntimeCache {
     /// The runtime of these parts where one is kept, or the reason why it could not be built shortly before `now`.
     pub(super) fn find(
         &self,
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn runtimes_are_kept_by_what_they_are_made_of() {
-        let (runtimes, now) = (Runtimes::default(), Instant::now());
+        let (runtimes, now) = (RuntimeCache::default(), Instant::now());
         let runtime = Config::default().build(&epitome::registry()).unwrap();
         let alice = tenant("alice");
         let is_there = |number| runtimes.find(&alice, &parts(number), now).is_some();
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn failures_are_remembered_for_a_while() {
-        let (runtimes, now, alice) = (Runtimes::default(), Instant::now(), tenant("alice"));
+        let (runtimes, now, alice) = (RuntimeCache::default(), Instant::now(), tenant("alice"));
         let failed = |number: usize| {
             let error = Problem::BadSettings.with(number.to_string());
             runtimes.failed(&alice, parts(number), error, now);

@@ -1,4 +1,4 @@
-//! Work that takes long: off the threads that answer requests, each piece with the turn of a worker.
+//! Long work, run off the threads that answer requests, each piece by a worker of the pool.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use crate::http::{ApiError, Problem};
 use crate::settings::Limits;
 use crate::workers::Workers;
 
-/// The turns of the workers, and how long one may take.
+/// The workers, and the longest time that one piece of work may take.
 #[derive(Debug)]
-pub(crate) struct Turns {
+pub(crate) struct WorkerPool {
     workers: Arc<Workers>,
     timeout: Duration,
 }
 
-impl Turns {
+impl WorkerPool {
     /// As many at once as the settings say, or as there are cores; no tenant keeps the others from theirs where there are
     /// several.
     pub(crate) fn new(limits: &Limits, are_several: bool) -> Self {
@@ -28,25 +28,25 @@ impl Turns {
         Self { workers: Workers::new(workers, are_several), timeout: limits.work_timeout }
     }
 
-    /// Runs work that takes long off the threads that answer requests, as many at once as there are workers. Work that
-    /// takes too long, or whose caller has left, is given up by the cancellation that it gets.
+    /// Runs work that takes long off the threads that answer requests, as many at once as there are workers. Work is
+    /// cancelled when it exceeds the time limit or its caller disconnects.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         tenant: &Arc<str>,
         work: impl FnOnce(&Cancellation) -> T + Send + 'static,
     ) -> Result<T, WorkFailure> {
         let cancellation = Cancellation::new();
-        let _given_up = CancelOnDrop(cancellation.clone());
+        let _cancel_on_drop = CancelOnDrop(cancellation.clone());
         let span = tracing::Span::current();
         let done = async move {
-            let turn = self.workers.turn(tenant).await;
-            turn.take(move || span.in_scope(|| work(&cancellation))).await.ok_or(WorkFailure::Panicked)
+            let permit = self.workers.acquire(tenant).await;
+            permit.run(move || span.in_scope(|| work(&cancellation))).await.ok_or(WorkFailure::Panicked)
         };
         tokio::time::timeout(self.timeout, done).await.unwrap_or(Err(WorkFailure::TimedOut))
     }
 
-    /// Runs a future off the threads that answer requests. Each of its steps has the turn of a worker; while it waits, for a
-    /// model or for the disk, it has none. A step that takes longer than work may, or whose caller has left, is given up by
+    /// Runs a future off the threads that answer requests. Each of its steps occupies a worker; while it waits, for a
+    /// model or for the disk, it has none. A step that exceeds the time limit, or whose caller has left, is cancelled by
     /// `cancellation`.
     pub(crate) async fn run_future<T: Send + 'static>(
         &self,
@@ -54,17 +54,17 @@ impl Turns {
         cancellation: &Cancellation,
         future: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, WorkFailure> {
-        let _given_up = CancelOnDrop(cancellation.clone());
+        let _cancel_on_drop = CancelOnDrop(cancellation.clone());
         let mut future: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(future);
-        let bell = Arc::new(Bell(Notify::new()));
+        let waker_signal = Arc::new(ProgressWaker(Notify::new()));
         loop {
-            let turn = self.workers.turn(tenant).await;
-            let (waker, span) = (Waker::from(Arc::clone(&bell)), tracing::Span::current());
+            let permit = self.workers.acquire(tenant).await;
+            let (waker, span) = (Waker::from(Arc::clone(&waker_signal)), tracing::Span::current());
             let step = move || {
                 let polled = span.in_scope(|| future.as_mut().poll(&mut Context::from_waker(&waker)));
                 (future, polled)
             };
-            let mut step = Box::pin(turn.take(step));
+            let mut step = Box::pin(permit.run(step));
             let stepped = match tokio::time::timeout(self.timeout, &mut step).await {
                 Ok(stepped) => stepped,
                 Err(_) => {
@@ -77,12 +77,12 @@ impl Turns {
                 Poll::Ready(value) => return Ok(value),
                 Poll::Pending => future = same,
             }
-            bell.0.notified().await;
+            waker_signal.0.notified().await;
         }
     }
 }
 
-/// Gives work up when its waiting caller is gone. Finished work is not affected.
+/// Cancels work when its waiting caller is gone. Finished work is not affected.
 struct CancelOnDrop(Cancellation);
 
 impl Drop for CancelOnDrop {
@@ -91,16 +91,16 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Rings when a future can make progress; also where no task listens yet.
-struct Bell(Notify);
+/// Signals that a future can make progress; also where no task listens yet.
+struct ProgressWaker(Notify);
 
-impl Wake for Bell {
+impl Wake for ProgressWaker {
     fn wake(self: Arc<Self>) {
         self.0.notify_one();
     }
 }
 
-/// Why work came to nothing.
+/// Why work failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WorkFailure {
     TimedOut,
@@ -137,11 +137,11 @@ mod tests {
     /// Longer than anything here takes.
     const NEVER: Duration = Duration::from_secs(30);
 
-    fn turns(work_timeout: Duration) -> Arc<Turns> {
-        Arc::new(Turns::new(&Limits { work_timeout, workers: 1, ..Limits::default() }, false))
+    fn pool(work_timeout: Duration) -> Arc<WorkerPool> {
+        Arc::new(WorkerPool::new(&Limits { work_timeout, workers: 1, ..Limits::default() }, false))
     }
 
-    /// Work that ends when it is given up and not before, and says so.
+    /// Work that ends only when it is cancelled, and says so.
     fn endless() -> (impl FnOnce(&Cancellation) + Send + 'static, Receiver<()>, Receiver<()>) {
         let ((begins, begun), (ends, ended)): ((Sender<()>, _), (Sender<()>, _)) = (channel(), channel());
         let work = move |cancellation: &Cancellation| {
@@ -158,32 +158,32 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread")]
     async fn work_that_takes_too_long_gives_its_worker_back() {
-        let (turns, tenant) = (turns(Duration::from_millis(50)), Arc::from("alice"));
+        let (pool, tenant) = (pool(Duration::from_millis(50)), Arc::from("alice"));
         let (work, _begun, ended) = endless();
-        assert_eq!(turns.run(&tenant, work).await, Err(WorkFailure::TimedOut));
+        assert_eq!(pool.run(&tenant, work).await, Err(WorkFailure::TimedOut));
         ended.recv_timeout(NEVER).unwrap();
-        let next = turns.workers.turn(&tenant);
+        let next = pool.workers.acquire(&tenant);
         tokio::time::timeout(NEVER, next).await.unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn work_whose_caller_has_left_gives_its_worker_back() {
-        let (turns, tenant) = (turns(NEVER), Arc::from("alice"));
+        let (pool, tenant) = (pool(NEVER), Arc::from("alice"));
         let (work, begun, ended) = endless();
-        let (shared, its) = (Arc::clone(&turns), Arc::clone(&tenant));
+        let (shared, its) = (Arc::clone(&pool), Arc::clone(&tenant));
         let caller = tokio::spawn(async move { shared.run(&its, work).await });
         tokio::task::spawn_blocking(move || begun.recv_timeout(NEVER)).await.unwrap().unwrap();
         caller.abort();
         ended.recv_timeout(NEVER).unwrap();
-        tokio::time::timeout(NEVER, turns.workers.turn(&tenant)).await.unwrap();
+        tokio::time::timeout(NEVER, pool.workers.acquire(&tenant)).await.unwrap();
     }
 
     #[tokio::test(flavor = "multi_thread")]
     async fn a_step_that_takes_too_long_is_given_up() {
-        let (turns, tenant, cancellation) = (turns(Duration::from_millis(50)), Arc::from("alice"), Cancellation::new());
+        let (pool, tenant, cancellation) = (pool(Duration::from_millis(50)), Arc::from("alice"), Cancellation::new());
         let (work, _begun, ended) = endless();
         let its = cancellation.clone();
-        let stepped = turns.run_future(&tenant, &cancellation, async move {
+        let stepped = pool.run_future(&tenant, &cancellation, async move {
             work(&its);
             7
         });

@@ -9,12 +9,12 @@ use super::incoming::Incoming;
 use super::state::Proxy;
 use super::unread::{KnownBody, UnreadRequest};
 use crate::auth::Caller;
-use crate::turns::WorkFailure;
+use crate::worker_pool::WorkFailure;
 
-/// Up to so many bytes of new messages are read at once; more of them wait for a worker.
+/// The most bytes of new messages that are read at once; more of them wait for a worker.
 const SMALL_BYTES: usize = 64 * 1024;
 
-/// The reason why a request was not read: it got no turn, or a fault of ours.
+/// The reason why a request was not read: it got no worker, or an internal error.
 pub(super) struct ReadFailure {
     pub(super) cause: WorkFailure,
     /// The request as far as it was looked at, where reading has not begun.
@@ -28,7 +28,7 @@ impl ReadFailure {
     }
 }
 
-/// Reads a request that waited for its turn in vain: the decisions for its conversation can still be carried out. It
+/// Reads a request that got no worker in time: the decisions for its conversation can still be carried out. It
 /// takes no turn, and costs less than it saves the provider.
 pub(super) async fn read_elsewhere(proxy: &Arc<Proxy>, sighted: Option<UnreadRequest>) -> Option<Incoming> {
     let (shared_proxy, sighted) = (Arc::clone(proxy), sighted?);
@@ -59,7 +59,7 @@ pub(super) async fn look(
             let its = Arc::clone(&waiting);
             match proxy
                 .core
-                .turns
+                .workers
                 .run(&caller.tenant, move |_| take(&its).map(|sighted| sighted.learn(&shared_proxy)))
                 .await
             {

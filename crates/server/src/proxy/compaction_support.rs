@@ -5,15 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use epitome::providers::chat::CompactionOffer;
 
-/// Models of which it is remembered what their provider offers. Clients name them: beyond so many, all are forgotten, and
+/// The most models for which the provider's offer is remembered. Clients name them: beyond this number all are forgotten, and
 /// asked once more.
 const MOST_MODELS: usize = 256;
 
 /// The compactions that providers do not offer, by model.
 #[derive(Debug, Default)]
-pub(super) struct Offers(Mutex<HashMap<String, Arc<CompactionOffer>>>);
+pub(super) struct CompactionSupport(Mutex<HashMap<String, Arc<CompactionOffer>>>);
 
-impl Offers {
+impl CompactionSupport {
     /// The known facts of `model`.
     pub(super) fn offer(&self, model: &str) -> Arc<CompactionOffer> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn models_are_forgotten_beyond_a_bound() {
-        let offers = Offers::default();
+        let offers = CompactionSupport::default();
         offers.offer("m").ignore();
         assert_eq!(offers.offer("m").forms(100_000), []);
         for index in 0..MOST_MODELS {

@@ -14,15 +14,15 @@ const MOST_BYTES: usize = 64 * 1024 * 1024;
 
 /// An item, or a block, that belongs in front of an answer.
 #[derive(Debug, Clone)]
-pub(super) struct Graft {
+pub(super) struct PrependedItem {
     pub(super) wire: Wire,
     /// The item, or the block, as JSON.
     pub(super) item: Value,
 }
 
-impl Graft {
+impl PrependedItem {
     /// The answer with it. An answer that is an error, or that is not what the format's answers are, stays as it is.
-    pub(super) async fn put_into(self, response: Response) -> Response {
+    pub(super) async fn prepend_to(self, response: Response) -> Response {
         if !response.status().is_success() {
             return response;
         }
@@ -91,7 +91,7 @@ enum Stage {
 
 /// A stream with an item in front of what the provider says.
 struct GraftedStream {
-    graft: Graft,
+    graft: PrependedItem,
     pieces: BodyDataStream,
     events: Events,
     at: Stage,
@@ -115,7 +115,7 @@ impl GraftedStream {
 
     /// The events that are whole, as the client gets them.
     fn write(&mut self) -> Bytes {
-        let Graft { wire, item } = &self.graft;
+        let PrependedItem { wire, item } = &self.graft;
         let mut written = Vec::new();
         for event in self.events.by_ref() {
             let place = if self.at == Stage::Before { wire.item_place(&event) } else { ItemPlace::Later };
@@ -140,5 +140,5 @@ impl GraftedStream {
 }
 
 #[cfg(test)]
-#[path = "graft_tests.rs"]
+#[path = "prepend_tests.rs"]
 mod tests;

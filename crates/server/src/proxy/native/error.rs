@@ -4,15 +4,15 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use epitome::wire::{COMPACTION_TOO_LARGE, Wire, WrongDemand};
+use epitome::wire::{COMPACTION_TOO_LARGE, InvalidCompactionRequest, Wire};
 
 use super::item::ItemProblem;
 use crate::proxy::answer::STATUS;
-use crate::proxy::room::busy_response;
+use crate::proxy::unpack_budget::busy_response;
 
 /// Why a request is refused here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct NativeError {
     cause: Cause,
     /// The place in the request, as in `input[3].encrypted_content`.
     place: String,
@@ -30,10 +30,10 @@ pub(super) enum Cause {
     /// There are several items that stand for the whole conversation.
     Ambiguous,
     /// The request asks for what no provider does.
-    Demand(WrongDemand),
+    Request(InvalidCompactionRequest),
 }
 
-impl Refusal {
+impl NativeError {
     pub(super) fn new(cause: Cause, place: impl Into<String>) -> Self {
         Self { cause, place: place.into() }
     }
@@ -96,14 +96,14 @@ impl Cause {
                 "compaction_block_ambiguous",
                 "there are several blocks that stand for the whole conversation; send only the newest",
             ),
-            Self::Demand(WrongDemand::Both) => {
+            Self::Request(InvalidCompactionRequest::Both) => {
                 ("invalid_request", "`compaction` cannot be combined with `context_management`")
             }
-            Self::Demand(WrongDemand::IncompleteTurn) => (
+            Self::Request(InvalidCompactionRequest::IncompleteTurn) => (
                 "compaction_incomplete_turn",
                 "the newest message calls tools that have not answered; ask again with their results",
             ),
-            Self::Demand(WrongDemand::NothingToSummarize) => {
+            Self::Request(InvalidCompactionRequest::NothingToSummarize) => {
                 ("compaction_nothing_to_summarize", "there are no messages to compact")
             }
         })
@@ -119,7 +119,7 @@ mod tests {
         for (wire, pointer, expect) in
             [(Wire::Anthropic, "/error/details/error_code", anthropic), (Wire::OpenaiResponses, "/error/code", openai)]
         {
-            let response = Refusal::new(Cause::Item(problem), "input[3]").into_response(wire);
+            let response = NativeError::new(Cause::Item(problem), "input[3]").into_response(wire);
             assert_eq!(response.status(), StatusCode::BAD_REQUEST);
             let body = axum::body::to_bytes(response.into_body(), 10_000).await.unwrap();
             let body: serde_json::Value = serde_json::from_slice(&body).unwrap();

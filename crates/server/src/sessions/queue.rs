@@ -18,7 +18,7 @@ const MOST_WAITING: u32 = 64;
 #[derive(Debug, Default)]
 struct SessionQueue {
     /// Its holder is the next to change the session; it is passed on in the order of the requests.
-    queue: Arc<Turn<()>>,
+    next: Arc<Turn<()>>,
     /// Its holder works on the session: changes or reads it.
     turn: Arc<Turn<()>>,
     /// The session as it was before the compaction under way, for readers.
@@ -34,17 +34,17 @@ impl SessionQueue {
     }
 }
 
-/// The desks of the sessions that requests work on or wait for.
+/// The queues of the sessions that requests work on or wait for.
 #[derive(Debug, Default)]
 pub(super) struct SessionQueues(Arc<QueueTable>);
 
-/// The desks, each with how many are at it.
+/// The queues, each with how many are at it.
 type QueueTable = Mutex<HashMap<SessionKey, (Arc<SessionQueue>, usize)>>;
 
-/// A request's place at a session's desk, waiting or working. The last one that leaves removes the desk.
+/// A request's place at a session's queue, waiting or working. The last one that leaves removes the session_queue.
 #[derive(Debug)]
 pub(super) struct QueuePlace {
-    desk: Arc<SessionQueue>,
+    session_queue: Arc<SessionQueue>,
     pub(super) key: SessionKey,
     known: Arc<QueueTable>,
 }
@@ -71,30 +71,30 @@ pub(super) struct CompactionFlag(QueuePlace);
 
 /// The access that a reader gets.
 pub(super) enum ReadAccess {
-    /// Nobody works on the session: it is theirs for a moment.
+    /// No request works on the session: the reader has its turn.
     Free(SessionTurn),
     /// It is being compacted; this is how it was before.
     Shown(Arc<CachedSession>),
 }
 
 impl SessionQueues {
-    /// Goes to a session's desk.
-    pub(super) fn go_to(&self, key: &SessionKey) -> QueuePlace {
+    /// Enters a session's queue and returns the place in it.
+    pub(super) fn enter(&self, key: &SessionKey) -> QueuePlace {
         let mut known = self.0.lock();
-        let (desk, here) = known.entry(key.clone()).or_default();
+        let (session_queue, here) = known.entry(key.clone()).or_default();
         *here += 1;
-        QueuePlace { desk: Arc::clone(desk), key: key.clone(), known: Arc::clone(&self.0) }
+        QueuePlace { session_queue: Arc::clone(session_queue), key: key.clone(), known: Arc::clone(&self.0) }
     }
 
     /// Whether a compaction of the session is under way.
     pub(super) fn is_compacted(&self, key: &SessionKey) -> bool {
-        self.0.lock().get(key).is_some_and(|(desk, _)| desk.is_compacted())
+        self.0.lock().get(key).is_some_and(|(session_queue, _)| session_queue.is_compacted())
     }
 
     /// The number of sessions that requests work on, and the number of requests that wait for one.
     pub(super) fn busy(&self) -> (usize, u32) {
         let known = self.0.lock();
-        (known.len(), known.values().map(|(desk, _)| desk.waiting.load(Ordering::Relaxed)).sum())
+        (known.len(), known.values().map(|(session_queue, _)| session_queue.waiting.load(Ordering::Relaxed)).sum())
     }
 }
 
@@ -114,7 +114,7 @@ impl Clone for QueuePlace {
         if let Some((_, here)) = self.known.lock().get_mut(&self.key) {
             *here += 1;
         }
-        Self { desk: Arc::clone(&self.desk), key: self.key.clone(), known: Arc::clone(&self.known) }
+        Self { session_queue: Arc::clone(&self.session_queue), key: self.key.clone(), known: Arc::clone(&self.known) }
     }
 }
 
@@ -122,21 +122,21 @@ impl QueuePlace {
     /// Waits to be the next who changes the session. Dropping the future is leaving the queue. Errors where too many wait
     /// already.
     pub(super) async fn next(self) -> Result<NextTurn, ApiError> {
-        let waiting = WaiterCount::new(&self.desk)?;
-        let turn = Arc::clone(&self.desk.queue).lock_owned().await;
+        let waiting = WaiterCount::new(&self.session_queue)?;
+        let turn = Arc::clone(&self.session_queue.next).lock_owned().await;
         drop(waiting);
         Ok(NextTurn { place: self, turn })
     }
 
     /// Waits until no request works on the session, or for the session as it was before the compaction under way.
     pub(super) async fn look(self) -> ReadAccess {
-        let mut shown = self.desk.shown.subscribe();
+        let mut shown = self.session_queue.shown.subscribe();
         loop {
             if let Some(shown) = shown.borrow_and_update().clone() {
                 return ReadAccess::Shown(shown);
             }
             tokio::select! {
-                turn = Arc::clone(&self.desk.turn).lock_owned() => {
+                turn = Arc::clone(&self.session_queue.turn).lock_owned() => {
                     return ReadAccess::Free(SessionTurn { place: self, _turn: turn, _next: None });
                 }
                 // Somebody begins or ends a compaction.
@@ -147,34 +147,34 @@ impl QueuePlace {
 
     /// Says that a compaction is asked for; an error where one is under way.
     pub(super) fn compacting(&self) -> Result<CompactionFlag, ApiError> {
-        if self.desk.shown.borrow().is_some() || self.desk.is_compacted.swap(true, Ordering::AcqRel) {
+        if self.session_queue.shown.borrow().is_some() || self.session_queue.is_compacted.swap(true, Ordering::AcqRel) {
             return Err(Problem::CompactionRunning.into());
         }
         Ok(CompactionFlag(self.clone()))
     }
 
-    /// Shows the session as it is now to those who look while it is compacted.
+    /// Shows the session as it is now to readers while it is compacted.
     pub(super) fn show(&self, session: CachedSession) -> SnapshotGuard {
-        self.desk.shown.send_replace(Some(Arc::new(session)));
+        self.session_queue.shown.send_replace(Some(Arc::new(session)));
         SnapshotGuard(self.clone())
     }
 }
 
 impl NextTurn {
-    /// Waits for those who look, who are soon done.
+    /// Waits for the readers, which are soon done.
     pub(super) async fn turn(self) -> SessionTurn {
-        let turn = Arc::clone(&self.place.desk.turn).lock_owned().await;
+        let turn = Arc::clone(&self.place.session_queue.turn).lock_owned().await;
         SessionTurn { place: self.place, _turn: turn, _next: Some(self.turn) }
     }
 }
 
-/// Until it is dropped, those who look see how the session was before.
+/// Until it is dropped, readers see how the session was before.
 #[derive(Debug)]
 pub(super) struct SnapshotGuard(QueuePlace);
 
 impl Drop for SnapshotGuard {
     fn drop(&mut self) {
-        let was = self.0.desk.shown.send_replace(None);
+        let was = self.0.session_queue.shown.send_replace(None);
         // A large session takes time to be dropped: not on the caller's time.
         if let Ok(threads) = tokio::runtime::Handle::try_current() {
             threads.spawn_blocking(move || drop(was));
@@ -184,17 +184,17 @@ impl Drop for SnapshotGuard {
 
 impl Drop for CompactionFlag {
     fn drop(&mut self) {
-        self.0.desk.is_compacted.store(false, Ordering::Release);
+        self.0.session_queue.is_compacted.store(false, Ordering::Release);
     }
 }
 
-/// One of those who wait, as far as there is room.
+/// A request that waits, as far as there is room.
 struct WaiterCount<'a>(&'a SessionQueue);
 
 impl<'a> WaiterCount<'a> {
-    fn new(desk: &'a SessionQueue) -> Result<Self, ApiError> {
-        let waiting = Self(desk);
-        if desk.waiting.fetch_add(1, Ordering::Relaxed) < MOST_WAITING {
+    fn new(session_queue: &'a SessionQueue) -> Result<Self, ApiError> {
+        let waiting = Self(session_queue);
+        if session_queue.waiting.fetch_add(1, Ordering::Relaxed) < MOST_WAITING {
             return Ok(waiting);
         }
         Err(Problem::SessionBusy.with(format!("more than {MOST_WAITING} requests wait for this session")))
