@@ -676,7 +676,7 @@ export interface components {
             /** Format: float */
             score: number | null;
         };
-        Recalled: {
+        RecalledContent: {
             handle: string;
             kind: string;
             text?: string;
