@@ -118,7 +118,7 @@ impl LiveSession {
         let memories = self.memories_for(compaction.focus.as_deref()).await;
         let mut request = self.request(compaction);
         request.memories = memories;
-        request.observer = is_told.then(|| Arc::new(self.watchers.clone()) as Arc<dyn Observer>);
+        request.observer = is_told.then(|| Arc::new(self.listeners.clone()) as Arc<dyn Observer>);
         let refused = self.backoff.len();
         let drafted = self.drafting().draft(&self.session, &self.ledger, &mut self.archive, &request).await;
         if self.backoff.len() > refused {
@@ -128,7 +128,7 @@ impl LiveSession {
         }
         match drafted {
             Ok(draft) => {
-                self.watchers.metrics.summary(&draft.report);
+                self.listeners.metrics.summary(&draft.report);
                 Ok(draft)
             }
             Err(error) => Err(self.record_failure(error.into(), compaction.trigger)),
@@ -180,7 +180,7 @@ impl LiveSession {
 
     /// Announces that a compaction starts; dropping the returned value announces its end.
     pub(super) fn announce_start(&self, reason: Trigger) -> StartedCompaction {
-        self.watchers.start(reason, self.session.view().len() as u32)
+        self.listeners.start(reason, self.session.view().len() as u32)
     }
 
     /// Makes the compaction that was previewed: facts worth keeping are remembered first, then it is made and stored.
@@ -218,7 +218,7 @@ impl LiveSession {
         }
         self.watch.record_compaction(&report);
         let epoch = changes.then(|| self.session.next_epoch().saturating_sub(1));
-        self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
+        self.listeners.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }
@@ -232,12 +232,12 @@ impl LiveSession {
     pub(super) fn record_failure(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
         if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
             // This says nothing about the session: the next request tries again.
-            self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
+            self.listeners.tell(&Event::CompactionError { message: error.to_string(), retryable: true });
             return error;
         }
         let urgency = if trigger == Trigger::Hard { Urgency::Hard } else { Urgency::Soft };
         self.watch.record_failure(self.ledger.total(), urgency);
-        self.watchers.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
+        self.listeners.tell(&Event::CompactionError { message: error.to_string(), retryable: error.is_retryable() });
         error
     }
 

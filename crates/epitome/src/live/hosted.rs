@@ -6,7 +6,7 @@ use epitome_session::{Entry, Epoch, Message, Session};
 use epitome_store::SessionArchive;
 use epitome_strategy::{Cancellation, ModelBackoff, Tokens, Verdict};
 
-use super::events::Watchers;
+use super::events::Listeners;
 use super::{Listener, LiveError, LiveSession};
 
 impl LiveSession {
@@ -32,7 +32,7 @@ impl LiveSession {
             flushed: self.flushed,
             requests: self.requests,
             confirm: self.confirm.clone(),
-            watchers: Watchers::default(),
+            listeners: Listeners::default(),
             overflows: self.overflows,
             index: epitome_recall::Index::new(),
             window: self.window,
@@ -108,7 +108,7 @@ impl LiveSession {
     }
 
     /// Nothing more is added to the session: a compaction reaches the target of its budget, and leaves no room beyond it.
-    pub fn end(&mut self) {
+    pub fn mark_ended(&mut self) {
         self.watch.mark_ended();
     }
 
@@ -127,8 +127,8 @@ impl LiveSession {
     /// Sends events to `listener` alone from here on, in place of all earlier listeners; to no listener where there is
     /// none.
     pub fn listen(&mut self, listener: Option<Listener>) {
-        self.watchers.clear();
-        listener.into_iter().for_each(|listener| self.watchers.add(listener));
+        self.listeners.clear();
+        listener.into_iter().for_each(|listener| self.listeners.add(listener));
     }
 }
 
@@ -149,7 +149,7 @@ pub struct EpochViews {
 
 /// The view before and after a compaction, also of one that was undone; `None` for an unknown number. Earlier
 /// compactions that were undone since are left out of both views. Linear in the session.
-pub fn sides(session: &Session, epoch: u32) -> Option<EpochViews> {
+pub fn epoch_views(session: &Session, epoch: u32) -> Option<EpochViews> {
     let target = session.journal().get(epoch as usize)?;
     let mut then = Session::new();
     let mut log = session.log().iter();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use epitome_engine::{Engine, MemoryNote};
 use epitome_session::{Message, Session};
-use epitome_store::{Memory, MemoryStore, Scope, StoreError, bearing_on, extract};
+use epitome_store::{Memory, MemoryStore, Scope, StoreError, extract, relevant_memories};
 
 use super::LiveSession;
 
@@ -41,7 +41,7 @@ pub async fn memories_for(
     most: usize,
 ) -> Result<Vec<MemoryNote>, StoreError> {
     let talk = subject(&session.standing_log(), focus);
-    let memories = bearing_on(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
+    let memories = relevant_memories(store, scope, session.id.as_deref(), &talk, unstored, most).await?;
     Ok(memories.into_iter().map(|memory| MemoryNote { is_typed: memory.is_typed(), text: memory.text }).collect())
 }
 

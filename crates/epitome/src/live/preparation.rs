@@ -65,7 +65,7 @@ impl Preparation {
     }
 
     /// Waits until none is under way.
-    pub async fn settled(&self) {
+    pub async fn wait_until_done(&self) {
         poll_fn(|context| {
             let mut shared = lock(&self.0);
             if matches!(shared.state, State::UnderWay { .. }) {

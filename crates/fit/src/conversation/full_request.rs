@@ -99,7 +99,7 @@ impl<'a> FullRequest<'a> {
         live.share_backoff(conversation.refusals.clone());
         live.set_host(self.incoming.host);
         if self.incoming.is_last {
-            live.end();
+            live.mark_ended();
         }
         live
     }

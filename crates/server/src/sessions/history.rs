@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::Request;
 use epitome::Session;
 use epitome::engine::{EditReport, ReasonReport};
-use epitome::live::{ContextTokens, HistoryEntry, LiveError, sides};
+use epitome::live::{ContextTokens, HistoryEntry, LiveError, epoch_views};
 use epitome::session::{EntryKey, Epoch, Message, MessageId, Origin, SummarizerRecord};
 use epitome::store::{Removal, StoredMessage, removals_of};
 use epitome::strategy::ArchivedContent;
@@ -166,7 +166,7 @@ pub(crate) async fn epoch(named: NamedSession, PathPart(number): PathPart) -> Re
             let unknown = || ApiError::from(Problem::UnknownEpoch);
             let epoch = session.journal().get(number as usize).ok_or_else(unknown)?;
             let entry = items(seen.opened).into_iter().nth(number as usize).ok_or_else(unknown)?;
-            let sides = sides(session, number).ok_or_else(unknown)?;
+            let sides = epoch_views(session, number).ok_or_else(unknown)?;
             let left: HashMap<EntryKey, Removal> = removals_of(epoch, entry.at).collect();
             Ok(Json(EpochAnswer {
                 entry,

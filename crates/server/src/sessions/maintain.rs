@@ -364,7 +364,7 @@ impl Operation for Shrink {
 
     async fn run(&self, sessions: &Arc<Sessions>, opened: &mut CachedSession) -> Result<Self::Output, ApiError> {
         let before = opened.live.session().next_epoch();
-        let retry = opened.live.overflowed(self.0).await.map_err(live)?;
+        let retry = opened.live.handle_overflow(self.0).await.map_err(live)?;
         require_made(sessions, &retry.report)?;
         Ok((retry, super::compact::newest(&opened.live, before)))
     }

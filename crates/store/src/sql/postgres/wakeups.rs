@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const LISTENING: &str = "listening for events";
 
-/// Hears when an instance has told events ([`Exchange::tell`](crate::Exchange::tell)), over a connection of its own.
+/// Hears when an instance has told events ([`Exchange::publish`](crate::Exchange::publish)), over a connection of its own.
 pub struct Wakeups {
     client: Client,
     heard: Receiver<()>,

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use crate::run::plan::{Plan, Progress};
 
 /// The settings that all files of a run share.
-pub(crate) struct Job<'a> {
+pub(crate) struct RunContext<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) files: usize,
     pub(crate) done: AtomicUsize,
@@ -14,7 +14,7 @@ pub(crate) struct Job<'a> {
     pub(crate) leaves_out_fitting: bool,
 }
 
-impl<'a> Job<'a> {
+impl<'a> RunContext<'a> {
     pub(crate) fn new(plan: &'a Plan, files: usize, progress: Progress<'a>) -> Self {
         Self { plan, files, done: AtomicUsize::new(0), progress, leaves_out_fitting: true }
     }

@@ -64,7 +64,7 @@ impl LiveSession {
         let is_due = check.urgency == Urgency::Hard;
         if is_due {
             // It is asked for already: a second request would take longer than the rest of the first.
-            preparation.settled().await;
+            preparation.wait_until_done().await;
         }
         if (is_due || !by_threshold)
             && let Some(report) = self.make_prepared(&preparation).await?
@@ -89,7 +89,7 @@ impl LiveSession {
         let patience = (f64::from(self.budget.usable()) * PATIENCE) as Tokens;
         let Some(number) = preparation.begin(self.tokens(), patience) else { return };
         let mut copy = self.copy();
-        copy.watchers.metrics = Arc::clone(&self.watchers.metrics);
+        copy.listeners.metrics = Arc::clone(&self.listeners.metrics);
         let under_way = PreparationGuard { preparation: preparation.clone(), number };
         let compaction = compaction.clone();
         background.run(Box::pin(async move {
@@ -150,7 +150,7 @@ impl LiveSession {
         report.tokens_after = self.ledger.total();
         self.watch.record_compaction(&report);
         let epoch = self.session.journal().iter().rposition(Epoch::is_compaction).map(|at| at as u32);
-        self.watchers.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
+        self.listeners.tell(&compaction_event(&report, epoch, self.summary_id(epoch), flushed));
         self.tell_tokens();
         Ok(report)
     }

@@ -1,4 +1,4 @@
-//! The census of a session: its sizes by role, tool, unit and round.
+//! The composition of a session: its sizes by role, tool, unit and round.
 
 use epitome::context::{Contents, RoleShare, RoundSize, ToolShare, UnitSize, counts};
 use epitome::engine::{Engine, Ledger, Mode, block_on};
@@ -39,7 +39,7 @@ pub(crate) struct InspectOutput<'a> {
     /// The sessions in the file.
     pub(crate) sessions: Vec<ListedSession<'a>>,
     /// The one session that was asked for; `null` for a file of several without `--session`.
-    pub(crate) session: Option<Census>,
+    pub(crate) session: Option<SessionComposition>,
 }
 
 /// One session in a list.
@@ -64,9 +64,9 @@ pub(crate) struct UsageSum {
     pub(crate) largest_input: u64,
 }
 
-/// The census of one session.
+/// The composition of one session.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Census {
+pub(crate) struct SessionComposition {
     pub(crate) id: Option<String>,
     /// Messages of the view.
     pub(crate) messages: usize,
@@ -85,8 +85,8 @@ pub(crate) struct Census {
     pub(crate) usage: Option<UsageSum>,
 }
 
-impl Census {
-    /// The census of a session's view. Linear in it.
+impl SessionComposition {
+    /// The composition of a session's view. Linear in it.
     pub(crate) fn new(session: &Session, runtime: &Runtime) -> Self {
         let engine = epitome::engine_of(runtime);
         let ledger = engine.ledger(session);

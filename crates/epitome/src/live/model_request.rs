@@ -14,7 +14,7 @@ pub const COMPACT_CONTEXT: &str = "compact_context";
 
 /// What the next context has to hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Needed {
+pub enum RequiredContent {
     /// These messages.
     Messages(MessageRange),
     /// This text, word for word.
@@ -22,7 +22,7 @@ pub enum Needed {
 }
 
 /// Reads what a model names: messages by their numbers (`#37`, `#40-#52`), or a text.
-impl FromStr for Needed {
+impl FromStr for RequiredContent {
     type Err = String;
 
     fn from_str(named: &str) -> Result<Self, String> {
@@ -42,7 +42,7 @@ pub struct ModelRequest {
     /// What the model does next: the focus.
     pub next_step: String,
     /// What the next context has to hold.
-    pub keep: Vec<Needed>,
+    pub keep: Vec<RequiredContent>,
     /// Whether the model made other calls with it that the session does not hold, so that they are open.
     pub has_open_calls: bool,
 }
@@ -52,7 +52,7 @@ const MOST_KEPT: usize = 8;
 
 impl ModelRequest {
     /// Returns what a model asks for that calls nothing beside it. The error says that it keeps too much.
-    pub fn new(reason: String, next_step: String, keep: Vec<Needed>) -> Result<Self, String> {
+    pub fn new(reason: String, next_step: String, keep: Vec<RequiredContent>) -> Result<Self, String> {
         if keep.len() > MOST_KEPT {
             return Err(format!("`keep` takes {MOST_KEPT} at most: name what you need next"));
         }
@@ -170,14 +170,14 @@ impl LiveSession {
     }
 
     /// The messages that hold what a model needs: of a text the newest that has it. The error says what there is not.
-    fn needed(&self, needed: &[Needed]) -> Result<Vec<MessageRange>, String> {
+    fn needed(&self, needed: &[RequiredContent]) -> Result<Vec<MessageRange>, String> {
         let messages = self.session.log().len() as u32;
-        let find = |needed: &Needed| match needed {
-            Needed::Messages(range) if range.last().unwrap_or(range.first()) < messages => Ok(*range),
-            Needed::Messages(range) => {
+        let find = |needed: &RequiredContent| match needed {
+            RequiredContent::Messages(range) if range.last().unwrap_or(range.first()) < messages => Ok(*range),
+            RequiredContent::Messages(range) => {
                 Err(format!("there are no messages {range}: the last is #{}.", messages.saturating_sub(1)))
             }
-            Needed::Text(text) => {
+            RequiredContent::Text(text) => {
                 let holds = |entry: &&epitome_session::Entry| {
                     entry.message.blocks.iter().any(|block| block.excerptable().is_some_and(|it| it.contains(text)))
                 };

@@ -12,7 +12,7 @@ use crate::figures::score::Scores;
 pub(crate) type Listener<'a> = &'a mut dyn FnMut(usize);
 
 /// Measurements, looked up before new ones are made.
-pub(crate) struct Memory<'a> {
+pub(crate) struct MeasurementCache<'a> {
     bench: &'a dyn Bench,
     cases: Vec<TuneCase>,
     weights: Weights,
@@ -21,7 +21,7 @@ pub(crate) struct Memory<'a> {
     listener: Listener<'a>,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> MeasurementCache<'a> {
     pub(crate) fn new(bench: &'a dyn Bench, weights: Weights, listener: Listener<'a>) -> Self {
         Self { bench, cases: bench.cases(), weights, known: HashMap::new(), listener }
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use epitome::engine::block_on;
 use epitome::live::{
-    BackgroundExecutor, Conversation, Inquiry, LiveSession, MaintainOutcome, Preparation, PreparationState,
+    BackgroundExecutor, Conversation, ConversationQuestion, LiveSession, MaintainOutcome, Preparation, PreparationState,
 };
 use epitome::providers::chat::{ChatAnswer, ChatError, ChatErrorKind, Stop};
 use epitome::strategy::{BoxFuture, async_trait};
@@ -180,8 +180,8 @@ impl Conversation for Host {
         "agent"
     }
 
-    async fn ask(&self, inquiry: Inquiry<'_>) -> Result<ChatAnswer, ChatError> {
-        self.asked.lock().unwrap().push((inquiry.view.len(), inquiry.instruction.to_owned()));
+    async fn ask(&self, question: ConversationQuestion<'_>) -> Result<ChatAnswer, ChatError> {
+        self.asked.lock().unwrap().push((question.view.len(), question.instruction.to_owned()));
         (self.answer)()
     }
 }

@@ -16,7 +16,7 @@ const MOST_CANDIDATES: usize = 200;
 /// `session` itself, standing instructions, and those that share a distinctive word with the talk. `unstored` are newer
 /// than those of the store, the newest first. A memory that a newer one repeats or contradicts is left out. Two queries of
 /// the store, where there is one.
-pub async fn bearing_on(
+pub async fn relevant_memories(
     store: Option<&dyn MemoryStore>,
     scope: &Scope,
     session: Option<&str>,
@@ -28,22 +28,22 @@ pub async fn bearing_on(
         return Ok(Vec::new());
     }
     let candidates = (most * CANDIDATES).min(MOST_CANDIDATES);
-    let telling = telling(talk);
-    let mut words: Vec<&str> = telling.iter().map(String::as_str).collect();
+    let informative = informative_terms(talk);
+    let mut words: Vec<&str> = informative.iter().map(String::as_str).collect();
     words.sort_unstable();
     let mut found = unstored;
     if let Some(store) = store {
         found.extend(store.recent(scope, candidates).await?);
         found.extend(store.search(scope, &words.join(" "), candidates).await?);
     }
-    Ok(rank_memories(found, session, &telling, most))
+    Ok(rank_memories(found, session, &informative, most))
 }
 
 /// The candidates that bear on words, the best first; `found` has the newest before the older ones.
-fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<String>, most: usize) -> Vec<Memory> {
+fn rank_memories(found: Vec<Memory>, session: Option<&str>, informative: &HashSet<String>, most: usize) -> Vec<Memory> {
     let bears = |memory: &Memory| {
         let (latin, chinese): (Vec<_>, Vec<_>) =
-            terms(&memory.text).into_iter().filter(|term| telling.contains(term)).partition(|term| term.is_ascii());
+            terms(&memory.text).into_iter().filter(|term| informative.contains(term)).partition(|term| term.is_ascii());
         // One pair of Chinese characters is shared by chance.
         let shared = latin.len() + chinese.len() / 2;
         let is_own = session.is_some() && memory.session.as_deref() == session;
@@ -69,7 +69,7 @@ fn rank_memories(found: Vec<Memory>, session: Option<&str>, telling: &HashSet<St
 }
 
 /// The words of a talk that tell what it is about.
-fn telling(talk: &str) -> HashSet<String> {
+fn informative_terms(talk: &str) -> HashSet<String> {
     let tells = |term: &String| {
         let length = term.chars().count();
         let is_latin = term.is_ascii();
@@ -104,7 +104,7 @@ mod tests {
             memory("My sister lives in Oslo.", MemoryKind::Fact, "c"),
         ];
         let check = |talk: &str, session: &str, most: usize, expect: &[usize]| {
-            let found = rank_memories(stored.to_vec(), Some(session), &telling(talk), most);
+            let found = rank_memories(stored.to_vec(), Some(session), &informative_terms(talk), most);
             let expect: Vec<&Memory> = expect.iter().map(|index| &stored[*index]).collect();
             assert_eq!(found.iter().collect::<Vec<_>>(), expect, "{talk}");
         };
@@ -124,11 +124,12 @@ mod tests {
         let at = |time, text: &str| Memory { time: Some(time), ..memory(text, MemoryKind::Identifier, "a") };
         let (older, newer) = (at(1, "The staging port is 8443."), at(2, "The staging port is 9999."));
         for stored in [[&older, &newer], [&newer, &older]] {
-            let found = rank_memories(stored.map(Clone::clone).to_vec(), Some("x"), &telling("staging port"), 9);
+            let found =
+                rank_memories(stored.map(Clone::clone).to_vec(), Some("x"), &informative_terms("staging port"), 9);
             assert_eq!(found, std::slice::from_ref(&newer));
         }
         // Sessions without an id are not the one that asks.
         let alone = Memory { session: None, ..memory("My sister lives in Oslo.", MemoryKind::Fact, "c") };
-        assert_eq!(rank_memories(vec![alone], None, &telling("What next?"), 9), []);
+        assert_eq!(rank_memories(vec![alone], None, &informative_terms("What next?"), 9), []);
     }
 }

@@ -1,11 +1,11 @@
-//! The census of a session for a person.
+//! The composition of a session for a person.
 
 use std::fmt::Write;
 
 use epitome::context::{RoundSize, UnitSize};
 use epitome::session::UnitKind;
 
-use crate::census::{Census, InspectOutput};
+use crate::composition::{InspectOutput, SessionComposition};
 
 use crate::render::bar::bar;
 use crate::render::style::{FAINT, NAME, STRONG};
@@ -25,15 +25,20 @@ const SESSIONS: usize = 30;
 const BAR: usize = 24;
 
 /// The page of one session, in at most `width` columns.
-pub(crate) fn page(name: &str, inspected: &InspectOutput<'_>, census: &Census, width: usize) -> String {
+pub(crate) fn page(
+    name: &str,
+    inspected: &InspectOutput<'_>,
+    composition: &SessionComposition,
+    width: usize,
+) -> String {
     let mut out = String::new();
-    head(&mut out, name, inspected, census);
-    task(&mut out, census, width);
-    roles(&mut out, census, width);
-    tools(&mut out, census, width);
-    largest(&mut out, census, width);
-    timeline(&mut out, census, width);
-    usage(&mut out, census);
+    head(&mut out, name, inspected, composition);
+    task(&mut out, composition, width);
+    roles(&mut out, composition, width);
+    tools(&mut out, composition, width);
+    largest(&mut out, composition, width);
+    timeline(&mut out, composition, width);
+    usage(&mut out, composition);
     out
 }
 
@@ -65,46 +70,50 @@ pub(crate) fn overview(name: &str, inspected: &InspectOutput<'_>, width: usize) 
     out
 }
 
-fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, census: &Census) {
-    let id = census.id.as_deref().map(|id| format!(", session {id}")).unwrap_or_default();
+fn head(out: &mut String, name: &str, inspected: &InspectOutput<'_>, composition: &SessionComposition) {
+    let id = composition.id.as_deref().map(|id| format!(", session {id}")).unwrap_or_default();
     let size = bytes(inspected.bytes);
     let _ = writeln!(out, "{STRONG}{name}{STRONG:#}  {FAINT}{}{id}, {size}{FAINT:#}", inspected.format);
     let _ = write!(
         out,
         "  {STRONG}{}{STRONG:#} tokens in {}, {}",
-        number(census.contents.tokens),
-        plural(census.messages, "message"),
-        plural(census.contents.rounds, "round"),
+        number(composition.contents.tokens),
+        plural(composition.messages, "message"),
+        plural(composition.contents.rounds, "round"),
     );
-    if census.log_messages != census.messages {
-        let _ = write!(out, " {FAINT}(recorded: {}){FAINT:#}", plural(census.log_messages, "message"));
+    if composition.log_messages != composition.messages {
+        let _ = write!(out, " {FAINT}(recorded: {}){FAINT:#}", plural(composition.log_messages, "message"));
     }
-    let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", census.contents.counter);
-    if !census.compactions.is_empty() {
-        let _ = writeln!(out, "  {}; `epitome history` lists them", plural(census.compactions.len(), "compaction"));
-    }
-    if census.contents.tool_definition_tokens > 0 {
+    let _ = writeln!(out, " {FAINT}by {}{FAINT:#}", composition.contents.counter);
+    if !composition.compactions.is_empty() {
         let _ =
-            writeln!(out, "  tool definitions take another {} tokens", number(census.contents.tool_definition_tokens));
+            writeln!(out, "  {}; `epitome history` lists them", plural(composition.compactions.len(), "compaction"));
+    }
+    if composition.contents.tool_definition_tokens > 0 {
+        let _ = writeln!(
+            out,
+            "  tool definitions take another {} tokens",
+            number(composition.contents.tool_definition_tokens)
+        );
     }
 }
 
-fn task(out: &mut String, census: &Census, width: usize) {
-    let verdict = &census.contents.task;
+fn task(out: &mut String, composition: &SessionComposition, width: usize) {
+    let verdict = &composition.contents.task;
     heading(out, "Task");
     let _ = writeln!(out, "  {NAME}{}{NAME:#}, confidence {:.2}", verdict.kind, verdict.confidence);
     for evidence in &verdict.evidence {
         labelled(out, "", 2, evidence, width);
     }
-    labelled(out, "next chain", 12, &census.chain, width);
+    labelled(out, "next chain", 12, &composition.chain, width);
 }
 
-fn roles(out: &mut String, census: &Census, width: usize) {
-    let whole = census.contents.tokens.into();
+fn roles(out: &mut String, composition: &SessionComposition, width: usize) {
+    let whole = composition.contents.tokens.into();
     heading(out, "Tokens by role");
     // The bar has style codes of its own, so it comes after the table's rows.
     let mut table = Table::new(&[Column::Left, Column::Right, Column::Right, Column::Right], &[]);
-    for share in &census.roles {
+    for share in &composition.roles {
         table.row([
             Cell::styled(share.role, NAME),
             number(share.tokens).into(),
@@ -113,20 +122,20 @@ fn roles(out: &mut String, census: &Census, width: usize) {
         ]);
     }
     let rows = table.render(width);
-    for (row, share) in rows.lines().zip(&census.roles) {
+    for (row, share) in rows.lines().zip(&composition.roles) {
         let _ = writeln!(out, "{row}  {}", bar(share.tokens.into(), whole, BAR, NAME));
     }
 }
 
-fn tools(out: &mut String, census: &Census, width: usize) {
-    if census.tools.is_empty() {
+fn tools(out: &mut String, composition: &SessionComposition, width: usize) {
+    if composition.tools.is_empty() {
         return;
     }
-    let whole = census.contents.tokens.into();
+    let whole = composition.contents.tokens.into();
     heading(out, "Tokens by tool");
     let setting = [Column::Flexible, Column::Right, Column::Right, Column::Right, Column::Right];
     let mut table = Table::new(&setting, &["tool", "calls", "in calls", "in results", "share"]);
-    for share in census.tools.iter().take(TOOLS) {
+    for share in composition.tools.iter().take(TOOLS) {
         table.row([
             Cell::styled(share.tool.clone(), NAME),
             number(share.calls as u64).into(),
@@ -136,17 +145,17 @@ fn tools(out: &mut String, census: &Census, width: usize) {
         ]);
     }
     out.push_str(&table.render(width));
-    if census.tools.len() > TOOLS {
-        let _ = writeln!(out, "  {FAINT}… and {} more{FAINT:#}", plural(census.tools.len() - TOOLS, "tool"));
+    if composition.tools.len() > TOOLS {
+        let _ = writeln!(out, "  {FAINT}… and {} more{FAINT:#}", plural(composition.tools.len() - TOOLS, "tool"));
     }
 }
 
-fn largest(out: &mut String, census: &Census, width: usize) {
-    let whole = census.contents.tokens.into();
+fn largest(out: &mut String, composition: &SessionComposition, width: usize) {
+    let whole = composition.contents.tokens.into();
     heading(out, "Largest units");
     let setting = [Column::Right, Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
     let mut table = Table::new(&setting, &["message", "tokens", "share", "round", "unit", "first words"]);
-    for unit in &census.largest_units {
+    for unit in &composition.largest_units {
         let numbers = unit.number.map(|first| format!("#{first}"));
         table.row([
             Cell::styled(numbers.unwrap_or_else(|| "–".to_owned()), FAINT),
@@ -173,15 +182,15 @@ fn unit_name(unit: &UnitSize) -> String {
     if tools.is_empty() { kind.to_owned() } else { format!("{kind}: {}", tools.join(", ")) }
 }
 
-fn timeline(out: &mut String, census: &Census, width: usize) {
+fn timeline(out: &mut String, composition: &SessionComposition, width: usize) {
     heading(out, "Timeline");
-    let left_out = census.timeline.len().saturating_sub(ROUNDS);
+    let left_out = composition.timeline.len().saturating_sub(ROUNDS);
     if left_out > 0 {
         let _ = writeln!(out, "  {FAINT}{} before these; --json has all{FAINT:#}", plural(left_out, "round"));
     }
     let setting = [Column::Right, Column::Right, Column::Right, Column::Flexible, Column::Flexible];
     let mut table = Table::new(&setting, &["round", "tokens", "messages", "tools", "user"]);
-    for round in &census.timeline[left_out..] {
+    for round in &composition.timeline[left_out..] {
         table.row([
             Cell::styled(round.round.to_string(), FAINT),
             number(round.tokens).into(),
@@ -207,8 +216,8 @@ fn tools_called(round: &RoundSize) -> String {
     words.join(" ")
 }
 
-fn usage(out: &mut String, census: &Census) {
-    let Some(usage) = &census.usage else { return };
+fn usage(out: &mut String, composition: &SessionComposition) {
+    let Some(usage) = &composition.usage else { return };
     heading(out, "Reported by the provider");
     let _ = writeln!(
         out,

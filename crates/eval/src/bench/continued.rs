@@ -42,7 +42,7 @@ impl Requests {
 /// Plays a session to its end, compacting it to `budget` whenever it has grown by a fifth of what is over the budget, and
 /// counts the facts that are shown then, the cache and the price. A compaction without a result leaves the
 /// session as it is; the last one decides. Linear in the session for each.
-pub(super) fn go_on(
+pub(super) fn continue_session(
     probed: &ProbedCase,
     method: &Method,
     budget: u32,
