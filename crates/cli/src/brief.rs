@@ -1,4 +1,4 @@
-//! What matters of a session, as one text: for a model that goes on without the messages themselves.
+//! The essence of a session as one text: for a model that continues without the messages themselves.
 
 use epitome::engine::{Floor, Mode, block_on, language};
 use epitome::session::{Content, EntryKey, Message, Origin, Role};
@@ -19,7 +19,7 @@ const LINE_TRIES: usize = 3;
 /// Typed messages that such a line names.
 const NAMED: usize = 8;
 
-/// A text of more than so many times the tokens of the line that explains its form has that line.
+/// A text of more than this many times the tokens of the line that explains its form has that line.
 const LEGEND_SHARE: u32 = 8;
 
 /// Characters by which the beginning or the end of a message is known in a text.
@@ -66,7 +66,7 @@ impl Said<'_> {
     }
 }
 
-/// The text of a session in at most so many tokens, earlier compactions aside: it is made of the whole log. The system
+/// The text of a session in at most `tokens` tokens, earlier compactions aside: it is made of the whole log. The system
 /// prompt and what a harness added are not in it. What was typed stays as it was; where it has no room, long messages keep
 /// their head and tail, and where that is too much as well, some are only named. Costs a compaction, and some more where
 /// typed messages have no room.
@@ -143,7 +143,7 @@ fn names(numbers: &[usize]) -> String {
     named.join(", ") + &more
 }
 
-/// A message whose texts have at most so many characters each: head and tail, with a mark that says how many are between.
+/// A message whose texts have at most `most` characters each: head and tail, with a mark that says how many are between.
 fn shortened(message: &Message, most: usize) -> Message {
     let mut message = message.clone();
     for block in &mut message.blocks {
@@ -163,10 +163,10 @@ fn tokens_of(message: &Message, runtime: &Runtime) -> u32 {
     message.texts().map(|text| runtime.counter.count(text)).fold(0, u32::saturating_add)
 }
 
-/// The text of messages in at most so many tokens.
+/// The text of messages in at most `tokens` tokens.
 fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, tokens: u32) -> Result<String, Failure> {
-    let mut told = Session::new();
-    told.extend(messages);
+    let mut excerpt = Session::new();
+    excerpt.extend(messages);
     let engine = epitome::engine_of(runtime);
     let mut ledger = engine.ledger(&told);
     let mut archive = MemoryArchive::new();
@@ -211,7 +211,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
     Ok(text)
 }
 
-/// The same in at most so many characters, for hosts that count these.
+/// The same in at most `characters` characters, for hosts that count these.
 pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usize) -> Result<Brief, Failure> {
     // English has four characters or so in a token; where a text has more, a second try knows how many.
     let first = brief(session, runtime, u32::try_from(characters / 4).unwrap_or(u32::MAX))?;
@@ -227,7 +227,7 @@ pub(crate) fn brief_within(session: &Session, runtime: &Runtime, characters: usi
 /// What stands between the head and the tail of a text that is cut.
 const CUT: &str = "\n[…]\n";
 
-/// A text in at most so many characters: two thirds of them are its head, and `cut` stands before the tail.
+/// A text in at most `characters` characters: two thirds of them are its head, and `cut` stands before the tail.
 fn head_and_tail(text: &str, characters: usize, cut: &str) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= characters {

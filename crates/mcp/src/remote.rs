@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use crate::answer::Answer;
-use crate::asker::Asker;
+use crate::call_origin::CallOrigin;
 use crate::handler::ToolBackend;
 use crate::tools::SESSION;
 
@@ -57,14 +57,14 @@ impl RemoteService {
         &self,
         tool: &str,
         mut arguments: Map<String, Value>,
-        asker: &Asker,
+        origin: &CallOrigin,
     ) -> Result<Answer, String> {
         if let Some(session) = &self.session {
             arguments.entry(SESSION).or_insert_with(|| session.as_str().into());
         }
         let call = json!({
             "jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments, "_meta": asker.meta()},
+            "params": {"name": tool, "arguments": arguments, "_meta": origin.meta()},
         });
         let mut request = self
             .client
@@ -101,7 +101,7 @@ impl ToolBackend for RemoteService {
         true
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
-        self.call_service(tool, arguments, asker).await.unwrap_or_else(Answer::refusal)
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, origin: &CallOrigin) -> Answer {
+        self.call_service(tool, arguments, origin).await.unwrap_or_else(Answer::refusal)
     }
 }

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::any;
 use axum::{Extension, Router};
-use epitome_mcp::{Answer, Asker, Call, ToolBackend, http_service, session_of};
+use epitome_mcp::{Answer, Call, CallOrigin, ToolBackend, http_service, session_of};
 use serde_json::{Map, Value};
 
 use crate::auth::Caller;
@@ -53,7 +53,7 @@ impl ToolBackend for TenantSessions {
         true
     }
 
-    async fn answer(&self, tool: &str, arguments: Map<String, Value>, asker: &Asker) -> Answer {
+    async fn answer(&self, tool: &str, arguments: Map<String, Value>, origin: &CallOrigin) -> Answer {
         let read = Call::read(tool, &arguments).and_then(|call| Ok((call, session_of(&arguments)?)));
         let (call, named) = match read {
             Ok(read) => read,
@@ -66,7 +66,7 @@ impl ToolBackend for TenantSessions {
         };
         let told = named.as_ref().or(self.session.as_ref());
         // A host that keeps its sessions here under their own ids need not say it twice.
-        let Some(id) = told.or(asker.session.as_ref()) else { return which() };
+        let Some(id) = told.or(origin.session.as_ref()) else { return which() };
         let found = check_id(id).and_then(|()| NamedSession::new(&self.sessions, &self.caller, id));
         if let Call::Compact(asked) = call {
             let answered = async { compact_as_asked(&found?, asked).await };

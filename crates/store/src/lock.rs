@@ -71,7 +71,7 @@ struct Queue {
     places: usize,
 }
 
-/// Having the lock of a name. Dropping it gives it to the next one who waits.
+/// The lock of a name while it is held. Dropping it passes it to the next waiter.
 #[derive(Debug)]
 pub(crate) struct LocalLock {
     // In this order: the lock is free when the place is given up.
@@ -87,7 +87,7 @@ struct Place {
 }
 
 impl LocalLocks {
-    /// Waits for the lock of that name, behind those who wait already. Dropping the future is leaving the queue.
+    /// Waits for the lock of that name, behind those that wait already. Dropping the future leaves the queue.
     pub(crate) async fn wait(&self, name: Arc<str>) -> LocalLock {
         let (place, queue) = self.join(name);
         // Not of the budget of a tokio task: one that waits here through another executor would never get a new one.

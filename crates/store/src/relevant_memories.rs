@@ -1,4 +1,4 @@
-//! Selects the memories that bear on the current subject.
+//! Selects the memories that are relevant to the current subject.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use crate::memory::{Memory, MemoryKind, MemoryStore, Scope, are_of_one_subject, 
 
 /// The number of candidates for each memory that is wanted.
 const CANDIDATES: usize = 8;
-/// The most of them.
+/// The most candidates.
 const MOST_CANDIDATES: usize = 200;
 
-/// At most `most` memories of `scope` that bear on `talk`, those that bear on it most first, then the newest: those of
+/// Returns at most `most` memories of `scope` that are relevant to `talk`, the most relevant first, then the newest: those of
 /// `session` itself, standing instructions, and those that share a distinctive word with the talk. `unstored` are newer
 /// than those of the store, the newest first. A memory that a newer one repeats or contradicts is left out. Two queries of
 /// the store, where there is one.
@@ -39,9 +39,9 @@ pub async fn relevant_memories(
     Ok(rank_memories(found, session, &informative, most))
 }
 
-/// The candidates that bear on words, the best first; `found` has the newest before the older ones.
+/// Returns the candidates that are relevant to words, the best first; `found` has the newest before the older ones.
 fn rank_memories(found: Vec<Memory>, session: Option<&str>, informative: &HashSet<String>, most: usize) -> Vec<Memory> {
-    let bears = |memory: &Memory| {
+    let shared_terms = |memory: &Memory| {
         let (latin, chinese): (Vec<_>, Vec<_>) =
             terms(&memory.text).into_iter().filter(|term| informative.contains(term)).partition(|term| term.is_ascii());
         // One pair of Chinese characters is shared by chance.
@@ -52,7 +52,7 @@ fn rank_memories(found: Vec<Memory>, session: Option<&str>, informative: &HashSe
     let mut known = HashSet::new();
     let mut kept: Vec<(usize, Memory)> = Vec::new();
     for memory in found {
-        let Some(shared) = bears(&memory) else { continue };
+        let Some(shared) = shared_terms(&memory) else { continue };
         // Of two sessions that say something of one subject the newer counts; both were stored for their sessions.
         let is_said = |(_, newer): &(usize, Memory)| are_of_one_subject(newer, &memory);
         let said = kept.iter().position(is_said);

@@ -12,8 +12,8 @@ pub const COMPACTION_TOO_LARGE: &str = "compaction_too_large";
 /// The form in which an interface asks for compactions and brings them. Interfaces that have none keep what is here.
 pub trait Compactions {
     /// Returns what a request to a route asks for. `messages` are its messages or items, each as JSON.
-    fn asked(&self, _route: Route, _fields: &Object<'_>, _messages: &[&str]) -> Asked {
-        Asked::Nothing
+    fn asked(&self, _route: Route, _fields: &Object<'_>, _messages: &[&str]) -> RequestedCompaction {
+        RequestedCompaction::Nothing
     }
 
     /// Whether a message or an item does nothing but ask for a compaction.
@@ -147,7 +147,7 @@ pub enum CompactionRequest {
 
 /// What a request asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestedCompaction {
     /// No compaction.
     Nothing,
     /// A compaction that can be made here.

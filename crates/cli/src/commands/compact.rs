@@ -1,7 +1,7 @@
 //! `epitome compact`: fits a session into a budget.
 //!
 //! `job` is all that the arguments and the configuration say, complete before a session is read; `one` compacts a session and
-//! writes it while its file may grow. `outcome` is what a result means for who called.
+//! writes it while its file may grow. `outcome` is what a result means for the caller.
 
 mod job;
 mod one;
@@ -23,7 +23,7 @@ use crate::render::report;
 use crate::render::text::width;
 use crate::terminal;
 
-/// Compacts one session of a file as `compact` would, for who writes it in another place (`is_written`) or only shows it; tells its
+/// Compacts one session of a file as `compact` would, for a caller that writes it in another place (`is_written`) or only shows it; tells its
 /// report. An exit code in place of the session where it was refused.
 #[cfg(feature = "service")]
 pub(super) fn compact_one(

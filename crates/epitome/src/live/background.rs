@@ -17,7 +17,7 @@ use super::maintain::MaintainOutcome;
 use super::preparation::{BackgroundExecutor, BackgroundPreparation, Preparation, PreparationGuard};
 use super::{LiveError, LiveSession};
 
-/// After a preparation that came to nothing, the next one waits until the view has grown by this share of the usable window.
+/// After a preparation that failed, the next one waits until the view has grown by this share of the usable window.
 const PATIENCE: f64 = 0.02;
 
 impl LiveSession {

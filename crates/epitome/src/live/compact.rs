@@ -11,7 +11,7 @@ use super::events::{Event, StartedCompaction, compaction_event};
 use super::{LiveError, LiveSession};
 
 /// The share of the view that a compaction by hand, or one that rounds or the model ask for, gets down to where the budget's
-/// target is not below it: who asks for one wants it also below the target.
+/// target is not below it: a compaction that was asked for is made even where the view is below the target.
 const ASKED_SHARE: f64 = 0.5;
 
 /// The least share of the view that a compaction by hand has to save; less is a rewording.
@@ -73,7 +73,7 @@ pub fn compaction_span(trigger: Trigger, tokens: u32) -> tracing::Span {
     )
 }
 
-/// Notes in its span what a compaction came to.
+/// Records the result of a compaction in its span.
 pub fn record_compaction(span: &tracing::Span, report: &Report) {
     span.record("epitome.tokens.after", i64::from(report.tokens_after));
     span.record("epitome.status", report.status.as_str());
@@ -228,7 +228,7 @@ impl LiveSession {
         Some(self.session.summary_of(epoch?)?.message.id.to_string())
     }
 
-    /// Says that a compaction came to nothing. It is not tried again at once by itself.
+    /// Announces that a compaction failed. It is not retried at once.
     pub(super) fn record_failure(&mut self, error: LiveError, trigger: Trigger) -> LiveError {
         if matches!(error, LiveError::Engine(EngineError::Cancelled)) {
             // This says nothing about the session: the next request tries again.

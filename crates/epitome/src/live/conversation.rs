@@ -21,7 +21,7 @@ pub struct ConversationQuestion<'a> {
     pub max_tokens: Tokens,
 }
 
-/// Whoever sends the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
+/// The sender of the session's requests: asked to send one more, with the same system prompt, tools and messages byte for
 /// byte, so that the provider reads them from its cache, and the instruction at its end. No tool may be called; an answer
 /// that calls one is not taken.
 #[async_trait]

@@ -44,8 +44,8 @@ impl LiveSession {
         }
     }
 
-    /// Goes on under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
-    /// limit that it named stays in force where the window is the one for which it named it. Counts the view: linear.
+    /// Continues under other settings. What was undone, refused or failed stays so, a provider's refusals stay counted, and the
+    /// limit that it reported stays valid for the same window. Counts the view: linear.
     pub fn reconfigure(&mut self, runtime: &Runtime) {
         let engine = crate::engine_of(runtime);
         let before = self.ledger.total();
@@ -76,7 +76,7 @@ impl LiveSession {
         self.tell_tokens();
     }
 
-    /// Goes on with another state of the session, as another process has stored it. Settings, listeners and memories stay, and
+    /// Continues with another state of the session, as another process has stored it. Settings, listeners and memories stay, and
     /// what the provider said of its limit. Counts the view: linear.
     pub fn replace(&mut self, session: Session, archive: SessionArchive) {
         let newest = crate::context::newest_compaction(&session);

@@ -30,7 +30,7 @@ pub fn memories_of(session: &Session, from: usize, engine: &Engine) -> Vec<Memor
     memories
 }
 
-/// Returns at most `most` memories that bear on the current subject of a session, for a compaction: on the focus, the task
+/// Returns at most `most` memories that are relevant to the current subject of a session, for a compaction: to the focus, the task
 /// and the last typed messages. `unstored` are those that the compaction is about to store.
 pub async fn memories_for(
     store: Option<&dyn MemoryStore>,

@@ -21,7 +21,7 @@
 //! | a message arrives | [`push`](LiveSession::push) | the message |
 //! | is a compaction due? | [`check`](LiveSession::check) | constant |
 //! | before each call of the model | [`maintain`](LiveSession::maintain) | constant, or a compaction |
-//! | so that nobody waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
+//! | so that no call waits for a model | [`prepare_in`](LiveSession::prepare_in), [`answer_with`](LiveSession::answer_with), once | |
 //! | by hand | [`compact`](LiveSession::compact); [`preview`](LiveSession::preview), edit, [`apply`](LiveSession::apply) | linear in the view |
 //! | the provider says "too long" | [`overflowed`](LiveSession::handle_overflow), then send again | a compaction |
 //! | the model asks for it | [`compact_as_asked`](LiveSession::compact_as_asked) | a compaction, or nothing |
@@ -276,7 +276,7 @@ impl LiveSession {
         true
     }
 
-    /// Compactions that begin from here on are given up when this is requested: they return an error, and the session
+    /// Compactions that begin from here on are cancelled when this is requested: they return an error, and the session
     /// is as it was. For a host that has stopped waiting for them; a host that wants more of the session then sets
     /// another one.
     pub fn cancel_by(&mut self, cancellation: Cancellation) {

@@ -66,7 +66,7 @@ impl ModelRequest {
     }
 }
 
-/// What became of it. It displays as one or two lines for the model.
+/// The outcome of a model's request. It displays as one or two lines for the model.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ModelRequestOutcome {
     /// The context was compacted, or nothing in it could leave.
@@ -76,7 +76,7 @@ pub enum ModelRequestOutcome {
         /// The messages that were kept for it.
         kept: Vec<MessageRange>,
     },
-    /// It was not, and why; the model goes on as it was.
+    /// The context was not compacted, and why; the model continues as before.
     NotYet(String),
 }
 

@@ -110,7 +110,7 @@ impl SharedSession {
     ///
     /// # Errors
     ///
-    /// Those of `work`, which is then not stored; [`StoreError::Conflict`] where somebody else has changed the session since it
+    /// Those of `work`, which is then not stored; [`StoreError::Conflict`] where another process has changed the session since it
     /// was read here; [`StoreError::NotFound`] where it was deleted. The next call works on it as the store has it.
     pub async fn change<T, E: From<LiveError>>(
         &mut self,
@@ -190,7 +190,7 @@ impl SharedSession {
         Ok(())
     }
 
-    /// Stores the session that goes on in place of this one ([`MaintainOutcome::NewSession`](super::MaintainOutcome::NewSession)),
+    /// Stores the session that continues this one ([`MaintainOutcome::NewSession`](super::MaintainOutcome::NewSession)),
     /// under the id that the service gives it; where it is there already, it is opened. `live` is empty, with the engine and
     /// the settings to go on with.
     ///

@@ -1,4 +1,4 @@
-//! A session that goes on: compacted five times to one budget, with the requests between.
+//! A continued session: compacted five times to one budget, with the requests between.
 
 use epitome::session::{Entry, Role};
 

@@ -1,4 +1,4 @@
-//! Work that goes on in the background, put into a session.
+//! Background work, put into a session.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::EvalError;
 use crate::cases::case::Case;
 use crate::cases::cut::part_of;
 
-/// A call that starts something which goes on.
+/// A call that starts background work.
 #[derive(Debug, Deserialize)]
 pub(super) struct BackgroundJob {
     /// By what it is read or stopped; stands in the answer alone, or in the arguments too.

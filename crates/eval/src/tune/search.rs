@@ -12,7 +12,7 @@ use crate::EvalError;
 use crate::figures::paired::bootstrap;
 use crate::figures::random::{Random, hash};
 
-/// The parts of the sessions, as one in so many, for the rounds of a halving.
+/// The shares of the sessions, as divisors, for the rounds of a halving.
 const ROUNDS: [usize; 3] = [4, 2, 1];
 /// How often a chain is drawn in search of a new one.
 const DRAWS: usize = 20;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use epitome_shelf::{Draft, Generations, Privacy};
+use epitome_shelf::{Generations, PendingFile, Privacy};
 use epitome_strategy::lock;
 
 /// The hash of everything that an answer depends on.
@@ -83,9 +83,9 @@ impl AnswerFolder {
     fn put(&self, key: &Key, answer: &str) -> io::Result<()> {
         create_folder(&self.path)?;
         let stored = format!("{}\n{answer}", blake3::hash(answer.as_bytes()).to_hex());
-        let draft = Draft::new(&self.file(key), Privacy::Owner)?;
-        draft.file().write_all(stored.as_bytes())?;
-        draft.replace()?;
+        let pending = PendingFile::new(&self.file(key), Privacy::Owner)?;
+        pending.file().write_all(stored.as_bytes())?;
+        pending.replace()?;
         self.thin();
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::answer::heading_name;
 use super::verify::{Findings, SessionRecord, TypedSentence, state_of};
 use super::wording::{CHANGED_FILES, SAID};
 
-/// What a person said and the model left out takes one part in so many of the summary, and so do the changed files.
+/// The share of a summary, as a divisor, for what a person said and the model left out, and again for the changed files.
 const SAID_PART: Tokens = 4;
 const FILES_PART: Tokens = 6;
 /// Below this many tokens a summary has no sections, and nothing is added to it.

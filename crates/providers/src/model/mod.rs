@@ -45,7 +45,7 @@ const BY_PROVIDER: &str = "provider";
 
 /// Has summaries written by a chat model.
 ///
-/// The model reads the messages as a transcript, long texts cut to their ends and to lines that tell of errors, fenced off
+/// The model reads the messages as a transcript, long texts cut to their ends and to lines that report errors, fenced off
 /// as data. What does not fit one request is summarised in parts, side by side, and merged. An earlier summary among the
 /// messages is brought up to date instead of being summarised again.
 ///

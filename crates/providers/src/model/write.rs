@@ -23,7 +23,7 @@ const MOST_HALVINGS: u32 = 3;
 const LEAST_ROOM: Tokens = 200;
 /// Tokens of a part's summary, at least and at most.
 const PART_SUMMARY: std::ops::RangeInclusive<Tokens> = 300..=1_500;
-/// A summary takes at most one part in so many of the window.
+/// The largest share of the window, as a divisor, that a summary takes.
 const LEAST_WINDOWS: Tokens = 10;
 /// The factor of tokens for exact strings against plain words.
 const DENSITY: f64 = 1.3;
@@ -267,7 +267,7 @@ impl<'w, 's> SummaryWriter<'w, 's> {
         Ok(parts.iter().map(summary).collect())
     }
 
-    /// The answers to all questions, in their order, or the first failure: the other requests are then given up.
+    /// The answers to all questions, in their order, or the first failure: the other requests are then cancelled.
     async fn all(&self, questions: &[Question]) -> Result<Vec<String>, AskFailure> {
         let numbered = |(index, question)| async move { (index, self.desk.ask(question).await) };
         // Not in their order: a failure is not to wait for answers that come before it.

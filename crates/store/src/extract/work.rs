@@ -61,7 +61,7 @@ fn results_of(facts: &Facts<'_>) -> Vec<(usize, MemoryKind, String)> {
     commands.chain(commits.into_iter().map(|(at, text)| (at, MemoryKind::Commit, text))).collect()
 }
 
-/// Whether the call passed; `None` where its output does not say how it ended. A line of it that tells of an error counts
+/// Whether the call passed; `None` where its output does not say how it ended. A line of it that reports an error counts
 /// also where a pipe hides the exit code.
 fn ending(output: &ToolOutput<'_>) -> Option<bool> {
     // Names of tests speak of errors; that a test passed does not.

@@ -1,4 +1,4 @@
-//! What a result means for who called: the exit code, and what is said besides the report.
+//! What a result means for the caller: the exit code, and the words besides the report.
 
 use epitome::engine::QualityPart;
 use epitome::{Report, Status};
@@ -13,7 +13,7 @@ pub(super) const ROLLED_BACK: u8 = 1;
 /// The exit code of one that was made, and that keeps next to nothing of what the session held.
 pub(super) const HOLLOW: u8 = 1;
 
-/// Tells of parts of the session that left whole: the figures alone look like those of a small loss.
+/// Warns of parts of the session that left whole: the figures alone look like those of a small loss.
 pub(super) fn warn_of_lost_parts(report: &Report) {
     let Some(quality) = &report.quality else { return };
     let name = |part: QualityPart| format!("{} {}", quality.part(part).held, part.as_str());

@@ -47,7 +47,7 @@ impl LogStates {
         Self { files: file_work(facts, |_| true), failed: runs.collect() }
     }
 
-    /// Gives a line the state that the log has, or `mark` where the log shows nothing of a deletion that the line tells of;
+    /// Gives a line the state that the log has, or `mark` where the log shows nothing of a deletion that the line states;
     /// returns the line as the model had written it. `None` where it states nothing, or nothing else than the log. Linear in
     /// the files.
     pub(super) fn correct(&self, line: &mut String, language: Language, mark: &str) -> Option<String> {

@@ -73,7 +73,7 @@ impl Received {
 /// A compaction that belongs in front of the answer to the compacted request.
 #[derive(Debug)]
 pub(super) struct PrependedCompaction {
-    graft: PrependedItem,
+    prepended: PrependedItem,
     figures: Figures,
 }
 
@@ -83,7 +83,7 @@ impl PrependedCompaction {
         if answer.status().is_success() {
             tell(&mut answer, FitOutcome::Compacted.as_str(), None, self.figures);
         }
-        self.graft.prepend_to(answer).await
+        self.prepended.prepend_to(answer).await
     }
 }
 
@@ -206,7 +206,7 @@ async fn answer(
     metrics.native_compaction(demand.name());
     metrics.compaction("compacted", figures.tokens_before.saturating_sub(figures.tokens_after));
     if !demand.is_whole_answer() {
-        let front = Some(PrependedCompaction { graft: PrependedItem { wire, item }, figures });
+        let front = Some(PrependedCompaction { prepended: PrependedItem { wire, item }, figures });
         return Ok(Received::Request { body: made.body.into(), front, detail: None });
     }
     let text = std::str::from_utf8(&found.without_demand).map_err(|_| "not-written")?;

@@ -49,7 +49,7 @@ impl PrependedItem {
 
     fn into_stream(self, body: Body) -> Body {
         let state = GraftedStream {
-            graft: self,
+            prepended: self,
             pieces: body.into_data_stream(),
             events: Events::default(),
             at: Stage::Before,
@@ -91,7 +91,7 @@ enum Stage {
 
 /// A stream with an item in front of what the provider says.
 struct GraftedStream {
-    graft: PrependedItem,
+    prepended: PrependedItem,
     pieces: BodyDataStream,
     events: Events,
     at: Stage,
@@ -105,7 +105,7 @@ impl GraftedStream {
     fn give_up(mut self, mut written: Bytes) -> (Result<Bytes, axum::Error>, Option<Self>) {
         if self.at == Stage::Behind {
             let message = "the provider's answer has an event that is larger than what the proxy reads";
-            return (Ok(Bytes::from([&written[..], &self.graft.wire.error_event(message)].concat())), None);
+            return (Ok(Bytes::from([&written[..], &self.prepended.wire.error_event(message)].concat())), None);
         }
         let rest = std::mem::take(&mut self.events).rest();
         written = Bytes::from([&written[..], &rest].concat());
@@ -115,7 +115,7 @@ impl GraftedStream {
 
     /// The events that are whole, as the client gets them.
     fn write(&mut self) -> Bytes {
-        let PrependedItem { wire, item } = &self.graft;
+        let PrependedItem { wire, item } = &self.prepended;
         let mut written = Vec::new();
         for event in self.events.by_ref() {
             let place = if self.at == Stage::Before { wire.item_place(&event) } else { ItemPlace::Later };

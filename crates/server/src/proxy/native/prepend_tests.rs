@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-fn graft(wire: Wire) -> PrependedItem {
+fn prepended(wire: Wire) -> PrependedItem {
     let item = match wire {
         Wire::Anthropic => json!({"type": "compaction", "content": "So far.", "encrypted_content": "epitome.c1.x"}),
         _ => json!({"type": "compaction", "id": "cmp_1", "encrypted_content": "epitome.c1.x"}),
@@ -18,7 +18,7 @@ async fn put(wire: Wire, status: u16, kind: &'static str, body: impl Into<Body>)
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("7"));
-    let answer = graft(wire).prepend_to(response).await;
+    let answer = prepended(wire).prepend_to(response).await;
     let status = answer.status().as_u16();
     let body = axum::body::to_bytes(answer.into_body(), 1 << 20).await.unwrap();
     (status, String::from_utf8(body.to_vec()).unwrap())

@@ -30,18 +30,18 @@ fn folder(files: &[(&str, &str, &str, i64)], works_in: Option<&str>) -> (tempfil
     (place, folder)
 }
 
-fn asker(session: &str, call: &str) -> Asker {
+fn origin(session: &str, call: &str) -> CallOrigin {
     let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    Asker { session: given(session), call: given(call) }
+    CallOrigin { session: given(session), call: given(call) }
 }
 
-fn check(folder: &SharedFolder, asker: &Asker, expect: Result<&str, &str>) {
-    let found = folder.file_of(asker);
+fn check(folder: &SharedFolder, origin: &CallOrigin, expect: Result<&str, &str>) {
+    let found = folder.file_of(origin);
     let name = found.map(|file| file.strip_prefix(&folder.path).unwrap().to_string_lossy().into_owned());
     match (name, expect) {
-        (Err(problem), Err(part)) => assert!(problem.to_string().contains(part), "{asker:?}: {problem}"),
-        (Ok(name), Ok(expect)) => assert_eq!(name, expect, "{asker:?}"),
-        (name, expect) => panic!("{asker:?}: {name:?} in place of {expect:?}"),
+        (Err(problem), Err(part)) => assert!(problem.to_string().contains(part), "{origin:?}: {problem}"),
+        (Ok(name), Ok(expect)) => assert_eq!(name, expect, "{origin:?}"),
+        (name, expect) => panic!("{origin:?}: {name:?} in place of {expect:?}"),
     }
 }
 
@@ -56,17 +56,17 @@ fn an_id_is_no_guess() {
         ("b.jsonl", "mine", same, 9),
     ];
     let (_place, folder) = folder(&files, Some("mine"));
-    check(&folder, &asker("5f6a7b8c-1111", ""), Ok(CODEX));
-    check(&folder, &asker("5f6a7b8c-1111", "toolu_1"), Ok(CODEX));
-    check(&folder, &asker("7b8c-1111", ""), Err("a file of session `7b8c-1111`"));
-    check(&folder, &asker("5f6a7b8c-2222", ""), Err("is not there"));
-    check(&folder, &asker("", "toolu_1"), Ok(CLAUDE));
+    check(&folder, &origin("5f6a7b8c-1111", ""), Ok(CODEX));
+    check(&folder, &origin("5f6a7b8c-1111", "toolu_1"), Ok(CODEX));
+    check(&folder, &origin("7b8c-1111", ""), Err("a file of session `7b8c-1111`"));
+    check(&folder, &origin("5f6a7b8c-2222", ""), Err("is not there"));
+    check(&folder, &origin("", "toolu_1"), Ok(CLAUDE));
     // Some providers count their calls anew in each session.
-    check(&folder, &asker("", "call_1"), Err("2 sessions of this folder may be meant"));
-    check(&folder.clone().started_for(Some("a".to_owned())), &asker("", "call_1"), Ok("a.jsonl"));
-    check(&folder.clone().started_for(Some("a".to_owned())), &asker("", "toolu_1"), Ok(CLAUDE));
-    check(&folder.clone().started_for(Some("a".to_owned())), &asker("", "toolu_9"), Ok("a.jsonl"));
-    check(&folder.started_for(Some("gone".to_owned())), &asker("", ""), Err("a file of session `gone`"));
+    check(&folder, &origin("", "call_1"), Err("2 sessions of this folder may be meant"));
+    check(&folder.clone().started_for(Some("a".to_owned())), &origin("", "call_1"), Ok("a.jsonl"));
+    check(&folder.clone().started_for(Some("a".to_owned())), &origin("", "toolu_1"), Ok(CLAUDE));
+    check(&folder.clone().started_for(Some("a".to_owned())), &origin("", "toolu_9"), Ok("a.jsonl"));
+    check(&folder.started_for(Some("gone".to_owned())), &origin("", ""), Err("a file of session `gone`"));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_helper_asks_for_its_session() {
     let helper = "1b2c3d4e-0000/subagents/agent-7.jsonl";
     let files = [(CLAUDE, "mine", "", -60), ("new.jsonl", "mine", "", 1), (helper, "mine", r#"{"id":"toolu_7"}"#, 2)];
     let (_place, folder) = folder(&files, None);
-    check(&folder, &asker("", "toolu_7"), Ok(CLAUDE));
+    check(&folder, &origin("", "toolu_7"), Ok(CLAUDE));
     assert!(folder.has_call("toolu_7") && !folder.has_call("toolu_"));
 }
 
@@ -82,7 +82,7 @@ fn a_helper_asks_for_its_session() {
 fn without_an_id_only_what_can_be_meant() {
     let check = |files: &[(&str, &str, &str, i64)], works_in: Option<&str>, expect: Result<&str, &str>| {
         let (_place, folder) = folder(files, works_in);
-        check(&folder, &Asker::default(), expect);
+        check(&folder, &CallOrigin::default(), expect);
     };
     let mine = |name: &'static str, seconds| (name, "mine", "", seconds);
     let other = |name: &'static str, seconds| (name, "other", "", seconds);
@@ -99,9 +99,9 @@ fn without_an_id_only_what_can_be_meant() {
 #[test]
 fn what_clients_say() {
     let check = |meta: Value, session: &str, call: &str| {
-        let read = Asker::read(meta.as_object().unwrap());
-        assert_eq!(read, asker(session, call), "{meta}");
-        assert_eq!(Asker::read(&read.meta()), read);
+        let read = CallOrigin::read(meta.as_object().unwrap());
+        assert_eq!(read, origin(session, call), "{meta}");
+        assert_eq!(CallOrigin::read(&read.meta()), read);
     };
     let json = serde_json::json!({
         "callId": "call_1", "threadId": "5f6a", "sessionId": "5f6a", "progressToken": 1,

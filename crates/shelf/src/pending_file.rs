@@ -18,36 +18,36 @@ pub enum Privacy {
 }
 
 /// A file that is being written beside its place, in the same folder, and gets its name when it is finished: no reader
-/// sees half of it, and a full disk, an error or the end of the process leaves the earlier file. A draft that is
+/// sees half of it, and a full disk, an error or the end of the process leaves the earlier file. A pending file that is
 /// dropped before it has its name is removed; only the end of the process leaves it behind.
 ///
 /// ```
 /// use std::io::Write;
 ///
-/// use epitome_shelf::{Draft, Privacy};
+/// use epitome_shelf::{PendingFile, Privacy};
 ///
 /// # fn main() -> std::io::Result<()> {
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("notes.txt");
-/// let draft = Draft::new(&path, Privacy::Owner)?;
-/// draft.file().write_all(b"all of it")?;
-/// draft.file().sync_all()?; // where it is to survive a loss of power
-/// draft.replace()?;
+/// let pending = PendingFile::new(&path, Privacy::Owner)?;
+/// pending.file().write_all(b"all of it")?;
+/// pending.file().sync_all()?; // where it is to survive a loss of power
+/// pending.replace()?;
 /// assert_eq!(std::fs::read(&path)?, b"all of it");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Draft {
+pub struct PendingFile {
     // In front of what removes it: there are systems that remove no open file.
     file: File,
     path: TemporaryPath,
     target: PathBuf,
 }
 
-impl Draft {
+impl PendingFile {
     /// Makes an empty file in the folder of `target`, open for reading and writing. Its own name is hidden, and taken by no
-    /// other draft.
+    /// other pending file.
     ///
     /// Errors where `target` has no file name, or the folder takes no file.
     pub fn new(target: &Path, privacy: Privacy) -> io::Result<Self> {
@@ -77,7 +77,7 @@ impl Draft {
     /// Gives it the owner and the mode of a file that it is going to replace.
     ///
     /// Errors with [`io::ErrorKind::Unsupported`] where this process may not give files to that owner.
-    pub fn be_like(&self, there: &Metadata) -> io::Result<()> {
+    pub fn copy_metadata(&self, there: &Metadata) -> io::Result<()> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::{MetadataExt, fchown};
@@ -103,7 +103,7 @@ impl Draft {
     /// Errors with [`io::ErrorKind::AlreadyExists`] where something has that name; that stays.
     pub fn name(self) -> io::Result<File> {
         match fs::hard_link(&self.path.0, &self.target) {
-            Ok(()) => Ok(self.file), // the other name goes with the draft
+            Ok(()) => Ok(self.file), // the other name goes with the pending file
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
             // No links on this file system: an empty file holds the name until the finished one takes its place.
             Err(_) => {
@@ -124,7 +124,7 @@ impl Drop for TemporaryPath {
     }
 }
 
-/// A name in the folder of `path` that no other draft has.
+/// A name in the folder of `path` that no other pending file has.
 fn sibling_path(path: &Path) -> io::Result<PathBuf> {
     // Not the number of the process: in a container each has the same, and finds what a killed one left behind.
     static PROCESS: LazyLock<u32> = LazyLock::new(|| RandomState::new().hash_one(()) as u32);
@@ -175,22 +175,22 @@ mod tests {
 
     #[test]
     fn a_draft_has_its_name_when_it_is_finished() {
-        type Finish = fn(Draft) -> io::Result<()>;
+        type Finish = fn(PendingFile) -> io::Result<()>;
         let check = |old: Option<&str>, finish: Finish, expect: (bool, Option<&str>)| {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("file");
             old.into_iter().for_each(|old| fs::write(&path, old).unwrap());
-            let draft = Draft::new(&path, Privacy::Shared).unwrap();
-            draft.file().write_all(b"new").unwrap();
+            let pending = PendingFile::new(&path, Privacy::Shared).unwrap();
+            pending.file().write_all(b"new").unwrap();
             assert_eq!(fs::read_to_string(&path).ok().as_deref(), old, "nothing has changed yet");
-            let is_done = finish(draft).is_ok();
+            let is_done = finish(pending).is_ok();
             assert_eq!((is_done, fs::read_to_string(&path).ok().as_deref()), expect);
-            assert_eq!(names(folder.path()).len(), usize::from(expect.1.is_some()), "no draft is left");
+            assert_eq!(names(folder.path()).len(), usize::from(expect.1.is_some()), "no pending file is left");
         };
-        check(None, |draft| draft.replace().map(drop), (true, Some("new")));
-        check(Some("old"), |draft| draft.replace().map(drop), (true, Some("new")));
-        check(None, |draft| draft.name().map(drop), (true, Some("new")));
-        check(Some("old"), |draft| draft.name().map(drop), (false, Some("old")));
+        check(None, |pending| pending.replace().map(drop), (true, Some("new")));
+        check(Some("old"), |pending| pending.replace().map(drop), (true, Some("new")));
+        check(None, |pending| pending.name().map(drop), (true, Some("new")));
+        check(Some("old"), |pending| pending.name().map(drop), (false, Some("old")));
         check(Some("old"), |_| Ok(()), (true, Some("old")));
         check(None, |_| Ok(()), (true, None));
     }
@@ -199,11 +199,11 @@ mod tests {
     fn drafts_of_one_name_do_not_meet() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let drafts = [(), ()].map(|()| Draft::new(&path, Privacy::Shared).unwrap());
+        let pending_files = [(), ()].map(|()| PendingFile::new(&path, Privacy::Shared).unwrap());
         assert_eq!(names(folder.path()).len(), 2);
-        drop(drafts);
-        assert_eq!(Draft::new(Path::new("/"), Privacy::Shared).unwrap_err().kind(), io::ErrorKind::InvalidInput);
-        assert!(Draft::new(&path.join("below"), Privacy::Shared).is_err());
+        drop(pending_files);
+        assert_eq!(PendingFile::new(Path::new("/"), Privacy::Shared).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(PendingFile::new(&path.join("below"), Privacy::Shared).is_err());
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let left = |number| folder.path().join(format!(".file.{}-{number}.tmp", std::process::id()));
         (0..100).for_each(|number| fs::write(left(number), "").unwrap());
-        Draft::new(&folder.path().join("file"), Privacy::Shared).unwrap().replace().unwrap();
+        PendingFile::new(&folder.path().join("file"), Privacy::Shared).unwrap().replace().unwrap();
         assert_eq!(names(folder.path()).len(), 101);
     }
 
@@ -222,16 +222,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let mode = || fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-        Draft::new(&path, Privacy::Owner).unwrap().replace().unwrap();
+        PendingFile::new(&path, Privacy::Owner).unwrap().replace().unwrap();
         assert_eq!(mode(), 0o600);
         let plain = folder.path().join("plain");
         fs::write(&plain, "").unwrap();
-        Draft::new(&path, Privacy::Shared).unwrap().replace().unwrap();
+        PendingFile::new(&path, Privacy::Shared).unwrap().replace().unwrap();
         assert_eq!(mode(), fs::metadata(&plain).unwrap().permissions().mode() & 0o777);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o741)).unwrap();
-        let draft = Draft::new(&path, Privacy::Owner).unwrap();
-        draft.be_like(&fs::metadata(&path).unwrap()).unwrap();
-        draft.replace().unwrap();
+        let pending = PendingFile::new(&path, Privacy::Owner).unwrap();
+        pending.copy_metadata(&fs::metadata(&path).unwrap()).unwrap();
+        pending.replace().unwrap();
         assert_eq!(mode(), 0o741);
     }
 

@@ -22,14 +22,14 @@ const HELPERS: &str = "subagents";
 
 /// What a client says of the session that asks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Asker {
+pub struct CallOrigin {
     /// The session's id, by which its file is named.
     pub session: Option<String>,
     /// The id of the model's call, as the session's file has it.
     pub call: Option<String>,
 }
 
-impl Asker {
+impl CallOrigin {
     /// Reads a request's `_meta`: Codex' `threadId`, `callId` and turn metadata, Claude Code's `claudecode/toolUseId`.
     /// Source: what Codex 0.171.0 and Claude Code 2.1.332 send.
     pub fn read(meta: &Map<String, Value>) -> Self {
@@ -93,15 +93,15 @@ impl SharedFolder {
     /// # Errors
     ///
     /// There is no such file, several can be meant, or the folder cannot be read.
-    pub fn file_of(&self, asker: &Asker) -> Result<PathBuf, ReadProblem> {
+    pub fn file_of(&self, origin: &CallOrigin) -> Result<PathBuf, ReadProblem> {
         let files = self.files()?;
         let named = |id: &str| files.iter().find(|file| is_named(file, id)).cloned();
         let missing = |id: &str| ReadProblem::Missing(format!("a file of session `{id}` in {}", self.path.display()));
-        if let Some(id) = &asker.session {
+        if let Some(id) = &origin.session {
             return named(id).ok_or_else(|| missing(id));
         }
         let started = self.started_for.as_deref().and_then(named);
-        let with_call = asker.call.as_ref().map(|call| self.files_with(&files, call)).unwrap_or_default();
+        let with_call = origin.call.as_ref().map(|call| self.files_with(&files, call)).unwrap_or_default();
         match (with_call.as_slice(), started) {
             ([only], _) => Ok(only.clone()),
             ([], Some(started)) => Ok(started),
@@ -193,5 +193,5 @@ fn working_folder(file: &Path) -> Option<PathBuf> {
 }
 
 #[cfg(test)]
-#[path = "asker_tests.rs"]
+#[path = "call_origin_tests.rs"]
 mod tests;
