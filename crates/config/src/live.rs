@@ -5,7 +5,7 @@ use std::path::Path;
 use epitome_engine::{DEFAULT_BOUNDARY_WAIT, Threshold, Triggers};
 use epitome_strategy::{FieldKind, SettingType, Value, settings};
 
-use crate::values::{Limit, Refusal};
+use crate::values::{Limit, OnRefusal};
 
 settings! {
     /// `[triggers]`: what starts a compaction beside the thresholds of `[budget]`.
@@ -31,7 +31,7 @@ settings! {
         require_confirmation: bool = false;
         /// What follows where a compaction is refused and the session has no room left: `error` says so and changes nothing,
         /// `drop-oldest` lets the oldest messages go without a summary, `new-session` begins one.
-        on_refusal: Refusal = Refusal::Error;
+        on_refusal: OnRefusal = OnRefusal::Error;
         /// A tool's result of more tokens than this is cut to its most informative lines before it is sent for the first time, which costs no prompt
         /// cache; 0 switches it off. A result of a tenth of the window takes a quarter of the room between `target` and
         /// `soft`: it would bring the next compaction, which does cost the cache, that much nearer.

@@ -243,7 +243,7 @@ impl Reader {
         }
     }
 
-    /// What the session goes on from in another file and is not there, and why.
+    /// What the session continues in another file and is not there, and why.
     fn missing(&self) -> Option<&str> {
         match self {
             Self::File(source) => source.current()?.missing.as_deref(),

@@ -38,7 +38,7 @@ pub struct PartialAnswer<'n> {
     pub(crate) ours: HashSet<usize>,
     /// The numbers that the client knows parts by.
     pub(crate) shown: HashMap<usize, u64>,
-    /// Whether it goes on with an answer that the client has seen some of.
+    /// Whether it continues with an answer that the client has seen some of.
     pub(crate) continues: bool,
 }
 

@@ -148,7 +148,7 @@ pub(crate) enum Command {
     Setup(SetupArgs),
     /// Answer an agent's hook; the plug-ins of `setup` call this
     ///
-    /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent goes on without the answer.
+    /// What the agent says is read on standard input, as JSON. A failure is exit code 1: the agent continues without the answer.
     #[cfg(feature = "service")]
     #[command(after_help = examples::HOOK)]
     Hook(HookArgs),

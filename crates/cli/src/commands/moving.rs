@@ -1,4 +1,4 @@
-//! `epitome move`: a session goes on in another agent.
+//! `epitome move`: a session continues in another agent.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> CommandResult {
     outcome
 }
 
-/// An undo leaves what the person edited, and the agent goes on to load it.
+/// An undo leaves what the person edited, and the agent continues to load it.
 fn still_active(name: &str, edited: &[PathBuf]) -> Failure {
     let files: Vec<String> = edited.iter().map(|path| path.display().to_string()).collect();
     let which = files.join(", ");

@@ -69,7 +69,7 @@ impl SharedSession {
         Ok(Self::new(live, store, tenant, id, version, created_at))
     }
 
-    /// Opens a session of the store in place of the one that `live` has, whose engine and settings it goes on with. Linear in
+    /// Opens a session of the store in place of the one that `live` has, whose engine and settings it continues with. Linear in
     /// the session.
     ///
     /// # Errors

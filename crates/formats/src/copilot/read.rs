@@ -114,7 +114,7 @@ impl Events {
                 let named = data["upToEventId"].as_str().unwrap_or("");
                 self.started = None;
                 match self.fronts.get(named).copied() {
-                    Some(front) => log.go_to(front),
+                    Some(front) => log.move_to(front),
                     None => return Some(named.to_owned()),
                 }
             }

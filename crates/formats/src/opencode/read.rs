@@ -55,7 +55,7 @@ pub(crate) fn read(probe: &Probe<'_>, warnings: &mut Vec<Warning>) -> Result<Vec
     from.iter().skip(1).for_each(|message| reading.message(message));
     reading.prune(i64::MAX);
     if reverted.is_some() {
-        reading.log.go_to(place);
+        reading.log.move_to(place);
     }
     let name = if id.is_empty() { "0" } else { id };
     reading.log.finish_alone(Format::Opencode, name, "no element of `messages` has readable `parts`")

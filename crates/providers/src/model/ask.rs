@@ -10,7 +10,7 @@ use super::check::{AnswerRequirements, Problem, read_answer};
 use super::fence::fenced;
 use super::gate::Gate;
 use super::progress::{ModelProgress, ModelStep, Progress};
-use super::prompts::Texts;
+use super::prompts::PromptTexts;
 use super::service::Service;
 use crate::chat::{ChatAnswer, ChatError, ChatErrorKind, ChatModel, ChatRequest};
 
@@ -22,7 +22,7 @@ pub(super) struct RequestContext<'s> {
     pub service: &'s Service,
     pub progress: Option<&'s Progress>,
     pub task: &'s SummaryTask<'s>,
-    pub texts: &'s Texts,
+    pub texts: &'s PromptTexts,
     pub spent: TokensSpent,
     /// Why the last question was put once more, where it was.
     pub asked_again: Mutex<Option<String>>,
@@ -109,7 +109,7 @@ impl RequestContext<'_> {
         Ok(text)
     }
 
-    fn cached_text(&self, key: &super::cache::Key, question: &Question) -> Option<String> {
+    fn cached_text(&self, key: &super::cache::CacheKey, question: &Question) -> Option<String> {
         let text = self.cache.get(key)?;
         self.tell(ModelStep::Done { part: question.part, of: question.of, from_cache: true });
         Some(text)

@@ -100,7 +100,7 @@ pub(super) fn push(parts: &mut Vec<Value>, part: &Value) {
 }
 
 /// Puts calls, or their results, into a content at their numbers among those that it has. `None` where it has none: then
-/// the client goes on in another way.
+/// the client continues in another way.
 pub(super) fn insert(content: &mut Value, inserted: &[Value], places: &[usize]) -> Option<()> {
     let kind = if inserted.iter().all(|part| call(part).is_some()) { CALL } else { RESULT };
     let parts = content.get_mut("parts")?.as_array_mut()?;

@@ -1,7 +1,7 @@
 //! A request as far as compactions are concerned: our items expanded, and what it asks for.
 
 use axum::body::Bytes;
-use epitome::wire::{Asked, CompactionRequest, Outline, RequestBody, Route};
+use epitome::wire::{CompactionRequest, Outline, RequestBody, RequestedCompaction, Route};
 use serde_json::Value;
 
 use super::covered::{CoveredMessages, message_hash};
@@ -56,13 +56,13 @@ pub(super) fn read(body: &Bytes, opener: Opener<'_>, route: Route, may_answer: b
     let messages: Vec<&str> = expanded.messages.iter().map(AsRef::as_ref).collect();
     let asked = wire.asked(route, &request.fields, &messages);
     let (demand, detail) = match asked {
-        Asked::Nothing if !expanded.has_item => return Ok(Reading::Plain(request.outline().ok())),
-        Asked::Nothing => (None, None),
-        Asked::Provider(code) => (None, Some(code)),
-        Asked::Wrong(wrong) if may_answer => return Err(NativeError::new(Cause::Request(wrong), name)),
-        Asked::Wrong(_) => (None, Some("switched-off")),
-        Asked::Here(_) if !may_answer => (None, Some("switched-off")),
-        Asked::Here(demand) => match unknown_part(wire.into(), &messages) {
+        RequestedCompaction::Nothing if !expanded.has_item => return Ok(Reading::Plain(request.outline().ok())),
+        RequestedCompaction::Nothing => (None, None),
+        RequestedCompaction::Provider(code) => (None, Some(code)),
+        RequestedCompaction::Wrong(wrong) if may_answer => return Err(NativeError::new(Cause::Request(wrong), name)),
+        RequestedCompaction::Wrong(_) => (None, Some("switched-off")),
+        RequestedCompaction::Here(_) if !may_answer => (None, Some("switched-off")),
+        RequestedCompaction::Here(demand) => match unknown_part(wire.into(), &messages) {
             Some(code) => (None, Some(code)),
             None => (Some(demand), None),
         },

@@ -3,7 +3,7 @@
 use epitome_session::{Epoch, Session};
 
 use crate::agent_file::records::objects;
-use crate::codex::along::named_rollout;
+use crate::codex::inherited_rollouts::named_rollout;
 use crate::format::Format;
 use crate::loaded::LoadedFile;
 
@@ -28,7 +28,7 @@ pub(super) fn missing_history(why: &str, session: &Session) -> Option<String> {
 }
 
 impl LoadedFile {
-    /// What a session of the file goes on from in another one that was not read along, and why not; `None` where nothing of what
+    /// What a session of the file continues in another one that was not read along, and why not; `None` where nothing of what
     /// the agent would send is missing. Linear in the file.
     pub fn missing_history(&self, session: &Session) -> Option<String> {
         (self.format == Format::Codex).then(|| missing_base(self, session)).flatten()

@@ -80,7 +80,7 @@ pub(super) fn sentences_to_keep(messages: &[&Arc<Message>], log: &[Arc<Message>]
 
 /// Those of `said` that a text does not tell: not all of their exact strings, or, of a demand, not enough of the words of
 /// each of its sentences on one line. Linear in the text for each.
-pub(super) fn untold<'s>(said: &'s [TypedSentence], text: &str) -> Vec<&'s TypedSentence> {
+pub(super) fn missing_sentences<'s>(said: &'s [TypedSentence], text: &str) -> Vec<&'s TypedSentence> {
     let whole = key(text);
     let lines: Vec<HashSet<String>> = text.lines().map(words).collect();
     // A demand of several sentences may be told in several places.

@@ -9,7 +9,7 @@ use crate::codex::tests::record;
 use crate::codex::turns_tests::{compacted, event, roll_back, said, turn};
 use crate::tests::load;
 use crate::write::tests::compact;
-use crate::{FileName, Follower, Format, LoadedFile, ReadOptions, read_along, write};
+use crate::{FileName, Follower, Format, LoadedFile, ReadOptions, read_with_inherited, write};
 
 type Files = BTreeMap<&'static str, String>;
 
@@ -42,7 +42,7 @@ fn read(files: &Files) -> LoadedFile {
         let found = name.path.and_then(|path| files.get(path)).or_else(|| files.get(name.id));
         found.map(|text| text.clone().into_bytes()).ok_or_else(|| io::ErrorKind::NotFound.into())
     };
-    read_along(files["leaf"].clone().into_bytes(), ReadOptions::default(), Some(&find)).unwrap()
+    read_with_inherited(files["leaf"].clone().into_bytes(), ReadOptions::default(), Some(&find)).unwrap()
 }
 
 fn texts(loaded: &LoadedFile) -> String {
@@ -120,7 +120,7 @@ fn forks_are_read_along() {
     check(changed(&files, "0199-r", "\"ordinal\":2,", "\"ordinal\":9,"), "`0199-r` is another one by now: line 3");
     check(changed(&files, "0199-r", "task_started\"", "task_started "), "`0199-r` is damaged: line 2");
     check(changed(&files, "0199-r", "session_meta", "session_mete"), "`0199-r` does not begin with a head");
-    // A head that does not tell where it goes on, which is no beginning.
+    // A head that does not tell where it continues, which is no beginning.
     check(changed(&files, "0199-m", "end_byte_offset", "end_byte_offse_"), "`0199-r` does not have the part");
     // Two that name each other, by lengths of four digits.
     let long = "x".repeat(900);

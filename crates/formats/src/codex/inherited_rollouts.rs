@@ -1,4 +1,4 @@
-//! What a rollout goes on from in other rollouts: read along, in the place where it is named.
+//! The history that a rollout inherits from other rollouts, read in the place where they are named.
 //!
 //! Codex names it in two ways. `history_base` of the head (0.153 and newer): all of the rollout with an id that is in front of a
 //! byte. A record `rollout_reference`: the rollout at a path, or what is in front of one of its typed messages. The second way is
@@ -13,7 +13,7 @@ use crate::codex::prefix::{without_texts, without_turns};
 use crate::inherited::{FileName, FindFile, Inherited};
 use crate::json::{Object, string};
 
-/// The most rollouts that one goes on from, one behind the other.
+/// The most rollouts that one continues, one behind the other.
 const MOST_DEEP: usize = 1_000;
 
 /// A part of another rollout, as a record names it.
@@ -59,12 +59,12 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The name of the rollout that a record goes on from, where it names one.
+/// The name of the rollout that a record continues, where it names one.
 pub(super) fn named_rollout(record: &Object<'_>) -> Option<String> {
     Part::named_by(record).map(|part| part.name().to_owned())
 }
 
-/// The records of other rollouts that a rollout goes on from; none where it names none. `find` gives the content of a rollout.
+/// The records of other rollouts that a rollout continues; none where it names none. `find` gives the content of a rollout.
 /// The error says which one is not there whole, and why.
 pub(crate) fn inherited_records(rollout: &[u8], find: FindFile<'_>) -> Result<Option<Inherited>, String> {
     let mut along = Along { find, known: HashSet::new() };
@@ -100,7 +100,7 @@ struct Along<'f> {
 }
 
 impl Along<'_> {
-    /// The records of a part with those that it goes on from in turn. The error says why it is not there whole.
+    /// The records of a part with those that it continues in turn. The error says why it is not there whole.
     fn records(&mut self, part: &Part<'_>, depth: usize) -> Result<String, String> {
         let name = part.name();
         let problem = |why: &str| Err(format!("the rollout `{name}` {why}"));
