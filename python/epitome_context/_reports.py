@@ -80,7 +80,7 @@ class Report(TypedDict):
 
 
 # How a compaction ended.
-Status = Literal["no-change", "compacted", "hollow", "infeasible", "rolled-back"]
+Status = Literal["no-change", "compacted", "near-empty", "infeasible", "rolled-back"]
 
 
 class Repairs(TypedDict):

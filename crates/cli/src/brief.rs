@@ -168,11 +168,11 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
     let mut excerpt = Session::new();
     excerpt.extend(messages);
     let engine = epitome::engine_of(runtime);
-    let mut ledger = engine.ledger(&told);
+    let mut ledger = engine.ledger(&excerpt);
     let mut archive = MemoryArchive::new();
     // The line that explains the form is not of the session; a short text has no room for it.
-    let legend = legend(language(told.view()));
-    let legend_tokens = engine.counter_of(&told).count(&legend) + 1;
+    let legend = legend(language(excerpt.view()));
+    let legend_tokens = engine.counter_of(&excerpt).count(&legend) + 1;
     let is_explained = tokens > LEGEND_SHARE * legend_tokens;
     let mut request = Request::to_budget(if is_explained { tokens - legend_tokens } else { tokens });
     match (runtime.mode, &runtime.fixed) {
@@ -180,7 +180,7 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
         (Mode::Fixed, None) => {}
         (mode, _) => request.mode = mode,
     }
-    let draft = block_on(engine.draft(&told, &ledger, &mut archive, &request)).map_err(Failure::other)?;
+    let draft = block_on(engine.draft(&excerpt, &ledger, &mut archive, &request)).map_err(Failure::other)?;
     match draft.report.status {
         Status::Infeasible => return Err(too_much(tokens, draft.report.floor.as_ref())),
         Status::RolledBack => {
@@ -191,12 +191,12 @@ fn text_within(messages: impl Iterator<Item = Message>, runtime: &Runtime, token
             return Err(failure.with_help("give it more with --tokens"));
         }
         Status::NoChange => {}
-        Status::Compacted | Status::Hollow => {
-            engine.commit(&mut told, &mut ledger, draft).map_err(Failure::other)?;
+        Status::Compacted | Status::NearEmpty => {
+            engine.commit(&mut excerpt, &mut ledger, draft).map_err(Failure::other)?;
         }
     }
     let mut text = if is_explained { format!("{legend}\n") } else { String::new() };
-    for entry in told.view() {
+    for entry in excerpt.view() {
         match entry.key {
             EntryKey::Log(_) => write_message(&mut text, &entry.message),
             // It was written in the same form.

@@ -81,7 +81,7 @@ pub(crate) fn conclude(
             Status::NoChange if run.steps.is_empty() && saves_too_little(start, pins, request) => {
                 Some(not_worthwhile_reason(start, pins, stays, request.min_saving))
             }
-            Status::Compacted | Status::Hollow => stop_reason(working, pins, request.target),
+            Status::Compacted | Status::NearEmpty => stop_reason(working, pins, request.target),
             Status::NoChange => stop_reason(start, pins, request.target),
             Status::RolledBack => run.declined.map(|why| format!("every strategy of the chain declined: {why}")),
             Status::Infeasible => None,

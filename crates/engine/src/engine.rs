@@ -93,7 +93,7 @@ pub enum EngineError {
     #[error("nothing was changed: {0}")]
     ByHand(#[from] ByHandError),
     /// [`Request::cancellation`] was requested.
-    #[error("nothing was changed: the compaction was given up")]
+    #[error("nothing was changed: the compaction was cancelled")]
     Cancelled,
     /// The result would not fit any more, because of the messages that arrived since the draft was made.
     #[error("the draft leaves {tokens} tokens with what has arrived since, more than {limit}; make a new one")]

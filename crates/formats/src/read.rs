@@ -189,7 +189,7 @@ fn wrong_list(probe: &Probe<'_>) -> Option<ReadError> {
 
 /// The error for input that no reader accepts.
 fn unrecognised_error(probe: &Probe<'_>, not_read: Option<String>) -> ReadError {
-    let hollow = |value: &Value| match value {
+    let is_empty_list = |value: &Value| match value {
         Value::Array(items) => items.is_empty(),
         other => {
             ["messages", "conversation", "input"].iter().any(|key| other[*key].as_array().is_some_and(Vec::is_empty))
@@ -197,9 +197,10 @@ fn unrecognised_error(probe: &Probe<'_>, not_read: Option<String>) -> ReadError 
     };
     let empty = match &probe.shape {
         Shape::Document(_) => {
-            hollow(&probe.document) || probe.document.as_array().is_some_and(|items| items.iter().all(hollow))
+            is_empty_list(&probe.document)
+                || probe.document.as_array().is_some_and(|items| items.iter().all(is_empty_list))
         }
-        Shape::Lines(_) => !probe.heads.is_empty() && probe.heads.iter().all(hollow),
+        Shape::Lines(_) => !probe.heads.is_empty() && probe.heads.iter().all(is_empty_list),
         Shape::Text(_) => false,
     };
     if empty {

@@ -78,7 +78,7 @@ export interface Report {
 }
 
 /** How a compaction ended. */
-export type Status = "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
+export type Status = "no-change" | "compacted" | "near-empty" | "infeasible" | "rolled-back";
 
 /**
  * What the repair did to a recorded history before anything was compacted. It saves nothing: what it takes out could

@@ -37,7 +37,7 @@ impl StructuredExtraction {
         let source = Source::read(view, read_block);
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
-            return Ok(Plan::decline("the compaction was given up"));
+            return Ok(Plan::decline("the compaction was cancelled"));
         }
         let focus = goal.focus.as_deref().filter(|_| goal.focus_given);
         let blocks = Blocks::new(view, &source, &worth, goal.language, self.settings.typed_share, focus);

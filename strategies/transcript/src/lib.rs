@@ -28,7 +28,7 @@ impl Transcript {
         let source = Source::read(view, |_| SummaryForm::default());
         let worth = Worth::new(view, &source);
         if view.is_cancelled() {
-            return Ok(Plan::decline("the compaction was given up"));
+            return Ok(Plan::decline("the compaction was cancelled"));
         }
         let mut layout = Layout::new(view, &source, &worth, goal, &self.settings, 0);
         if !layout.has_something_to_give() {
@@ -70,7 +70,7 @@ fn edits(view: &View<'_>, layout: &Layout, fitted: FittedEdits) -> Vec<Edit> {
             units[0],
             match text {
                 Some(text) => Edit::Summarize { units, summary: SummaryText::Ready(text), reason },
-                None => Edit::Drop { units, reason: Reason::new("counted", "no line of it had room") },
+                None => Edit::Drop { units, reason: Reason::new("counted", "no line of it fitted") },
             },
         ));
     }

@@ -14,7 +14,7 @@ use epitome::{Report, Status};
 use epitome::{Session, formats::LoadedFile};
 
 use self::job::Job;
-use self::outcome::{HOLLOW, refused, warn_of_lost_parts};
+use self::outcome::{NEAR_EMPTY, refused, warn_of_lost_parts};
 use crate::args::CompactArgs;
 use crate::failure::CommandResult;
 #[cfg(feature = "service")]
@@ -51,9 +51,9 @@ pub(super) fn compact_one(
 fn tell_what_is_lost(report: &Report, quiet: bool) {
     match report.status {
         Status::Compacted if !quiet => warn_of_lost_parts(report),
-        Status::Hollow => terminal::note(
-            "next to nothing is left of what was asked for and worked on: a larger budget keeps some of it",
-        ),
+        Status::NearEmpty => {
+            terminal::note("almost nothing of the task and the work on it is left: a larger budget keeps more")
+        }
         _ => {}
     }
 }
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &CompactArgs, quiet: bool) -> CommandResult {
     }
     terminal::tell(&done.page);
     tell_what_is_lost(&done.report, quiet);
-    if done.report.status == Status::Hollow {
-        return Ok(ExitCode::from(HOLLOW));
+    if done.report.status == Status::NearEmpty {
+        return Ok(ExitCode::from(NEAR_EMPTY));
     }
     let Some((code, why)) = refused else { return Ok(ExitCode::SUCCESS) };
     if quiet {

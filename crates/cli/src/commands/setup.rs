@@ -116,7 +116,7 @@ fn service(address: &str) -> Result<String, Failure> {
 /// Asks the person. Where nobody can answer, the changes need `--yes`.
 fn is_agreed() -> Result<bool, Failure> {
     if !io::stdin().is_terminal() {
-        let failure = Failure::usage_text("nobody can be asked: standard input is not a terminal");
+        let failure = Failure::usage_text("cannot ask for confirmation: standard input is not a terminal");
         return Err(failure.with_help("--yes makes the changes, --dry-run only shows them; nothing was changed"));
     }
     terminal::tell("make these changes? [y/N] ");

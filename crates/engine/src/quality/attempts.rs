@@ -61,16 +61,16 @@ impl Attempt {
             problem: match self.status {
                 Status::Infeasible => Some("it is over the limit".to_owned()),
                 Status::NoChange => Some("nothing could leave".to_owned()),
-                Status::Compacted | Status::Hollow | Status::RolledBack => None,
+                Status::Compacted | Status::NearEmpty | Status::RolledBack => None,
             },
         }
     }
 
-    /// Orders attempts: those with a result first, hollow ones last, then those that meet the thresholds, then those
+    /// Orders attempts: those with a result first, near-empty ones last, then those that meet the thresholds, then those
     /// that keep more.
     fn value(&self) -> (bool, bool, bool, f64) {
         let share = self.quality.as_ref().map_or(0.0, |quality| quality.share);
-        (self.status.is_compaction(), self.status != Status::Hollow, self.passes(), share)
+        (self.status.is_compaction(), self.status != Status::NearEmpty, self.passes(), share)
     }
 }
 
@@ -109,7 +109,8 @@ impl<'a> Judge<'a> {
         let judging = self.context.clock.now();
         let judged =
             (status == Status::Compacted).then(|| self.baseline().judge(run.working.entries(), &self.min_quality));
-        let status = if judged.as_ref().is_some_and(|judged| judged.is_near_empty) { Status::Hollow } else { status };
+        let status =
+            if judged.as_ref().is_some_and(|judged| judged.is_near_empty) { Status::NearEmpty } else { status };
         let quality = judged.map(|judged| judged.quality);
         Attempt {
             chain: chain.ids(),

@@ -322,7 +322,7 @@ impl StartedCompaction {
 
 impl Drop for StartedCompaction {
     fn drop(&mut self) {
-        self.0.close(|| ("the compaction was given up before its end".to_owned(), true));
+        self.0.close(|| ("the compaction was cancelled before its end".to_owned(), true));
     }
 }
 

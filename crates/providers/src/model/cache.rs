@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn what_is_used_stays_and_the_rest_goes() {
         let cache = Cache::new(10, None);
-        let keys: Vec<Key> = (0..100).map(|number| key(&["a", &number.to_string()], 1)).collect();
+        let keys: Vec<CacheKey> = (0..100).map(|number| key(&["a", &number.to_string()], 1)).collect();
         for key in &keys {
             cache.put(key, "answer");
             assert!(cache.get(&keys[0]).is_some());
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn folders_outlive_the_cache_and_damage_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
-        let keys: Vec<Key> = (0..6).map(|number| key(&[&number.to_string()], 1)).collect();
+        let keys: Vec<CacheKey> = (0..6).map(|number| key(&[&number.to_string()], 1)).collect();
         Cache::new(4, Some(folder.path())).put(&keys[0], "one\ntwo");
         assert_eq!(Cache::new(4, Some(folder.path())).get(&keys[0]).as_deref(), Some("one\ntwo"));
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();

@@ -111,7 +111,7 @@ mod tests {
             let pieces: Vec<TranscriptPiece> = (1..=count).map(|message| piece(message, who(message))).collect();
             let earlier: Vec<EarlierSummary> =
                 summaries.iter().map(|before| EarlierSummary { before: *before, text: "S".to_owned() }).collect();
-            let numbers = |part: &Part| match part {
+            let numbers = |part: &SummaryInput| match part {
                 SummaryInput::Summary(_) => vec![0],
                 SummaryInput::Messages(text) => text.lines().filter_map(|line| line.parse().ok()).collect(),
             };

@@ -33,7 +33,9 @@ pub enum UpstreamError {
     #[error("the address of a provider holds no password, key or query: clients send their keys themselves")]
     NotPlain,
     /// There is one of its kind already.
-    #[error("`{0}` is the second address of its kind: one for each of openai=, anthropic=, gemini= and all others")]
+    #[error(
+        "`{0}`: there is an address of this kind already; give one for each of openai=, anthropic=, gemini= and all others"
+    )]
     Second(String),
 }
 

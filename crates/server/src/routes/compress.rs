@@ -60,7 +60,7 @@ pub(crate) struct CompressAnswer {
     transforms_applied: Vec<String>,
     /// Handles of what left, for `GET /v1/retrieve/{hash}`.
     ccr_hashes: Vec<String>,
-    /// `compacted`, `hollow` (compacted, and nothing of the session's subject is left), `no-change`, `infeasible`,
+    /// `compacted`, `near-empty` (compacted, and nothing of the session's subject is left), `no-change`, `infeasible`,
     /// `rolled-back`, or `not-written` (a row would have to change otherwise than by a shorter text); the messages are
     /// changed in the first two cases only.
     status: &'static str,

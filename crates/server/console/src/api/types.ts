@@ -998,7 +998,7 @@ export interface components {
         /** @enum {string} */
         Source: "configuration" | "stored";
         /** @enum {string} */
-        Status: "no-change" | "compacted" | "hollow" | "infeasible" | "rolled-back";
+        Status: "no-change" | "compacted" | "near-empty" | "infeasible" | "rolled-back";
         StayingMessages: {
             messages: string;
             why: string;
