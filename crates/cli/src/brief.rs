@@ -79,7 +79,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
     let said: Vec<Said<'_>> =
         all.filter(|said| said.message.role != Role::System && said.message.origin != Origin::Injected).collect();
     let typed = || said.iter().filter(|said| said.message.origin == Origin::Typed);
-    let told = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
+    let finished = |text: String, missing: Option<String>| Brief { text, messages: said.len(), missing };
     let missing_of = |text: &str| {
         let short = || typed().filter(|said| !said.is_in(text));
         let gone = short().filter(|said| !said.has_an_end_in(text)).count();
@@ -96,7 +96,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         Some(format!("{} {verb} {what}: {}", plural(short.len(), "typed message"), names(&short)))
     };
     let text = text_within(said.iter().map(|said| Message::clone(said.message)), runtime, tokens)?;
-    let Some(first_missing) = missing_of(&text) else { return Ok(told(text, None)) };
+    let Some(first_missing) = missing_of(&text) else { return Ok(finished(text, None)) };
     // Pinned, they stay before anything else does.
     let pinned = |most: usize| {
         said.iter().map(move |said| match said.message.origin {
@@ -113,7 +113,7 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         let Ok(text) = text_within(pinned(most), runtime, tokens) else { continue };
         if typed().all(|said| Said { number: said.number, message: &shortened(said.message, most) }.is_in(&text)) {
             let missing = missing_of(&text);
-            return Ok(told(text, missing));
+            return Ok(finished(text, missing));
         }
     }
     let line_of = |missing: &str| format!("\n\n[For want of room, {missing}]");
@@ -123,16 +123,16 @@ pub(crate) fn brief(session: &Session, runtime: &Runtime, tokens: u32) -> Result
         let Some(room) = tokens.checked_sub(line_tokens).filter(|room| *room > 0) else { break };
         let whole = said.iter().map(|said| Message::clone(said.message));
         let Ok(text) = text_within(whole, runtime, room) else { break };
-        let Some(missing) = missing_of(&text) else { return Ok(told(text, None)) };
+        let Some(missing) = missing_of(&text) else { return Ok(finished(text, None)) };
         let line = line_of(&missing);
         let needed = counter.count(&line);
         if needed <= line_tokens {
-            return Ok(told(text + &line, Some(missing)));
+            return Ok(finished(text + &line, Some(missing)));
         }
         line_tokens = needed;
     }
     // There is no room for the line beside what must stay: the text without it, and the caller says what is missing.
-    Ok(told(text, Some(first_missing)))
+    Ok(finished(text, Some(first_missing)))
 }
 
 /// The numbers of messages, the first of them.

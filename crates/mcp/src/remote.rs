@@ -83,8 +83,8 @@ impl RemoteService {
         let text: Vec<&str> =
             result["content"].as_array().into_iter().flatten().filter_map(|it| it["text"].as_str()).collect();
         if text.is_empty() {
-            let told = body["error"]["message"].as_str().unwrap_or("that is not an answer of the service");
-            return Err(format!("{status}: {told}"));
+            let problem = body["error"]["message"].as_str().unwrap_or("that is not an answer of the service");
+            return Err(format!("{status}: {problem}"));
         }
         let is_error = result["isError"].as_bool().unwrap_or(false);
         let text = text.join("\n");

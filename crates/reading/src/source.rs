@@ -132,8 +132,8 @@ impl Source {
                 }
                 Content::ToolResult(result) => {
                     let action = self.waiting.get(&result.call_id).copied();
-                    let told = speech::typed_ranges(message, index);
-                    self.read_output(&result.text, &told, result.is_error, action, place);
+                    let spoken = speech::typed_ranges(message, index);
+                    self.read_output(&result.text, &spoken, result.is_error, action, place);
                     for media in result.attachments.iter().filter(|media| media.reference().is_some()) {
                         self.add_name(PassageKind::Output, &media_name(media), action, place);
                     }
@@ -161,8 +161,8 @@ impl Source {
         match (message.role, message.origin) {
             (Role::Assistant, _) => self.read_model(message, block, text, place),
             (_, Origin::ToolOutput) => {
-                let told = speech::typed_ranges(message, block);
-                self.read_output(text, &told, false, self.text_call, place);
+                let spoken = speech::typed_ranges(message, block);
+                self.read_output(text, &spoken, false, self.text_call, place);
             }
             (_, Origin::Typed) => {
                 let typed = speech::typed_ranges(message, block);
@@ -197,22 +197,22 @@ impl Source {
 
     fn read_call(&mut self, name: &Arc<str>, arguments: &str, place: SourcePosition) -> u32 {
         let json: Option<Value> = arguments.trim_start().starts_with('{').then(|| arguments.parse().ok()).flatten();
-        let told = arguments::tell(json.as_ref(), arguments, &mut self.folder);
+        let call_text = arguments::call_text(json.as_ref(), arguments, &mut self.folder);
         let name = &one_line(name);
-        let head: Arc<str> = if told.head.is_empty() {
+        let head: Arc<str> = if call_text.head.is_empty() {
             Arc::clone(name)
         } else {
-            Arc::from(format!("{name}: {}", told.head.replace(['\n', '\r'], " ")))
+            Arc::from(format!("{name}: {}", call_text.head.replace(['\n', '\r'], " ")))
         };
         let action = self.add_action(name, head, place);
-        let known = &mut self.actions[action as usize];
-        (known.lists_tasks, known.writes_task) =
-            (told.lists_tasks, told.writes_task && known.kind == tools::ToolKind::Plan);
-        if known.kind == tools::ToolKind::Shell {
+        let recorded = &mut self.actions[action as usize];
+        (recorded.lists_tasks, recorded.writes_task) =
+            (call_text.lists_tasks, call_text.writes_task && recorded.kind == tools::ToolKind::Plan);
+        if recorded.kind == tools::ToolKind::Shell {
             let script = json.as_ref().map_or_else(|| Some(arguments.to_owned()), script_in);
-            known.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
+            recorded.lasting = script.map_or_else(LastingResults::default, |script| LastingResults::of(&script));
         }
-        for (sign, lines) in told.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
+        for (sign, lines) in call_text.lines.chunk_by(|one, other| one.0 == other.0).map(|lines| (lines[0].0, lines)) {
             let joined: Vec<&str> = lines.iter().map(|(_, line)| line.as_str()).collect();
             let text: Arc<str> = Arc::from(joined.join("\n"));
             self.add_signed(PassageKind::Argument, &text, 0..text.len(), Some(action), sign, place);

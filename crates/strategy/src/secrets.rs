@@ -173,11 +173,11 @@ pub fn secrets(text: &str) -> Vec<Secret> {
         None if text[found.range()].starts_with(ADDRESS) => password_in_address(text, found.end()),
         None => private_key(text, found.start()),
     });
-    let told = TELLING.find_iter(text).filter_map(|found| match SCHEMES.get(found.pattern().as_usize()) {
+    let named = TELLING.find_iter(text).filter_map(|found| match SCHEMES.get(found.pattern().as_usize()) {
         Some(scheme) => credentials(text, found.range(), scheme),
         None => beside_name(text, found.range()),
     });
-    let mut all: Vec<Secret> = anchored.chain(told).collect();
+    let mut all: Vec<Secret> = anchored.chain(named).collect();
     all.sort_by_key(|secret| (secret.range.start, std::cmp::Reverse(secret.range.end)));
     let mut end = 0;
     all.retain(|secret| {

@@ -165,7 +165,7 @@ impl Leaving {
         };
         let reasoning = counted(self.reasoning, "a text of reasoning", "texts of reasoning");
         let prompt = counted(self.prompts, "the system prompt", "system prompts");
-        let told = counted(self.told, "a message on the machine", "messages on its tools and the machine");
+        let machine = counted(self.told, "a message on the machine", "messages on its tools and the machine");
         let (mut left_out, mut replaced) = (Vec::new(), Vec::new());
         left_out.extend(reasoning.map(|it| format!("{it} left out: only the model that wrote it takes it back")));
         self.kinds.sort_unstable();
@@ -173,7 +173,7 @@ impl Leaving {
         left_out.append(&mut self.kinds);
         let own = if self.is_agent { &mut replaced } else { &mut left_out };
         own.extend(prompt.map(|it| format!("{it} left out: the new agent has its own")));
-        replaced.extend(told.map(|it| format!("{it} left out: the new agent tells its own")));
+        replaced.extend(machine.map(|it| format!("{it} left out: the new agent tells its own")));
         (left_out, replaced)
     }
 }

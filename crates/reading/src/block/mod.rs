@@ -153,10 +153,10 @@ impl<'b, 'v> Blocks<'b, 'v> {
             Choice::new(source, self.worth, is_open, stays).with_bounds(Bounds::new(of_passage.clone(), bounds));
         let section = |line: u32| self.sections[line as usize];
         let of_user = share(self.typed_share);
-        let told = |line: u32| {
+        let is_spoken = |line: u32| {
             source.passages[source.lines[line as usize].passage as usize].kind == PassageKind::SpokenThroughTool
         };
-        choice.take_among(of_user, |line| section(line) == Section::Requests && told(line));
+        choice.take_among(of_user, |line| section(line) == Section::Requests && is_spoken(line));
         choice.take_in_order(of_user, source.demands_in_turn(|passage| run_of(passage.unit).is_some()));
         let is_typed = |line: u32| {
             matches!(

@@ -108,8 +108,8 @@ mod tests {
         work(&announcer, &announcer.listener());
         hub.close();
         let mut heard = Vec::new();
-        while let NextEvent::Event(told) = watching.next().await {
-            heard.push(told.name.clone());
+        while let NextEvent::Event(event) = watching.next().await {
+            heard.push(event.name.clone());
         }
         assert_eq!(heard, expect);
     }

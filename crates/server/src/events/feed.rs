@@ -1,6 +1,6 @@
 //! Events of all instances, as they come from the database.
 //!
-//! A connection is woken when an instance has told something; what it was is read behind the last number that was read. So
+//! A connection is woken when an instance has published something; what it was is read behind the last number that was read. So
 //! nothing is lost with a notification, nor with the connection: a new connection continues where the last one stopped.
 
 use std::convert::Infallible;

@@ -91,7 +91,7 @@ impl Hub {
         after: Option<&str>,
     ) -> Result<Option<Subscription>, StoreError> {
         let Some(outbox) = &self.outbox else { return Ok(self.subscribe(tenant, session, after)) };
-        // First this: what is told from here on is heard, and what was told before is read.
+        // First this: what is published from here on is heard, and what was published before is read.
         let Some(mut subscription) = self.subscribe(tenant, session, None) else { return Ok(None) };
         let number = after.and_then(|id| self.number_in(&subscription.topic, id));
         let behind = number.unwrap_or(u64::MAX);
@@ -121,10 +121,10 @@ impl Hub {
         };
         if let Some(topic) = topic
             && topic.sender.receiver_count() > 0
-            && let Some(told) = topic.read(event)
+            && let Some(event) = topic.read(event)
         {
             // The last listener may have left.
-            let _ = topic.sender.send(told);
+            let _ = topic.sender.send(event);
         }
     }
 
@@ -159,9 +159,9 @@ impl Hub {
         let kept = topic.kept.lock();
         let mut waiting = VecDeque::new();
         if let Some(id) = after {
-            let oldest = kept.events.front().map_or(kept.sequence + 1, |told| told.sequence);
+            let oldest = kept.events.front().map_or(kept.sequence + 1, |event| event.sequence);
             match self.number_in(&topic, id).filter(|after| (oldest..=kept.sequence + 1).contains(&(after + 1))) {
-                Some(after) => waiting.extend(kept.events.iter().filter(|told| told.sequence > after).cloned()),
+                Some(after) => waiting.extend(kept.events.iter().filter(|event| event.sequence > after).cloned()),
                 None => waiting.extend(topic.missed_event(kept.sequence)),
             }
         }
@@ -171,10 +171,10 @@ impl Hub {
     }
 
     /// The id of an event, with which a client can continue.
-    pub(super) fn id_of(&self, subscription: &Subscription, told: &QueuedEvent) -> String {
+    pub(super) fn id_of(&self, subscription: &Subscription, event: &QueuedEvent) -> String {
         match self.outbox {
-            Some(_) => format!("{}-{}", self.origin, told.sequence),
-            None => format!("{}-{}-{}", self.origin, subscription.topic.number, told.sequence),
+            Some(_) => format!("{}-{}", self.origin, event.sequence),
+            None => format!("{}-{}-{}", self.origin, subscription.topic.number, event.sequence),
         }
     }
 
@@ -284,27 +284,27 @@ impl Subscription {
 
     /// The next event. May be dropped and called again.
     pub(super) async fn next(&mut self) -> NextEvent {
-        if let Some(told) = self.waiting.pop_front() {
-            return NextEvent::Event(told);
+        if let Some(event) = self.waiting.pop_front() {
+            return NextEvent::Event(event);
         }
         loop {
-            let told = tokio::select! {
-                biased; // what was told before the end is heard before it
-                told = self.receiver.recv() => told,
+            let event = tokio::select! {
+                biased; // events before the end are heard before it
+                event = self.receiver.recv() => event,
                 ended = self.ended.wait_for(Option::is_some) => {
                     return NextEvent::End(ended.ok().and_then(|why| *why).unwrap_or(STOPPING));
                 }
             };
-            match told {
-                // One of the database that was told before this listener came, and read a little later.
-                Ok(told) if told.kind != EventKind::Missed && told.sequence <= self.sequence => {}
+            match event {
+                // One of the database that was published before this listener came, and read a little later.
+                Ok(event) if event.kind != EventKind::Missed && event.sequence <= self.sequence => {}
                 // Where the numbers begin anew, or events are read again, what comes behind this has smaller ones.
-                Ok(told) if told.kind == EventKind::Missed => {
-                    self.sequence = self.sequence.min(told.sequence);
-                    return NextEvent::Event(told);
+                Ok(event) if event.kind == EventKind::Missed => {
+                    self.sequence = self.sequence.min(event.sequence);
+                    return NextEvent::Event(event);
                 }
-                Ok(told) if told.kind == EventKind::End => return NextEvent::End(DELETED),
-                Ok(told) => return NextEvent::Event(told),
+                Ok(event) if event.kind == EventKind::End => return NextEvent::End(DELETED),
+                Ok(event) => return NextEvent::Event(event),
                 Err(broadcast::error::RecvError::Lagged(_)) => {
                     return match self.topic.missed_event(self.sequence) {
                         Some(missed) => NextEvent::Event(missed),
@@ -356,9 +356,9 @@ mod tests {
         let mut heard = Vec::new();
         for _ in 0..count {
             match subscription.next().await {
-                NextEvent::Event(told) => {
-                    let json: serde_json::Value = serde_json::from_str(&told.json).unwrap();
-                    heard.push(json.get("epoch").map_or_else(|| told.name.to_string(), ToString::to_string));
+                NextEvent::Event(event) => {
+                    let json: serde_json::Value = serde_json::from_str(&event.json).unwrap();
+                    heard.push(json.get("epoch").map_or_else(|| event.name.to_string(), ToString::to_string));
                 }
                 NextEvent::End(why) => heard.push(why.to_owned()),
             }

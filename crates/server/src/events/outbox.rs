@@ -52,14 +52,14 @@ pub(crate) struct Outbox {
 /// What has become of events.
 #[derive(Debug, Default)]
 pub(super) struct OutboxCounters {
-    told: AtomicU64,
+    published: AtomicU64,
     lost: AtomicU64,
     pub(super) failures: AtomicU64,
     pub(super) is_connected: AtomicBool,
     /// Whether the last attempt to write failed.
     is_failing: AtomicBool,
-    /// Whether listeners still have to be told that some are lost.
-    is_lost_untold: AtomicBool,
+    /// Whether listeners still have to learn that some are lost.
+    is_loss_unreported: AtomicBool,
 }
 
 enum Item {
@@ -119,7 +119,7 @@ impl Outbox {
     fn push(&self, event: OutgoingEvent) {
         if self.queue.try_send(Item::Event(event)).is_err() {
             self.counters.lost.fetch_add(1, Ordering::Relaxed);
-            self.counters.is_lost_untold.store(true, Ordering::Relaxed);
+            self.counters.is_loss_unreported.store(true, Ordering::Relaxed);
         }
     }
 
@@ -146,7 +146,12 @@ impl Outbox {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
         let is_connected = counters.is_connected.load(Ordering::Relaxed);
         [
-            ("epitome_events_told_total", "Events that were written for all instances.", count(&counters.told), true),
+            (
+                "epitome_events_published_total",
+                "Events that were written for all instances.",
+                count(&counters.published),
+                true,
+            ),
             ("epitome_events_lost_total", "Events that could not be written.", count(&counters.lost), true),
             (
                 "epitome_event_failures_total",
@@ -202,8 +207,8 @@ async fn write_all(
     waiting: Vec<oneshot::Sender<()>>,
     counters: &OutboxCounters,
 ) {
-    let told = events.len() as u64;
-    if counters.is_lost_untold.swap(false, Ordering::Relaxed) {
+    let published = events.len() as u64;
+    if counters.is_loss_unreported.swap(false, Ordering::Relaxed) {
         let nobody = Arc::<str>::from("");
         let (tenant, name) = (Arc::clone(&nobody), Arc::from(EVENTS_LOST));
         events.push(OutgoingEvent { tenant, session: nobody, name, body: "{}".to_owned(), is_last: false });
@@ -222,7 +227,7 @@ async fn write_all(
     if counters.is_failing.swap(false, Ordering::Relaxed) {
         tracing::info!("events of sessions are written again");
     }
-    counters.told.fetch_add(told, Ordering::Relaxed);
+    counters.published.fetch_add(published, Ordering::Relaxed);
     for settled in waiting.into_iter().flatten() {
         // Whoever waited may have given up.
         let _ = settled.send(());

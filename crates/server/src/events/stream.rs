@@ -40,8 +40,8 @@ pub(crate) async fn stream(named: NamedSession, headers: HeaderMap) -> Result<Re
     let after = headers.get(LAST_EVENT_ID).and_then(|id| id.to_str().ok());
     let subscription = subscribe(&named, after).await?;
     let events = stream::unfold((named.sessions, subscription), |(sessions, mut subscription)| async move {
-        let NextEvent::Event(told) = subscription.next().await else { return None };
-        let event = Event::default().id(sessions.hub.id_of(&subscription, &told)).event(&told.name).data(&told.json);
+        let NextEvent::Event(event) = subscription.next().await else { return None };
+        let event = Event::default().id(sessions.hub.id_of(&subscription, &event)).event(&event.name).data(&event.json);
         Some((Ok::<_, Infallible>(event), (sessions, subscription)))
     });
     let mut response = Sse::new(events).keep_alive(KeepAlive::default()).into_response();

@@ -110,15 +110,15 @@ impl Topic {
         }
         let mut kept = self.kept.lock();
         kept.sequence += 1;
-        let Some(told) = self.event_for_listeners(kept.sequence, event.name(), EventKind::Change, event) else {
+        let Some(event) = self.event_for_listeners(kept.sequence, event.name(), EventKind::Change, event) else {
             return;
         };
-        kept.events.push_back(Arc::clone(&told));
+        kept.events.push_back(Arc::clone(&event));
         if kept.events.len() > KEPT {
             kept.events.pop_front();
         }
         // Nobody may be watching.
-        let _ = self.sender.send(told);
+        let _ = self.sender.send(event);
     }
 
     /// An event of the database as its listeners hear it.

@@ -190,17 +190,17 @@ mod tests {
     #[test]
     fn what_a_client_wants() {
         let check = |text: &str, expect: Option<Result<&str, &str>>| {
-            let told = read_text(text, "s").map(|wish| match wish {
+            let wish_text = read_text(text, "s").map(|wish| match wish {
                 Ok(Wish::Command(command)) => Ok(format!("{command:?}")),
                 Ok(Wish::Compact(ask)) => Ok(format!("{ask:?}")),
                 Err(error) => Err(error.message),
             });
-            match (told, expect) {
+            match (wish_text, expect) {
                 (None, None) => {}
-                (Some(Ok(told)), Some(Ok(part))) | (Some(Err(told)), Some(Err(part))) => {
-                    assert!(told.contains(part), "{text}: {told}");
+                (Some(Ok(wish_text)), Some(Ok(part))) | (Some(Err(wish_text)), Some(Err(part))) => {
+                    assert!(wish_text.contains(part), "{text}: {wish_text}");
                 }
-                (told, _) => panic!("{text}: {told:?}"),
+                (wish_text, _) => panic!("{text}: {wish_text:?}"),
             }
         };
         check("/compact the parser", Some(Ok("the parser")));
